@@ -1,0 +1,67 @@
+"""What `check` and `list` print."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from estimator_trainer import plugins
+from estimator_trainer.plan import Plan
+
+
+def describe(plan: Plan, as_json: bool) -> str:
+    """Describes what `train` would run, and every problem found."""
+    content = _content(plan)
+    if as_json:
+        return json.dumps(content, indent=2)
+    lines = [f"{name:17}{_line(value)}" for name, value in content.items() if name != "problems"]
+    lines += [f"PROBLEM  {problem}" for problem in plan.problems]
+    return "\n".join(lines + [f"{len(plan.problems)} problems" if plan.problems else "ready"])
+
+
+def list_plugins(as_json: bool) -> str:
+    """Lists the project's plug-ins: name, one line of what it is, params with defaults."""
+    found = [plugins.find(kind, name) for kind in plugins.ARGUMENTS
+             for name in plugins.available(kind)]
+    if as_json:
+        return json.dumps([{"kind": p.kind, "name": p.name, "doc": p.doc, "path": p.path,
+                            "params": p.default_params} for p in found], indent=2)
+    lines = []
+    for plugin in found:
+        lines.append(f"--{plugin.kind}={plugin.name}  {plugin.doc}")
+        lines += [f"    --param {key}={json.dumps(value)}"
+                  for key, value in (plugin.default_params or {}).items()]
+    return "\n".join(lines)
+
+
+def _content(plan: Plan) -> dict[str, Any]:
+    task, config = plan.task, plan.config
+    return {
+        "task": task.name,
+        "role": f"{task.role}:{task.index}" if not task.is_local else "local",
+        "cluster": {role: list(hosts) for role, hosts in task.cluster.items()},
+        "evaluator": "in the cluster" if task.has_evaluator else "none: the chief evaluates",
+        "shard": f"{task.input_pipeline_id + 1}/{task.num_input_pipelines}",
+        "notes": list(task.notes),
+        "train_distribute": config.train_distribute,
+        "eval_distribute": config.eval_distribute,
+        "train_steps": config.train_steps,
+        "model_fn": _plugin(plan.model),
+        "input_fn": _plugin(plan.data),
+        "params": dict(plan.params.values) if plan.params else {},
+        "model_dir": config.model_dir or "(a new temporary directory)",
+        "problems": list(plan.problems),
+    }
+
+
+def _plugin(plugin: plugins.Plugin | None) -> str:
+    return f"{plugin.name} ({plugin.path}:{plugin.function})" if plugin else "(not found)"
+
+
+def _line(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{k}={','.join(v) if isinstance(v, list) else v!r}"
+                        for k, v in value.items()) or "-"
+    if isinstance(value, list):
+        return "; ".join(value) or "-"
+    return str(value)

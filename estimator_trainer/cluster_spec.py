@@ -1,0 +1,249 @@
+"""ClusterSpec: a cluster as its platform declares it, or everything that is wrong with it.
+
+    text ──► JSON object ──► tasks by role ──► which of them this process is
+
+Only synonyms are resolved here; `task_config` turns the declaration into the normal form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import Any, Mapping, NamedTuple
+
+from estimator_trainer import errors
+
+ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
+# Role by name; Vertex AI's CLUSTER_SPEC numbers its pools by purpose.
+ROLES = {
+    "chief": "chief",
+    "master": "chief",
+    "worker": "worker",
+    "ps": "ps",
+    "evaluator": "evaluator",
+    "workerpool0": "chief",
+    "workerpool1": "worker",
+    "workerpool2": "ps",
+    "workerpool3": "evaluator",
+}
+
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,]+):([0-9]{1,5})")
+_INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
+
+
+class Task(NamedTuple):
+    """One task of a cluster.
+
+    Attributes:
+      name: What the platform calls it, such as "master:0".
+      address: Its host:port.
+      path: Where that was read, such as `TF_CONFIG["cluster"]["master"][0]`.
+    """
+
+    name: str
+    address: str
+    path: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ClusterSpec:
+    """A cluster as declared.
+
+    Attributes:
+      tasks: The tasks of each role among chief, worker, ps and evaluator; may be empty.
+      role: Role of this task; "" when it has no cluster.
+      index: Index of this task in its role.
+      name: The platform's name of this task, such as "master:0"; "" when it has no cluster.
+      value: The whole JSON object, for the keys that are not about the cluster.
+      problems: One sentence a mistake; with any, the other attributes are not to be used.
+    """
+
+    tasks: Mapping[str, tuple[Task, ...]] = dataclasses.field(default_factory=dict)
+    role: str = ""
+    index: int = 0
+    name: str = ""
+    value: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
+    """Reads the JSON of TF_CONFIG, or of Vertex AI's CLUSTER_SPEC, which has the same shape.
+
+    Args:
+      text: JSON text; "{}" declares no cluster.
+      source: Name of the environment variable, for the JSON paths in the problems.
+    """
+    reader = _Reader(source)
+    value = reader.read_object(text)
+    if reader.problems:
+        return ClusterSpec(problems=tuple(reader.problems))
+    reader.read_cluster(value)
+    reader.check_cluster()
+    role, index, name = reader.read_task(value.get("task") or {})
+    return ClusterSpec(reader.tasks, role, index, name, value, tuple(reader.problems))
+
+
+class _Reader:
+    """What has been read so far, and what was wrong with it."""
+
+    def __init__(self, source: str):
+        self.source = source
+        self.problems: list[str] = []
+        self.tasks: dict[str, tuple[Task, ...]] = {}
+        self.declared: dict[str, str] = {}  # key in the cluster, by role
+        self.is_whole = True  # every role was understood, so one that is missing is missing
+
+    def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
+        got = "missing" if value is None else repr(value)
+        got = got if len(got) <= 120 else got[:117] + "..."
+        self.problems.append(
+            f"{field} is {got} (from {self.source}{path}); expected {expected}.{near}")
+
+    def read_object(self, text: str) -> dict[str, Any]:
+        try:
+            value = json.loads(text)
+        except ValueError as error:
+            quotes = ", where texts take double quotes, not single ones" if "'" in text else ""
+            self.reject("text", text, "", f"JSON{quotes} ({error})")
+            return {}
+        if isinstance(value, dict):
+            return value
+        self.reject("value", value, "", 'a JSON object with "cluster" and "task"')
+        return {}
+
+    def read_cluster(self, value: Mapping[str, Any]) -> None:
+        cluster = value.get("cluster") or {}
+        if not isinstance(cluster, dict):
+            self.reject("cluster", cluster, '["cluster"]',
+                        'an object of roles, like {"chief": ["host:2222"]}')
+            cluster, self.is_whole = {}, False
+        strays = [key for key in value
+                  if key != "cluster" and (key.lower() in ROLES or key.lower() == "cluster")]
+        for key in strays:
+            self.reject("key", key, "", 'the roles inside "cluster"')
+            self.is_whole = False
+        for key, hosts in cluster.items():
+            name = key.strip().lower()
+            role = ROLES.get(name, "")
+            if not hosts and (role == "evaluator" or name.startswith("workerpool")):
+                continue  # how some platforms say that there is none
+            addresses = self.read_hosts(role, hosts, f'["cluster"][{json.dumps(key)}]')
+            if not role:
+                self.reject_role(key)
+            elif role in self.declared:
+                self.reject("role", key, '["cluster"]',
+                            f"either it or {self.declared[role]!r}, which mean the same")
+            else:
+                self.declared[role] = key
+                self.tasks[role] = tuple(
+                    Task(f"{name}:{i}", *address) for i, address in enumerate(addresses))
+
+    def reject_role(self, key: str) -> None:
+        self.is_whole = False
+        role = key.strip().lower().removesuffix("_hosts")
+        if role in ROLE_NAMES:
+            self.reject("role", key, '["cluster"]', f'"{role}", as in "{role}": ["host:2222"]')
+        else:
+            self.reject("role", key, '["cluster"]', f"one of {', '.join(ROLE_NAMES)}",
+                        errors.near_match(role, ROLE_NAMES))
+
+    def read_hosts(self, role: str, hosts: Any, path: str) -> list[tuple[str, str]]:
+        """Returns (address, path) of each task, wrong ones too: they count for the indices."""
+        if isinstance(hosts, list) and hosts:
+            entries = [(host, f"{path}[{i}]") for i, host in enumerate(hosts)]
+        elif isinstance(hosts, dict):
+            # TFJob's dynamic workers are told of themselves alone, so a map of one says nothing
+            # of the others, unless the role has room for one only.
+            is_complete = hosts.keys() == {str(i) for i in range(len(hosts))}
+            least = 1 if role in ("chief", "evaluator") else 2
+            if not is_complete or len(hosts) < least:
+                self.reject("hosts", hosts, path,
+                            f"the list of every {role or 'host'}, because from a sparse map"
+                            " (TFJob's enableDynamicWorker) no task can tell how many share the"
+                            " data")
+                return []
+            entries = [(hosts[str(i)], f'{path}["{i}"]') for i in range(len(hosts))]
+        else:
+            self.reject("hosts", hosts, path,
+                        'a list like ["host:2222"], or no such role if it has no task')
+            return []
+        for address, address_path in entries:
+            expected = _address_fault(address)
+            if expected:
+                self.reject("address", address, address_path, expected)
+        return [(str(address), address_path) for address, address_path in entries]
+
+    def check_cluster(self) -> None:
+        """Rejects a mix of roles that cannot work, whose every entry may be fine by itself."""
+        for role in ("chief", "evaluator"):
+            group = self.tasks.get(role, ())
+            if len(group) > 1:
+                self.reject("hosts", [task.address for task in group],
+                            group[0].path.rpartition("[")[0],
+                            f"one host, because a job has one {role}")
+        if self.is_whole and "ps" in self.tasks and not self.tasks.keys() & {"chief", "worker"}:
+            self.reject("cluster", sorted(self.tasks), '["cluster"]',
+                        "a chief or a worker as well, because ps train nothing")
+        taken: dict[str, str] = {}
+        for task in (task for group in self.tasks.values() for task in group):
+            if task.address in taken and not _address_fault(task.address):
+                self.reject("address", task.address, task.path,
+                            f"one of its own, because {taken[task.address]} has the same")
+            taken.setdefault(task.address, task.name)
+
+    def read_task(self, task: Any) -> tuple[str, int, str]:
+        """Returns role, index and name of this task; "", 0, "" when it has no cluster."""
+        if not isinstance(task, dict):
+            self.reject("task", task, '["task"]', 'an object like {"type": "worker", "index": 0}')
+            return "", 0, ""
+        key = task.get("type") or None
+        if key is None and not self.tasks:
+            return "", 0, ""
+        if key is None and [len(group) for group in self.tasks.values()] == [1]:
+            role = next(iter(self.tasks))
+            return role, 0, self.tasks[role][0].name  # the only task there is to be
+        name = key.strip().lower() if isinstance(key, str) else ""
+        role = ROLES.get(name, "")
+        is_missing = self.is_whole and role not in self.tasks and role != "evaluator"
+        if not role or is_missing and self.tasks:
+            is_known = self.is_whole and self.declared
+            allowed = sorted({*self.declared.values(), "evaluator"}) if is_known else ROLE_NAMES
+            self.reject("task type", key, '["task"]["type"]',
+                        f"one of {', '.join(allowed)}", errors.near_match(name, allowed))
+            return "", 0, ""
+        if is_missing and role == "ps":
+            self.reject("cluster", None, '["cluster"]', "the ps and the tasks that they serve")
+        group = self.tasks.get(role, ()) if role != "evaluator" else ()
+        count = len(group) if self.tasks and role != "evaluator" else 1
+        index = self.read_index(task.get("index"), count)
+        if is_missing:
+            return "", 0, ""
+        return role, index, group[index].name if group else f"{name}:{index}"
+
+    def read_index(self, index: Any, count: int) -> int:
+        """Returns the index of a task in a role of `count`; 0 = not known, for want of hosts."""
+        if index is None and count == 1:
+            return 0
+        if isinstance(index, str) and _INDEX.fullmatch(index):
+            index = int(index)
+        is_whole = isinstance(index, int) and not isinstance(index, bool)
+        if is_whole and (0 <= index < count or not count):
+            return index if count else 0
+        self.reject("task index", index, '["task"]["index"]',
+                    {0: "a whole number", 1: "0, because there is one such task"}.get(
+                        count, f"a whole number from 0 to {count - 1}"))
+        return 0
+
+
+def _address_fault(address: Any) -> str:
+    """Returns what was expected instead of `address`, or "" if it is fine."""
+    if not isinstance(address, str):
+        return 'a text like "host:2222"'
+    scheme, separator, _ = address.rpartition("://")
+    if separator:
+        return f'"host:port" without "{scheme}://"'
+    match = _ADDRESS.fullmatch(address)
+    if not match:
+        return '"host:port", like "host:2222"'
+    return "" if 1 <= int(match[2]) <= 65535 else '"host:port" with a port from 1 to 65535'

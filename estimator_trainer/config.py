@@ -1,0 +1,210 @@
+"""TrainerConfig: every setting of a run, made once, checked on creation, then frozen.
+
+A setting is one field: its name is the flag's name, its default and help are the flag's.
+Standard library only, so a mistake is reported before TensorFlow is imported.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from estimator_trainer import errors
+from estimator_trainer import topology
+
+EXPORTERS = ("final", "latest", "best")
+# Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
+# into this many steps there; so do we, in the open.
+_COLLECTIVE_CHECKPOINT_STEPS = 1000
+_CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
+
+
+def _setting(group: str,
+             default: Any,
+             help_text: str,
+             choices: tuple[str, ...] = (),
+             minimum: float | None = None) -> Any:
+    metadata = {"group": group, "help": help_text, "choices": choices, "minimum": minimum}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainerConfig:
+    """The settings of one run.
+
+    Raises:
+      ConfigError: if a value is out of its range, naming every such value.
+    """
+
+    # What
+    model_fn: str = _setting(
+        "What to train", "cnn",
+        "model_fn plug-in: a name in model_fns/, a dotted module or a file; `:NAME` after it"
+        " picks another function.")
+    input_fn: str = _setting("What to train", "digits", "input_fn plug-in, named the same way.")
+    param: tuple[str, ...] = _setting(
+        "What to train", (), "A plug-in's param, as key=value. Repeatable; `list` shows them all.")
+    params_file: str = _setting(
+        "What to train", "", "JSON object of params. --param wins over it.")
+    model_dir: str = _setting(
+        "What to train", "",
+        "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"
+        " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
+
+    # Training
+    train_steps: int = _setting(
+        "Training", 1000, "Global step at which training ends; 0 = at the end of the input.",
+        minimum=0)
+    train_distribute: str = _setting(
+        "Training", "none", "Strategy for training.", choices=topology.STRATEGIES)
+    num_replicas: int = _setting(
+        "Training", 0,
+        "Replicas in one process for `mirrored` and `central_storage`: GPUs, or logical CPUs"
+        " where there is no GPU; 0 = every GPU, else one CPU.", minimum=0)
+    collective: str = _setting(
+        "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
+        choices=("auto", "ring", "nccl"))
+    seed: int = _setting(
+        "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
+    warm_start_from: str = _setting(
+        "Training", "", "Checkpoint or directory whose variables a fresh run starts from.")
+    warm_start_vars: str = _setting(
+        "Training", ".*", "Regular expression of the trainable variables to warm-start.")
+
+    # Checkpoints and logs
+    save_checkpoints_steps: int = _setting(
+        "Checkpoints and logs", 0, "Steps between checkpoints; 0 = by time.", minimum=0)
+    save_checkpoints_secs: int = _setting(
+        "Checkpoints and logs", 0,
+        "Seconds between checkpoints; 0 = 600, unless by steps. `multi_worker_mirrored` saves by"
+        " steps only, every 1000 unless told otherwise.", minimum=0)
+    keep_checkpoint_max: int = _setting(
+        "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
+    save_summary_steps: int = _setting(
+        "Checkpoints and logs", 100, "Steps between TensorBoard summaries.", minimum=1)
+    log_every_steps: int = _setting(
+        "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
+    verbose: bool = _setting(
+        "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
+
+    # Evaluation
+    eval_distribute: str = _setting(
+        "Evaluation", "none", "Strategy for evaluation, which runs in one process.",
+        choices=topology.STRATEGIES)
+    eval_steps: int = _setting(
+        "Evaluation", 0, "Batches an evaluation takes; 0 = the whole set.", minimum=0)
+    eval_every_steps: int = _setting(
+        "Evaluation", 0,
+        "Steps between evaluations (and so checkpoints); 0 = at every checkpoint.", minimum=0)
+    eval_throttle_secs: int = _setting(
+        "Evaluation", 0, "Least seconds from one evaluation's start to the next.", minimum=0)
+    checkpoint: str = _setting(
+        "Evaluation", "latest",
+        "Checkpoint for `evaluate`, `predict` and `export`: latest, best, all (evaluate only)"
+        " or step=N.")
+
+    # Export and prediction
+    exporters: tuple[str, ...] = _setting(
+        "Export and prediction", ("final",),
+        "Comma-separated exporters: final, latest, best; or `none`.")
+    exports_to_keep: int = _setting(
+        "Export and prediction", 5, "Exports that `latest` and `best` keep.", minimum=1)
+    best_metric: str = _setting(
+        "Export and prediction", "loss", "Metric that decides which checkpoint is best.")
+    best_mode: str = _setting(
+        "Export and prediction", "min", "Whether the best is the min or the max.",
+        choices=("min", "max"))
+    serving_input: str = _setting(
+        "Export and prediction", "raw",
+        "What the exported signature takes: raw tensors, or serialized tf.Example protos.",
+        choices=("raw", "example"))
+    forward_key: str = _setting(
+        "Export and prediction", "",
+        "Feature copied unchanged into predictions and exports, to tell instances apart.")
+    export_dir: str = _setting(
+        "Export and prediction", "",
+        "For `predict`: a SavedModel to predict with instead of a checkpoint.")
+    output: str = _setting(
+        "Export and prediction", "", "For `predict`: the file to write; default: standard output.")
+
+    def __post_init__(self) -> None:
+        problems = [p for field in dataclasses.fields(self) for p in _field_problems(self, field)]
+        problems += _cross_problems(self)
+        if problems:
+            raise errors.ConfigError("\n".join(problems))
+
+    @property
+    def checkpoint_every_steps(self) -> int | None:
+        """Steps between checkpoints, or None when they go by time."""
+        chosen = self.eval_every_steps or self.save_checkpoints_steps
+        if not chosen and self.train_distribute == "multi_worker_mirrored":
+            return _COLLECTIVE_CHECKPOINT_STEPS
+        return chosen or None
+
+    @property
+    def checkpoint_every_secs(self) -> int | None:
+        """Seconds between checkpoints (600, the Estimator's default), or None: by steps."""
+        return None if self.checkpoint_every_steps else self.save_checkpoints_secs or 600
+
+    @property
+    def max_steps(self) -> int | None:
+        """The Estimator's `max_steps`: a total over all runs in model_dir; None = no limit."""
+        return self.train_steps or None
+
+
+def setting(name: str) -> dataclasses.Field[Any]:
+    """Returns the field called `name`; its metadata has group, help, choices and minimum."""
+    return next(f for f in dataclasses.fields(TrainerConfig) if f.name == name)
+
+
+def _field_problems(config: TrainerConfig, field: dataclasses.Field[Any]) -> list[str]:
+    value, choices = getattr(config, field.name), field.metadata["choices"]
+    minimum = field.metadata["minimum"]
+    if choices and value not in choices:
+        return [
+            f"{field.name} is {value!r} (from --{field.name}); expected one of"
+            f" {', '.join(sorted(choices))}.{errors.near_match(value, choices)}"
+            f" For example: --{field.name}={field.default}"
+        ]
+    if minimum is not None and value < minimum:
+        return [
+            f"{field.name} is {value!r} (from --{field.name}); expected a number of at least"
+            f" {minimum}. For example: --{field.name}={field.default}"
+        ]
+    return []
+
+
+def _cross_problems(config: TrainerConfig) -> list[str]:
+    problems = []
+    unknown = [e for e in config.exporters if e not in EXPORTERS and e != "none"]
+    if unknown:
+        problems.append(
+            f"exporters is {','.join(config.exporters)!r} (from --exporters); expected some of"
+            f" {', '.join(EXPORTERS)}, or none.{errors.near_match(unknown[0], EXPORTERS)}"
+            " For example: --exporters=final,best")
+    if "none" in config.exporters and len(config.exporters) > 1:
+        problems.append(
+            f"exporters is {','.join(config.exporters)!r} (from --exporters); `none` stands"
+            " alone. For example: --exporters=none")
+    if not _CHECKPOINT.fullmatch(config.checkpoint):
+        problems.append(
+            f"checkpoint is {config.checkpoint!r} (from --checkpoint); expected latest, best,"
+            " all or step=N. For example: --checkpoint=step=1000")
+    if config.save_checkpoints_steps and config.save_checkpoints_secs:
+        problems.append(
+            "save_checkpoints_steps and save_checkpoints_secs are both set (from the flags of"
+            " these names); expected one of them. For example: --save_checkpoints_steps=500")
+    if config.save_checkpoints_secs and config.train_distribute == "multi_worker_mirrored":
+        problems.append(
+            f"save_checkpoints_secs is {config.save_checkpoints_secs} (from"
+            " --save_checkpoints_secs), and the workers of multi_worker_mirrored must save at the"
+            " same step, not by their own clocks. For example: --save_checkpoints_steps=1000")
+    if config.eval_every_steps and (config.save_checkpoints_secs or
+                                    config.save_checkpoints_steps not in
+                                    (0, config.eval_every_steps)):
+        problems.append(
+            f"eval_every_steps is {config.eval_every_steps} (from --eval_every_steps), and an"
+            " evaluation needs a checkpoint of its step; leave out --save_checkpoints_steps and"
+            f" --save_checkpoints_secs. For example: --eval_every_steps={config.eval_every_steps}")
+    return problems

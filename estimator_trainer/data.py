@@ -1,0 +1,103 @@
+"""The user's input_fn, adapted: always offered an input_context, and what it yields described."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import Any, Callable, Iterator
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import plugins
+from estimator_trainer.task_config import TaskConfig
+
+InputFn = Callable[..., tf.data.Dataset]
+
+
+@dataclasses.dataclass(frozen=True)
+class DataSpec:
+    """What an input_fn yields.
+
+    Attributes:
+      features: A TensorSpec, or a dict of them, with the batch dimension first.
+      is_infinite: Whether the dataset never ends.
+    """
+
+    features: Any
+    is_infinite: bool
+
+
+def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
+    """Makes `function` callable with every argument that the Estimator passes.
+
+    The Estimator passes `input_context` under a strategy only, so plain ps training would read
+    the whole input in every worker (pains P20); here every call has one.
+
+    Args:
+      function: The plug-in's function, with any subset of the Estimator's arguments.
+      name: What the user calls it, for messages.
+      task: Gives this process its place among the trainers.
+
+    Returns:
+      An input_fn; it raises ConfigError when `function` returns no Dataset.
+    """
+    takes = plugins.arguments(function)
+
+    def input_fn(mode: str, params: dict[str, Any], config: Any = None,
+                 input_context: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
+        is_training = mode == tf.estimator.ModeKeys.TRAIN
+        if is_training and task.num_input_pipelines > 1 and "input_context" not in takes:
+            logging.warning(
+                "input_fn %s takes no input_context, so it cannot know its shard: unless it"
+                " shards by itself, each of the %d trainers reads the whole input.", name,
+                task.num_input_pipelines)
+        passed = {"mode": mode, "params": params, "config": config,
+                  "input_context": input_context or _context(task, is_training)}
+        dataset = function(**{key: value for key, value in passed.items() if key in takes})
+        if not isinstance(dataset, tf.data.Dataset):
+            raise errors.ConfigError(
+                f"input_fn {name!r} returned a {type(dataset).__name__} in mode {mode!r};"
+                " expected a tf.data.Dataset of (features, labels), not yet iterated. For"
+                " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
+        return dataset
+
+    return input_fn
+
+
+def describe(input_fn: InputFn, params: dict[str, Any]) -> DataSpec:
+    """Describes what the adapted `input_fn` yields in evaluation, reading no record."""
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        dataset = input_fn(tf.estimator.ModeKeys.EVAL, params)
+        element = dataset.element_spec
+        features = element[0] if isinstance(element, tuple) else element
+        cardinality = session.run(tf.data.experimental.cardinality(dataset))
+    return DataSpec(features, bool(cardinality == tf.data.experimental.INFINITE_CARDINALITY))
+
+
+def batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
+    """Yields the features of each batch to predict, as numpy arrays, in order."""
+    graph = tf.Graph()
+    with graph.as_default():
+        dataset = input_fn(tf.estimator.ModeKeys.PREDICT, params)
+        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+        element = iterator.get_next()
+        features = element[0] if isinstance(element, tuple) else element
+        start = [iterator.initializer, tf.compat.v1.tables_initializer()]
+    # The graph is no default here: between two batches the caller runs code of its own.
+    with contextlib.closing(tf.compat.v1.Session(graph=graph)) as session:
+        session.run(start)
+        while True:
+            try:
+                yield session.run(features)
+            except tf.errors.OutOfRangeError:
+                return
+
+
+def _context(task: TaskConfig, is_training: bool) -> tf.distribute.InputContext:
+    """The context of one replica: its shard in training, the whole set in evaluation."""
+    if not is_training:
+        return tf.distribute.InputContext()
+    return tf.distribute.InputContext(
+        num_input_pipelines=task.num_input_pipelines, input_pipeline_id=task.input_pipeline_id)

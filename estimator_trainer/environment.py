@@ -1,0 +1,60 @@
+"""The process environment: the only module that reads or writes `os.environ`.
+
+`RunConfig`, the strategies and TensorFlow's C++ logging read variables of their own, so what they
+must see is written back here, before TensorFlow is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from typing import Iterator
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """What the program reads of its environment; unset variables are empty strings.
+
+    Attributes:
+      tf_config: TF_CONFIG, the task's view of its cluster, as JSON text.
+      cluster_spec: CLUSTER_SPEC, Vertex AI's list of worker pools, as JSON text.
+      aip_model_dir: AIP_MODEL_DIR, where Vertex AI wants the model.
+    """
+
+    tf_config: str = ""
+    cluster_spec: str = ""
+    aip_model_dir: str = ""
+
+
+def read() -> Environment:
+    """Reads the environment of this process."""
+    return Environment(
+        tf_config=os.environ.get("TF_CONFIG", ""),
+        cluster_spec=os.environ.get("CLUSTER_SPEC", ""),
+        aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""))
+
+
+def quiet_native_logs() -> None:
+    """Leaves only what is fatal of TensorFlow's C++ log, unless the user has set a level.
+
+    TensorFlow 2.15 logs three errors about CUDA factories on machines without a GPU; what goes
+    wrong in a step reaches Python as an exception.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+def write_tf_config(text: str) -> None:
+    """Sets the TF_CONFIG that `RunConfig` and the strategies will read."""
+    os.environ["TF_CONFIG"] = text
+
+
+@contextlib.contextmanager
+def no_cluster() -> Iterator[None]:
+    """Within it, what is built believes that it runs alone: TF_CONFIG is unset."""
+    saved = os.environ.pop("TF_CONFIG", None)
+    try:
+        yield
+    finally:
+        if saved is not None:
+            os.environ["TF_CONFIG"] = saved

@@ -1,0 +1,44 @@
+"""The errors a user can cause, and the exit code each one ends the program with.
+
+TrainerError            1   the user's model or data failed
+└── ConfigError         2   found before training: flags, params, plug-ins, files
+    └── TaskConfigError 2   TF_CONFIG, every problem in it at once
+
+`cli.main` prints the message of a TrainerError and exits with its code; any other
+exception is a bug, or came out of user code, and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Iterable, Sequence
+
+
+class TrainerError(Exception):
+    """A failure that one clear sentence explains; ends the program with `exit_code`."""
+
+    exit_code = 1
+
+
+class ConfigError(TrainerError):
+    """A configuration mistake, found before anything was written to model_dir."""
+
+    exit_code = 2
+
+
+class TaskConfigError(ConfigError):
+    """TF_CONFIG that cannot work.
+
+    Attributes:
+      problems: One sentence a problem, each with its JSON path.
+    """
+
+    def __init__(self, problems: Sequence[str]):
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+def near_match(got: str, allowed: Iterable[str]) -> str:
+    """Returns ` Did you mean 'x'?` when one of `allowed` resembles `got`, else an empty string."""
+    close = difflib.get_close_matches(got, list(allowed), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,63 @@
+"""The Estimator and its RunConfig, built here and only here."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from estimator_trainer import environment
+from estimator_trainer import strategy
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.model import ModelFn
+from estimator_trainer.strategy import Strategies
+
+
+class Experiment(NamedTuple):
+    """The arguments of `tf.estimator.train_and_evaluate`."""
+
+    estimator: tf.estimator.Estimator
+    train_spec: tf.estimator.TrainSpec
+    eval_spec: tf.estimator.EvalSpec
+
+
+def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
+                 strategies: Strategies) -> tf.estimator.Estimator:
+    """Builds the Estimator of this task; its RunConfig reads TF_CONFIG."""
+    return _build(config, model_fn, params, strategies)
+
+
+def for_one_process(config: TrainerConfig, model_fn: ModelFn,
+                    params: dict[str, Any]) -> tf.estimator.Estimator:
+    """Builds an Estimator to evaluate, predict or export in this process alone."""
+    with environment.no_cluster():
+        return _build(config, model_fn, params, strategy.for_one_process(config))
+
+
+def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
+           strategies: Strategies) -> tf.estimator.Estimator:
+    if config.seed:
+        # Keras initializers draw from Python's generator, not from the graph's seed.
+        tf.keras.utils.set_random_seed(config.seed)
+    run_config = tf.estimator.RunConfig(
+        model_dir=config.model_dir,
+        tf_random_seed=config.seed or None,
+        save_summary_steps=config.save_summary_steps,
+        save_checkpoints_steps=config.checkpoint_every_steps,
+        save_checkpoints_secs=config.checkpoint_every_secs,
+        keep_checkpoint_max=config.keep_checkpoint_max,
+        log_step_count_steps=config.log_every_steps,
+        session_config=strategy.session_config(config),
+        train_distribute=strategies.train,
+        eval_distribute=strategies.eval,
+        # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
+        experimental_max_worker_delay_secs=0)
+    return tf.estimator.Estimator(
+        model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
+
+
+def _warm_start(config: TrainerConfig) -> tf.estimator.WarmStartSettings | None:
+    if not config.warm_start_from:
+        return None
+    return tf.estimator.WarmStartSettings(
+        config.warm_start_from, vars_to_warm_start=config.warm_start_vars)

@@ -1,0 +1,113 @@
+"""Logs: one handler on standard error, each line once, prefixed by the role.
+
+TensorFlow, Estimator and TFDS log through loggers and warnings of their own; without --verbose
+only their warnings pass, and of those not the notices of deprecation (pains P56).
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+
+# Warnings of TensorFlow's own that no user of an Estimator can act on.
+_NOISE = (
+    "deprecat",
+    "is experimental",
+    "will be removed",
+    "From /",
+    "Estimator's model_fn",
+    "Using temporary folder as model directory",
+    "There is non-GPU devices in",
+    "It seems that global step (tf.train.get_global_step) has not been increased",
+    "EvalSpec.throttle_secs is set as 0",
+    "Estimator is not trained yet",
+    "No new checkpoint ready for evaluation",
+    "already exists; retrying",
+    "`eval_strategy` is not passed in",
+)
+_UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/")
+# The one line of TensorFlow's that names a phase.
+_PHASES = ("Saving checkpoints for",)
+_FORMAT = "%(asctime)s {role}  %(message)s"
+
+
+class _Formatter(logging.Formatter):
+    """Marks what is worse than information, and names no other level."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        if record.levelno < logging.WARNING:
+            return text
+        return text.replace(record.getMessage(), f"{record.levelname}: {record.getMessage()}", 1)
+
+
+class _Quiet(logging.Filter):
+    """Drops upstream noise; everything of this project and of plug-ins passes."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        # Some log through absl, as plug-ins do, so only the source file tells them apart.
+        if record.name != "tensorflow" and not any(p in record.pathname for p in _UPSTREAM):
+            return True
+        message = record.getMessage()
+        if message.startswith(_PHASES):
+            return True
+        return record.levelno >= logging.WARNING and not any(n in message for n in _NOISE)
+
+
+class _CurrentStderr(logging.StreamHandler):
+    """Writes to what `sys.stderr` is at the time, and first ends an unfinished progress bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.setStream(sys.stderr)
+        clear_bar()
+        super().emit(record)
+
+
+_bar_is_drawn = False
+
+
+def draw_bar(text: str) -> None:
+    """Draws `text` over the last line of the terminal, without ending the line."""
+    global _bar_is_drawn
+    _bar_is_drawn = True
+    sys.stderr.write(f"\r\x1b[K{text}")
+    sys.stderr.flush()
+
+
+def clear_bar() -> None:
+    """Wipes the progress bar, if one is drawn."""
+    global _bar_is_drawn
+    if _bar_is_drawn:
+        _bar_is_drawn = False
+        sys.stderr.write("\r\x1b[K")
+
+
+def configure(role: str, verbose: bool) -> None:
+    """Sends every log line of the process through one handler.
+
+    Args:
+      role: What the platform calls this task, e.g. "worker:1"; prefixes each line.
+      verbose: Whether to let through all that TensorFlow logs.
+    """
+    handler = _CurrentStderr()
+    handler.setFormatter(_Formatter(_FORMAT.format(role=role), datefmt="%H:%M:%S"))
+    if not verbose:
+        handler.addFilter(_Quiet())
+        warnings.simplefilter("ignore")
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+
+
+def silence_tensorflow() -> None:
+    """Takes TensorFlow's own handler away; to be called once it is imported.
+
+    It would print each line a second time (tensorflow/tensorflow#26691).
+    """
+    absl_logging = sys.modules["absl.logging"]
+    absl_logging.set_verbosity(absl_logging.INFO)
+    tensorflow = logging.getLogger("tensorflow")
+    tensorflow.handlers[:] = []
+    tensorflow.propagate = True
+    tensorflow.setLevel(logging.INFO)

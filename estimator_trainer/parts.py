@@ -1,0 +1,74 @@
+"""Parts: the plug-ins imported and adapted, ready for an Estimator."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from estimator_trainer import data
+from estimator_trainer import errors
+from estimator_trainer import model
+from estimator_trainer import plugins
+from estimator_trainer import serving
+from estimator_trainer.plan import Plan
+
+
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """What an Experiment is built of.
+
+    Attributes:
+      model_fn: The user's, adapted.
+      input_fn: The user's, adapted.
+      params: The params for both.
+      receiver_fn: The serving_input_receiver_fn; raises in a ps, which exports nothing.
+    """
+
+    model_fn: model.ModelFn
+    input_fn: data.InputFn
+    params: dict[str, Any]
+    receiver_fn: serving.ReceiverFn
+
+
+def load(plan: Plan) -> Parts:
+    """Imports the plan's plug-ins and looks at the data they yield.
+
+    A ps touches no data: it only serves variables.
+
+    Raises:
+      ConfigError: if a plug-in or its data cannot be used.
+    """
+    assert plan.model is not None and plan.data is not None and plan.params is not None
+    model_function, _ = plugins.load(plan.model)
+    input_function, module = plugins.load(plan.data)
+    model_fn = model.adapt(model_function, plan.config.model_fn, plan.config.forward_key)
+    input_fn = data.adapt(input_function, plan.config.input_fn, plan.task)
+    if plan.task.role == "ps":
+        return Parts(model_fn, input_fn, dict(plan.params.values), _no_receiver)
+    known = module.data_params(plan.params.values) if hasattr(module, "data_params") else {}
+    params = plan.params.with_data(known)
+    spec = data.describe(input_fn, params)
+    _check(plan, spec)
+    receiver_fn = getattr(module, "serving_input_receiver_fn", None)
+    if receiver_fn is None:
+        receiver_fn = serving.receiver_fn(spec.features, plan.config.serving_input)
+    return Parts(model_fn, input_fn, params, receiver_fn)
+
+
+def _check(plan: Plan, spec: data.DataSpec) -> None:
+    if spec.is_infinite and not plan.config.eval_steps:
+        raise errors.ConfigError(
+            f"input_fn {plan.config.input_fn!r} yields a dataset without end in mode 'eval', and"
+            " eval_steps is 0 (from --eval_steps), the whole set: evaluation would never end."
+            " Leave out .repeat() in that mode, or set a number. For example: --eval_steps=100")
+    names = sorted(spec.features) if isinstance(spec.features, dict) else []
+    if plan.config.forward_key and plan.config.forward_key not in names:
+        raise errors.ConfigError(
+            f"forward_key is {plan.config.forward_key!r} (from --forward_key), which is no"
+            f" feature of input_fn {plan.config.input_fn!r}; expected one of"
+            f" {', '.join(names) or '(its features have no names)'}."
+            f"{errors.near_match(plan.config.forward_key, names)}")
+
+
+def _no_receiver() -> Any:
+    raise AssertionError("a ps exports nothing")

@@ -1,0 +1,98 @@
+"""Serving input receivers, derived from what the input_fn yields."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+
+ReceiverFn = Callable[[], Any]
+
+# What a tf.Example holds for each dtype that a model may want.
+_EXAMPLE_DTYPES = {tf.float16: tf.float32, tf.bfloat16: tf.float32, tf.float64: tf.float32,
+                   tf.int8: tf.int64, tf.int16: tf.int64, tf.int32: tf.int64, tf.uint8: tf.int64,
+                   tf.uint16: tf.int64, tf.uint32: tf.int64, tf.bool: tf.int64}
+_OVERRIDE = "define serving_input_receiver_fn in the input_fn's module"
+
+
+def receiver_fn(features: Any, kind: str) -> ReceiverFn:
+    """Derives a serving_input_receiver_fn from the features' specs.
+
+    Args:
+      features: A TensorSpec or a dict of them, with the batch dimension first.
+      kind: "raw", one input tensor a feature; or "example", one string tensor `examples` of
+        serialized tf.Example protos, shape [batch].
+
+    Returns:
+      A function for `Estimator.export_saved_model`.
+
+    Raises:
+      ConfigError: if a feature cannot be served this way.
+    """
+    specs = features if isinstance(features, dict) else {"feature": features}
+    check = _check_raw if kind == "raw" else _check_example
+    for name, spec in specs.items():
+        check(name, spec)
+    build = _raw_tensors if kind == "raw" else _parsed_examples
+
+    def serving_input_receiver_fn() -> Any:
+        tensors, receivers = build(specs)
+        if isinstance(features, dict):
+            return tf.estimator.export.ServingInputReceiver(tensors, receivers)
+        return tf.estimator.export.TensorServingInputReceiver(tensors["feature"], receivers)
+
+    return serving_input_receiver_fn
+
+
+def _raw_tensors(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    tensors = {}
+    for name, spec in specs.items():
+        if isinstance(spec, tf.SparseTensorSpec):
+            tensors[name] = tf.compat.v1.sparse_placeholder(
+                spec.dtype, [None, *spec.shape[1:]], name=name)
+        else:
+            tensors[name] = tf.compat.v1.placeholder(spec.dtype, _any_batch(spec), name=name)
+    return tensors, tensors
+
+
+def _parsed_examples(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    serialized = tf.compat.v1.placeholder(tf.string, [None], name="examples")
+    stored = {
+        name: tf.io.VarLenFeature(_stored_dtype(spec)) if isinstance(spec, tf.SparseTensorSpec)
+        else tf.io.FixedLenFeature(spec.shape[1:], _stored_dtype(spec))
+        for name, spec in specs.items()
+    }
+    parsed = tf.io.parse_example(serialized, stored)
+    tensors = {name: tf.cast(value, specs[name].dtype) if value.dtype != specs[name].dtype
+               else value for name, value in parsed.items()}
+    return tensors, {"examples": serialized}
+
+
+def _stored_dtype(spec: Any) -> tf.DType:
+    return _EXAMPLE_DTYPES.get(spec.dtype, spec.dtype)
+
+
+def _any_batch(spec: tf.TensorSpec) -> list[int | None] | None:
+    return None if spec.shape.rank is None else [None, *spec.shape[1:]]
+
+
+def _check_raw(name: str, spec: Any) -> None:
+    if not isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec)):
+        raise errors.ConfigError(
+            f"feature {name!r} is a {type(spec).__name__}, which cannot be a raw serving input;"
+            f" expected a dense or sparse tensor, or {_OVERRIDE}.")
+
+
+def _check_example(name: str, spec: Any) -> None:
+    _check_raw(name, spec)
+    is_sparse = isinstance(spec, tf.SparseTensorSpec)
+    if not is_sparse and not spec.shape[1:].is_fully_defined():
+        raise errors.ConfigError(
+            f"feature {name!r} has shape {spec.shape}, which a tf.Example cannot hold; expected a"
+            f" known shape after the batch dimension, --serving_input=raw, or {_OVERRIDE}.")
+    if _stored_dtype(spec) not in (tf.float32, tf.int64, tf.string):
+        raise errors.ConfigError(
+            f"feature {name!r} has dtype {spec.dtype.name}, which a tf.Example cannot hold;"
+            f" expected --serving_input=raw, or {_OVERRIDE}.")

@@ -1,0 +1,90 @@
+"""Strategies: from a setting's name to a `tf.distribute` strategy for this task."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.task_config import TaskConfig
+
+
+class Strategies(NamedTuple):
+    """The strategies of one Estimator; None computes without one."""
+
+    train: tf.distribute.Strategy | None
+    eval: tf.distribute.Strategy | None
+
+
+def split_cpu(config: TrainerConfig) -> None:
+    """Makes a logical CPU for every replica, where replicas share CPUs.
+
+    To be called before TensorFlow runs its first op. This serves the strategies' eager part;
+    `session_config` does the same for their graphs.
+    """
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    if _replicas_share_cpus(config) and not tf.config.get_logical_device_configuration(cpu):
+        tf.config.set_logical_device_configuration(
+            cpu, [tf.config.LogicalDeviceConfiguration()] * config.num_replicas)
+
+
+def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
+    """Builds the strategies of this task, which read TF_CONFIG.
+
+    To be called before TensorFlow runs its first op, so before any plug-in: the all-reduce
+    between processes has to be set up at the start of each.
+
+    A ps only serves variables and an evaluator trains nothing, so both train with None;
+    upstream, `MultiWorkerMirroredStrategy` dies in an evaluator with `KeyError: 'evaluator'`.
+    """
+    trains = task.role not in ("ps", "evaluator")
+    return Strategies(_build(config.train_distribute, config) if trains else None,
+                      _build(config.eval_distribute, config))
+
+
+def for_one_process(config: TrainerConfig) -> Strategies:
+    """Builds the evaluation strategy alone; an evaluation runs in one process."""
+    return Strategies(None, _build(config.eval_distribute, config))
+
+
+def session_config(config: TrainerConfig) -> tf.compat.v1.ConfigProto | None:
+    """Returns the session config that the replicas need.
+
+    None, the usual case, lets RunConfig set the role's device filters.
+    """
+    if not _replicas_share_cpus(config):
+        return None
+    return tf.compat.v1.ConfigProto(
+        allow_soft_placement=True, device_count={"CPU": config.num_replicas})
+
+
+def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
+    devices = _devices(config.num_replicas)
+    if name == "none":
+        return None
+    if name == "one_device":
+        return tf.distribute.OneDeviceStrategy(devices[0])
+    if name == "mirrored":
+        # Without NCCL the replicas' gradients meet on one device; the default all-reduce
+        # hangs between logical CPUs.
+        reduce_ops = None if "GPU" in devices[0] else tf.distribute.ReductionToOneDevice()
+        return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduce_ops)
+    if name == "central_storage":
+        return tf.distribute.experimental.CentralStorageStrategy(devices, "/device:CPU:0")
+    if name == "multi_worker_mirrored":
+        implementation = tf.distribute.experimental.CommunicationImplementation
+        return tf.distribute.MultiWorkerMirroredStrategy(
+            communication_options=tf.distribute.experimental.CommunicationOptions(
+                implementation=implementation[config.collective.upper()]))
+    return tf.compat.v1.distribute.experimental.ParameterServerStrategy()
+
+
+def _replicas_share_cpus(config: TrainerConfig) -> bool:
+    return config.num_replicas > 1 and not tf.config.list_physical_devices("GPU")
+
+
+def _devices(num_replicas: int) -> list[str]:
+    gpus = len(tf.config.list_physical_devices("GPU"))
+    kind, count = ("GPU", num_replicas or gpus) if gpus else ("CPU", num_replicas or 1)
+    return [f"/device:{kind}:{i}" for i in range(count)]

@@ -1,0 +1,66 @@
+"""Which strategies a cluster can train and evaluate with, decided before anything starts.
+
+The verdict depends on what every task of a job knows, so that all of them start or none does: a
+ps or an evaluator must not wait for trainers that refused.
+"""
+
+from __future__ import annotations
+
+from estimator_trainer import task_config
+
+STRATEGIES = ("none", "one_device", "mirrored", "central_storage", "multi_worker_mirrored",
+              "parameter_server")
+
+_ONE_PROCESS = ("none", "one_device", "mirrored", "central_storage")
+
+# By shape of the cluster; the first is the one to suggest.
+_TRAINS = {
+    "one trainer without ps": _ONE_PROCESS + ("multi_worker_mirrored",),
+    "several trainers without ps": ("multi_worker_mirrored",),
+    "trainers with ps": ("none", "parameter_server"),
+}
+
+_SPANS_ONE = "it spans one process, so only the chief would train"
+_WHY_NOT = {
+    ("one trainer without ps", "parameter_server"): "no ps would hold the variables",
+    ("several trainers without ps", "none"): "the workers would wait for variables no ps holds",
+    ("several trainers without ps", "parameter_server"): "no ps would hold the variables",
+    ("trainers with ps", "multi_worker_mirrored"): "it has no use for ps, and fails in them",
+}
+
+
+def problems(task: task_config.TaskConfig, train_distribute: str,
+             eval_distribute: str) -> tuple[str, ...]:
+    """Returns what the cluster cannot do, one sentence each, the same in every task of a job.
+
+    Args:
+      task: Any task of the job. An evaluator that was not told of the others finds fault with the
+        evaluation only.
+      train_distribute: One of STRATEGIES, for training.
+      eval_distribute: One of STRATEGIES, for evaluation, which runs in one process on every
+        cluster.
+    """
+    found = []
+    shape = _shape(task)
+    allowed = _TRAINS.get(shape, STRATEGIES)
+    if train_distribute not in allowed:
+        why = _WHY_NOT.get((shape, train_distribute), _SPANS_ONE)
+        found.append(
+            f"train_distribute is {train_distribute!r} (from --train_distribute); expected one of"
+            f" {', '.join(sorted(allowed))} for {shape}, because {why}."
+            f" For example: --train_distribute={allowed[0]}")
+    if eval_distribute not in _ONE_PROCESS:
+        found.append(
+            f"eval_distribute is {eval_distribute!r} (from --eval_distribute); expected one of"
+            f" {', '.join(sorted(_ONE_PROCESS))}, because evaluation runs in one process."
+            " For example: --eval_distribute=none")
+    return tuple(found)
+
+
+def _shape(task: task_config.TaskConfig) -> str:
+    """Returns the key of the cluster in _TRAINS; "" when this task does not know it."""
+    if "ps" in task.cluster:
+        return "trainers with ps"
+    if task.num_trainers > 1:
+        return "several trainers without ps"
+    return "one trainer without ps" if task.num_trainers else ""

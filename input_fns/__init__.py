@@ -1,0 +1,36 @@
+"""Input plug-ins: one module, one way to read data.
+
+A module `input_fns/NAME.py` (no leading underscore) defines
+
+    DEFAULT_PARAMS = {"batch_size": 64}                 # a literal; types come from it
+
+    def input_fn(mode, params, input_context=None):     # -> tf.data.Dataset
+        ...
+
+    def data_params(params):                            # optional -> dict
+        ...
+
+`input_fn` arguments, passed by name:
+  mode: "train", "eval" or "infer" (the values of `tf.estimator.ModeKeys`).
+  params: the params of model and input in one dict; every key of DEFAULT_PARAMS is there.
+  input_context: a `tf.distribute.InputContext`, or None where one process reads all.
+
+It returns a dataset of `(features, labels)` batches: features is a dict of
+`[batch, ...]` tensors, labels a `[batch, ...]` tensor. It is called inside a
+`tf.Graph` and eagerly, and must work in both. "train" may repeat without end; "eval" and
+"infer" are every record of their split once, in an order that never changes.
+
+`data_params` returns what only the data knows, such as `{"num_classes": 10}`, without
+reading records.
+
+Batch rule: `batch_size` counts the examples of one global step. Each replica takes one
+whole batch of the dataset, so a dataset batch is
+`input_context.get_per_replica_batch_size(batch_size)`.
+
+Sharding rule: of `input_context.num_input_pipelines` pipelines, number
+`input_context.input_pipeline_id` reads a part that no other pipeline reads; together
+they read all, and the parts differ by at most one record. The dataset option
+`auto_shard_policy` is OFF, so that nothing shards a second time.
+
+A mistake of the user is an exception with `exit_code = 2` whose text is one sentence.
+"""

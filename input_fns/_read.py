@@ -1,0 +1,188 @@
+"""From a prepared TFDS dataset to the batches of one input pipeline.
+
+    shard > read > cache > shuffle > repeat > batch > scale > prefetch
+
+What a stage keeps in memory is bounded whatever the size of the dataset: the cache by
+CACHE_LIMIT_BYTES, the shuffle by `shuffle_buffer` records, the rest by a few batches.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from typing import Any, Mapping, Optional
+import zlib
+
+from absl import logging
+import tensorflow as tf
+import tensorflow_datasets as tfds
+
+from input_fns._errors import DataParamError
+from input_fns._shard import Shard
+from input_fns._shard import shard_of
+
+# TFDS's own limit, but it compares the encoded files: decoded images are many times that.
+CACHE_LIMIT_BYTES = 250 * 1024**2
+
+
+def read(
+    builder: tfds.core.DatasetBuilder,
+    mode: str,
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> tf.data.Dataset:
+    """Returns batches of `(features, labels)`.
+
+    Args:
+      builder: A TFDS builder whose data is prepared.
+      mode: "train", or "eval" or "infer", which read every record once and in order.
+      params: The params documented in `input_fns/tfds.py`, without dataset and data_dir.
+      input_context: Which shard to read and how many replicas share a batch; None: all
+        records, one replica.
+
+    Returns:
+      A dataset of (dict of every feature but the label, label). A uint8 image is
+      `[batch, height, width, channels]` float32 in [0, 1]; all else is as TFDS has it.
+    """
+    training = mode == "train"
+    split = params["train_split" if training else "eval_split"]
+    shard = shard_of(builder, split, input_context)
+    _check_label(builder, params["label"])
+    batch_size = _replica_batch_size(params["batch_size"], input_context)
+    seed = zlib.crc32(f"{params['seed']}/{shard.pipeline_id}".encode())
+    shuffled = training and params["shuffle_buffer"] > 0
+    dataset = _records(builder, shard, params["tfds_id"], seed if shuffled else None)
+    if training:
+        logging.info("reads shard %d/%d of %s/%s (%s, %d records)", shard.pipeline_id + 1,
+                     shard.pipelines, builder.name, split, shard.way, shard.records)
+        dataset = _training_order(dataset, builder, shard, params, seed)
+        # In a synchronous step every replica needs a batch: a pipeline with one record more
+        # must not start a step that its peers have no data for, and wait for them for ever.
+        synchronous = input_context is not None and input_context.num_replicas_in_sync > 1
+        records = shard.least_records if synchronous else shard.records
+        dataset = _training_batches(dataset, records, params["epochs"], batch_size)
+    else:
+        dataset = dataset.batch(batch_size)
+    dataset = dataset.map(functools.partial(_to_features_and_label,
+                                            images=_uint8_images(builder, params["label"]),
+                                            label=params["label"]),
+                          num_parallel_calls=tf.data.AUTOTUNE)
+    return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def num_classes(builder: tfds.core.DatasetBuilder, label: str) -> dict[str, int]:
+    """Returns {"num_classes": N}, or nothing where the label is no class."""
+    _check_label(builder, label)
+    feature = builder.info.features[label]
+    if isinstance(feature, tfds.features.ClassLabel) and feature.num_classes:
+        return {"num_classes": feature.num_classes}
+    return {}
+
+
+def _records(
+    builder: tfds.core.DatasetBuilder,
+    shard: Shard,
+    tfds_id: bool,
+    shuffle_seed: Optional[int],
+) -> tf.data.Dataset:
+    """Returns the decoded records; with a seed, from several files at a time in any order."""
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+    shuffle_files = shuffle_seed is not None and not builder.info.disable_shuffling
+    read_config = tfds.ReadConfig(options=options,
+                                  try_autocache=False,
+                                  skip_prefetch=True,
+                                  add_tfds_id=tfds_id,
+                                  shuffle_seed=shuffle_seed,
+                                  interleave_cycle_length=16 if shuffle_files else 1)
+    dataset = builder.as_dataset(split=shard.split,
+                                 shuffle_files=shuffle_files,
+                                 read_config=read_config)
+    for name, feature in dataset.element_spec.items():
+        for spec in tf.nest.flatten(feature):
+            shape = getattr(spec, "shape", None)
+            if shape is None or not shape.is_fully_defined():
+                raise DataParamError(
+                    f"Feature {name!r} of dataset {builder.name!r} is {spec}, which differs "
+                    "from record to record; expected one shape, to batch. For example: write "
+                    "an input_fn plug-in that resizes or pads it")
+    return dataset
+
+
+def _training_order(
+    dataset: tf.data.Dataset,
+    builder: tfds.core.DatasetBuilder,
+    shard: Shard,
+    params: Mapping[str, Any],
+    seed: int,
+) -> tf.data.Dataset:
+    """Returns the records shuffled and repeated, from memory after the first epoch if small."""
+    record_bytes = sum(spec.shape.num_elements() * spec.dtype.size
+                       for spec in tf.nest.flatten(dataset.element_spec))
+    # The encoded size bounds the strings, whose length no spec knows.
+    cache_bytes = shard.records * record_bytes + builder.info.dataset_size
+    if params["epochs"] != 1 and cache_bytes <= CACHE_LIMIT_BYTES:
+        dataset = dataset.cache()
+    if params["shuffle_buffer"] > 0:
+        dataset = dataset.shuffle(params["shuffle_buffer"], seed=seed)
+    return dataset.repeat(params["epochs"] or None)
+
+
+def _training_batches(
+    dataset: tf.data.Dataset,
+    records: int,
+    epochs: int,
+    batch_size: int,
+) -> tf.data.Dataset:
+    """Returns full batches only: replicas average their losses as if batches were equal."""
+    dataset = dataset.batch(batch_size, drop_remainder=True)
+    if not epochs:
+        return dataset
+    batches = records * epochs // batch_size
+    if not batches:
+        raise DataParamError(
+            f"batch_size is {batch_size} a replica, but epochs={epochs} of a shard are "
+            f"{records * epochs} records; expected at least one full batch. For example: "
+            "--param epochs=0")
+    return dataset.take(batches)
+
+
+def _to_features_and_label(
+    record: Mapping[str, Any],
+    images: tuple[str, ...],
+    label: str,
+) -> tuple[dict[str, Any], Any]:
+    """Splits one batch and scales its images from 0..255 to [0, 1]."""
+    features = dict(record)
+    labels = features.pop(label)
+    for image in images:
+        features[image] = tf.cast(features[image], tf.float32) / 255.0
+    return features, labels
+
+
+def _uint8_images(builder: tfds.core.DatasetBuilder, label: str) -> tuple[str, ...]:
+    return tuple(name for name, feature in builder.info.features.items()
+                 if isinstance(feature, tfds.features.Image) and name != label and
+                 feature.tf_dtype == tf.uint8)
+
+
+def _replica_batch_size(
+    batch_size: int,
+    input_context: Optional[tf.distribute.InputContext],
+) -> int:
+    replicas = input_context.num_replicas_in_sync if input_context else 1
+    if batch_size < 1 or batch_size % replicas:
+        example = max(1, -(-batch_size // replicas)) * replicas
+        raise DataParamError(
+            f"batch_size is {batch_size} examples a step, over all replicas; expected a "
+            f"multiple of the {replicas} replicas. For example: --param batch_size={example}")
+    return batch_size // replicas
+
+
+def _check_label(builder: tfds.core.DatasetBuilder, label: str) -> None:
+    names = sorted(builder.info.features)
+    if label not in names:
+        near = difflib.get_close_matches(label, names, n=1) or names
+        raise DataParamError(
+            f"label is {label!r}; expected one of {names}, the features of {builder.name}. For "
+            f"example: --param label={near[0]}")

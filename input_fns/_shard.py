@@ -1,0 +1,93 @@
+"""Which records of a split one input pipeline reads.
+
+    shard = shard_of(builder, "train", input_context)
+    dataset = builder.as_dataset(split=shard.split)
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any, Mapping, NamedTuple, Optional
+
+import tensorflow as tf
+import tensorflow_datasets as tfds
+
+from input_fns._errors import DataParamError
+
+
+class Shard(NamedTuple):
+    """The part of a split that one input pipeline reads.
+
+    Attributes:
+      split: What `builder.as_dataset` takes.
+      records: Number of records in it.
+      least_records: Number of records in the smallest shard of the split.
+      pipeline_id: Which input pipeline this is, from 0.
+      pipelines: How many input pipelines share the split.
+      way: "by file" where the split has a file a pipeline or more, else "by record".
+    """
+
+    split: Any
+    records: int
+    least_records: int
+    pipeline_id: int
+    pipelines: int
+    way: str
+
+
+def shard_of(
+    builder: tfds.core.DatasetBuilder,
+    split: str,
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> Shard:
+    """Returns the shard of `split` that one input pipeline reads; None: the whole split.
+
+    A shard is a run of neighbouring records, so a pipeline opens only the files its run lies
+    in: its share of the files, and part of one more at either end. Whole files alone would
+    make shards as uneven as the files are, and with fewer files than pipelines leave some
+    pipelines nothing to read (tensorflow/datasets#2133).
+    """
+    pipelines = input_context.num_input_pipelines if input_context else 1
+    pipeline_id = input_context.input_pipeline_id if input_context else 0
+    splits = builder.info.splits
+    try:
+        whole = splits[split]
+        part = _part(splits, split, pipeline_id, pipelines) if pipelines > 1 else split
+        records = splits[part].num_examples
+    except (KeyError, ValueError, NotImplementedError) as error:
+        raise _unknown_split(builder, split) from error
+    if whole.num_examples < pipelines:
+        raise DataParamError(
+            f"Split {split!r} of {builder.name} has {whole.num_examples} records; expected at "
+            f"least one for each of the {pipelines} input pipelines. For example: name a larger "
+            "split, or start fewer workers")
+    return Shard(split=part,
+                 records=records,
+                 least_records=whole.num_examples // pipelines,
+                 pipeline_id=pipeline_id,
+                 pipelines=pipelines,
+                 way="by file" if whole.num_shards >= pipelines else "by record")
+
+
+def _part(splits: Mapping[str, Any], split: str, pipeline_id: int, pipelines: int) -> Any:
+    """Returns the sub-split of a pipeline; `split` may be a sum such as "train+test[:50%]".
+
+    TFDS cuts each term by itself and gives what does not divide to the first parts. Starting
+    each term where the last one's surplus ended keeps the sums within one record.
+    """
+    terms = list(splits) if split == "all" else [term.strip() for term in split.split("+")]
+    parts = []
+    before = 0
+    for term in terms:
+        parts.append(tfds.even_splits(term, pipelines)[(pipeline_id - before) % pipelines])
+        before += splits[term].num_examples
+    return functools.reduce(operator.add, parts)
+
+
+def _unknown_split(builder: tfds.core.DatasetBuilder, split: str) -> DataParamError:
+    counts = ", ".join(f"{name} ({info.num_examples} records)"
+                       for name, info in builder.info.splits.items())
+    return DataParamError(
+        f"Split {split!r} is none of {builder.name}; it has {counts}, and parts and sums of "
+        "them. For example: --param train_split=train[:90%] --param eval_split=train[90%:]")

@@ -1,0 +1,83 @@
+"""Any TensorFlow Datasets dataset, by name.
+
+Prepared on first use: downloaded where there is network, once however many processes
+start together. Each input pipeline reads a shard of its own, in training and in
+evaluation. Params:
+
+  dataset         name: `mnist`, `imdb_reviews/plain_text`, `cifar10:3.0.2`
+  data_dir        directory of prepared datasets; empty: TFDS's (~/tensorflow_datasets)
+  train_split     split, part or sum of splits: `train`, `train[:90%]`, `train+extra`
+  eval_split      the same, for "eval" and "infer": every record once, in order
+  label           the feature that is the label; the others stay the features
+  tfds_id         True adds TFDS's own id of each record as the string feature `tfds_id`
+  batch_size      examples of one global step, all replicas together
+  epochs          passes over train_split; 0: repeat without end
+  shuffle_buffer  records held to shuffle from (decoded, in memory); 0: no shuffling
+  seed            any integer; decides the training order, see below
+
+Features are a dict; a uint8 image becomes float32 in [0, 1], all else is as TFDS has it.
+Training reads full batches only, which may run over the end of an epoch; with `epochs`
+less than one batch is left over at the very end.
+
+The training order follows from `seed`, the number of the input pipeline (so that no two
+workers share one), and the graph's random seed (`RunConfig.tf_random_seed`): change
+either seed when a run is restarted and it does not see its first records again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from typing import Any, Mapping, Optional
+
+import tensorflow as tf
+import tensorflow_datasets as tfds
+
+from input_fns._errors import DataParamError
+from input_fns._prepare import prepared
+from input_fns._read import num_classes
+from input_fns._read import read
+
+DEFAULT_PARAMS = {
+    "dataset": "mnist",
+    "data_dir": "",
+    "train_split": "train",
+    "eval_split": "test",
+    "label": "label",
+    "tfds_id": False,
+    "batch_size": 64,
+    "epochs": 0,
+    "shuffle_buffer": 10000,
+    "seed": 0,
+}
+
+
+def input_fn(
+    mode: str,
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> tf.data.Dataset:
+    """Returns batches of (dict of features, label): see the module's docstring."""
+    make_builder = functools.partial(_builder, params["dataset"], params["data_dir"])
+    return read(prepared(make_builder), mode, params, input_context)
+
+
+def data_params(params: Mapping[str, Any]) -> dict[str, int]:
+    """Returns {"num_classes": N} where the label is a class; needs no prepared data."""
+    return num_classes(_builder(params["dataset"], params["data_dir"]), params["label"])
+
+
+def _builder(name: str, data_dir: str) -> tfds.core.DatasetBuilder:
+    try:
+        return tfds.builder(name, data_dir=data_dir or None)
+    except tfds.core.DatasetNotFoundError as error:
+        # Community datasets are an index in a bucket: slow to fail without network.
+        known = tfds.list_builders(with_community_datasets=False)
+        near = difflib.get_close_matches(name, known, n=3) or ["mnist"]
+        raise DataParamError(
+            f"dataset is {name!r}; expected one of the {len(known)} that TFDS has (listed by "
+            f"`tfds.list_builders()`) or one prepared in data_dir {data_dir!r}; nearest: "
+            f"{', '.join(near)}. For example: --param dataset={near[0]}") from error
+    except (AssertionError, ValueError) as error:  # no such config, no such version
+        reason = " ".join(str(error).split())
+        raise DataParamError(f"dataset is {name!r}, which TFDS cannot build: {reason}") from error

@@ -1,0 +1,42 @@
+"""Two-layer convolutional classifier of TensorFlow's multi-worker Estimator tutorial.
+
+A 3x3 convolution of 32 filters, 2x2 max-pooling, a dense layer of 64, a dense layer of the
+classes; trained with SGD. The images' shape comes from the data.
+
+Source: https://www.tensorflow.org/tutorials/distribute/multi_worker_with_estimator
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns import _classifier
+
+DEFAULT_PARAMS = {
+    "learning_rate": 0.1,  # of SGD, for the mean loss of the global batch
+    "num_classes": 0,  # 0: from the data
+}
+
+
+def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
+             params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Builds the classifier.
+
+    Args:
+      features: `{"image": float32 [batch, height, width, channels]}`, or the image alone.
+      labels: int64 [batch], classes from 0; None in mode "infer".
+      mode: A `tf.estimator.ModeKeys`.
+      params: See DEFAULT_PARAMS.
+    """
+    image = features["image"] if isinstance(features, dict) else features
+    network = tf.keras.Sequential([
+        tf.keras.layers.Conv2D(32, 3, activation="relu"),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(64, activation="relu"),
+        tf.keras.layers.Dense(_classifier.num_classes(params)),
+    ])
+    logits = network(image, training=mode == tf.estimator.ModeKeys.TRAIN)
+    return _classifier.spec(logits, labels, mode, params["learning_rate"])

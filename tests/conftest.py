@@ -1,0 +1,23 @@
+"""Fixtures: no test sees another's environment, or the user's data."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _same_environment_after() -> Iterator[None]:
+    saved = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(saved)
+
+
+@pytest.fixture(scope="session")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A TFDS data_dir for the whole session, prepared by whoever comes first."""
+    return tmp_path_factory.mktemp("tfds")

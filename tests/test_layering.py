@@ -1,0 +1,96 @@
+"""The house rules that a program can check: who imports whom, who reads flags and environment."""
+
+from __future__ import annotations
+
+import ast
+
+import jobs
+import pytest
+
+PACKAGE = jobs.REPO / "estimator_trainer"
+MODULES = sorted(p for p in PACKAGE.glob("*.py"))
+PLUGINS = sorted([*(jobs.REPO / "model_fns").glob("*.py"), *(jobs.REPO / "input_fns").glob("*.py")])
+
+# From the top to the bottom: a module imports only modules of layers below its own.
+LAYERS = [
+    {"__main__"},
+    {"cli"},
+    {"run", "offline", "predict"},
+    {"lifecycle", "parts", "check"},
+    {"specs", "estimator", "presence"},
+    {"exporters", "strategy", "waiting", "model", "data"},
+    {"serving", "progress", "checkpoints", "plan", "result"},
+    {"config", "params", "ports", "environment", "logs"},
+    {"plugins"},
+    {"topology"},
+    {"task_config"},
+    {"cluster_example"},
+    {"cluster_spec"},
+    {"versions"},
+    {"errors", "__init__"},
+]
+# What answers before TensorFlow is imported.
+LIGHT = {"cli", "check", "plan", "result", "config", "params", "plugins", "ports", "environment",
+         "logs", "topology", "task_config", "cluster_example", "cluster_spec", "versions",
+         "errors", "__init__", "__main__"}
+
+
+def _imports(path, top_level_only=False):
+    """Returns the dotted names a module imports, and, of this package, which modules."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_level_only else list(ast.walk(tree))
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    own = {name.split(".")[1] for name in names if name.startswith("estimator_trainer.")}
+    return names, {name for name in own if (PACKAGE / f"{name}.py").exists()}
+
+
+def _layer(name):
+    return next(i for i, layer in enumerate(LAYERS) if name in layer)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)
+def test_imports_only_go_down(path):
+    _, own = _imports(path)
+    assert all(_layer(name) > _layer(path.stem) for name in own), own
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.stem in LIGHT], ids=lambda p: p.stem)
+def test_what_answers_at_once_imports_no_tensorflow(path):
+    names, own = _imports(path, top_level_only=True)
+    assert not [n for n in names if n.startswith(("tensorflow", "numpy", "keras"))]
+    assert own <= LIGHT
+
+
+@pytest.mark.parametrize("path", PLUGINS, ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_plugins_do_not_know_the_trainer(path):
+    names, _ = _imports(path)
+    assert not [n for n in names if n.startswith("estimator_trainer")]
+
+
+def test_the_trainer_names_no_plugin_in_code():
+    for path in MODULES:
+        names, _ = _imports(path)
+        assert not [n for n in names if n.startswith(("model_fns", "input_fns"))], path
+
+
+def test_the_environment_is_read_in_one_module_and_flags_in_one():
+    for path in MODULES:
+        text = path.read_text()
+        assert ("os.environ" in text) == (path.stem == "environment"), path
+        assert ("absl import flags" in text) == (path.stem == "cli"), path
+
+
+@pytest.mark.parametrize("path", MODULES + PLUGINS, ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_files_and_functions_can_be_seen_whole(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 250
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            doc = (ast.get_docstring(node, clean=False) or "").count("\n")
+            assert node.end_lineno - node.lineno - doc <= 45, node.name
+            assert len(node.args.args) <= 7, node.name

@@ -1,0 +1,101 @@
+"""Plug-ins: every way to name one, and what each mistake is answered with."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from estimator_trainer import errors
+from estimator_trainer import plugins
+
+SOURCE = '''"""A model of mine.
+
+More words."""
+DEFAULT_PARAMS = {"width": 3}
+def model_fn(features, labels, mode): return "default"
+def other_fn(features, **kwargs): return "other"
+constant = 1
+'''
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_a_bare_name_is_found_in_the_projects_folder_without_importing_it():
+    plugin = plugins.find("model_fn", "cnn")
+    assert plugin.path.endswith("model_fns/cnn.py")
+    assert plugin.default_params["learning_rate"] == 0.1
+    assert "onvolutional" in plugin.doc
+
+
+def test_the_projects_own_plugins_are_listed():
+    assert {"cnn", "linear"} <= set(plugins.available("model_fn"))
+    assert {"digits", "tfds"} <= set(plugins.available("input_fn"))
+    assert not [name for name in plugins.available("model_fn") if name.startswith("_")]
+
+
+def test_a_file_is_read_without_running_it_and_loads_beside_its_neighbours(folder):
+    (folder / "neighbour.py").write_text("VALUE = 7\n")
+    (folder / "mine.py").write_text("import neighbour\n" + SOURCE + "loaded = neighbour.VALUE\n")
+    plugin = plugins.find("model_fn", "./mine.py")
+    assert "mine" not in sys.modules
+    function, module = plugins.load(plugin)
+    assert function(None, None, None) == "default" and module.loaded == 7
+    assert plugin.default_params == {"width": 3}
+
+
+def test_a_dotted_module_and_another_function_can_be_named(folder):
+    (folder / "team" / "models").mkdir(parents=True)
+    (folder / "team" / "models" / "ctr.py").write_text(SOURCE)
+    plugin = plugins.find("model_fn", "team.models.ctr:other_fn")
+    assert "team" not in sys.modules
+    function, _ = plugins.load(plugin)
+    assert function(None) == "other"
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("cn", "Did you mean 'cnn'?"),
+    ("nothing", "expected one of cnn, linear"),
+    ("mine", "For example: --model_fn=./mine.py"),
+    ("./absent.py", "there is no such plug-in"),
+    ("team.absent", "there is no such plug-in"),
+    ("./mine.py:third_fn", "expected one of model_fn, other_fn"),
+    ("./broken.py", "line 1 is not valid Python"),
+    ("./computed.py", "line 2, is not a literal dict"),
+])
+def test_a_plugin_that_cannot_be_found_is_one_sentence(folder, name, expected):
+    (folder / "mine.py").write_text(SOURCE)
+    (folder / "broken.py").write_text("def model_fn(:\n")
+    (folder / "computed.py").write_text("x = 1\nDEFAULT_PARAMS = {'a': x}\ndef model_fn(): 1\n")
+    with pytest.raises(errors.ConfigError) as raised:
+        plugins.find("model_fn", name)
+    assert expected in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("source, name, expected", [
+    ("import absent_package\ndef model_fn(features): 1\n", "./m.py",
+     "No module named 'absent_package' ("),
+    ("x = 1 / 0\ndef model_fn(features): 1\n", "./m.py", "line 1: `x = 1 / 0`"),
+    ("model_fn = 3\n", "./m.py", "is not a function"),
+    ("def model_fn(features, label): 1\n", "./m.py", "takes label, which the Estimator does not"),
+])
+def test_a_plugin_that_cannot_be_loaded_is_one_sentence(folder, source, name, expected):
+    (folder / "m.py").write_text(source)
+    with pytest.raises(errors.ConfigError) as raised:
+        plugins.load(plugins.find("model_fn", name))
+    assert expected in str(raised.value) and "m.py" in str(raised.value)
+
+
+def test_a_function_imported_into_the_module_counts(folder):
+    (folder / "base.py").write_text("def model_fn(features): return 'base'\n")
+    (folder / "m.py").write_text("from base import model_fn\n")
+    function, _ = plugins.load(plugins.find("model_fn", "m.py"))
+    assert function(None) == "base"

@@ -1,0 +1,53 @@
+"""The README keeps its promises: flags exist, commands parse, names are real."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import jobs
+import pytest
+
+from estimator_trainer import cli
+from estimator_trainer import plugins
+from estimator_trainer import topology
+from estimator_trainer.config import TrainerConfig
+
+TEXT = (jobs.REPO / "README.md").read_text()
+SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
+FLAGS = SETTINGS | {"job_dir", "job-dir", "json", "help", "flagfile"}
+# Options of the other programs in its commands.
+OTHERS = {"check"}
+
+
+def test_every_flag_in_the_readme_exists():
+    named = set(re.findall(r"--([a-z][\w-]*)", TEXT))
+    assert named <= FLAGS | OTHERS, named - FLAGS - OTHERS
+
+
+@pytest.mark.parametrize("line", re.findall(r"^(?:\s*|.*&& \S*)estimator-trainer(.*)$", TEXT, re.M))
+def test_every_command_in_the_readme_parses(line):
+    cli.parse(line.split())
+
+
+def test_the_first_screen_has_one_command_to_run_and_one_to_test():
+    commands = re.findall(r"```\n([^`]*?(?:pip install)[^`]*?)```", TEXT)
+    assert len(commands) == 2
+    assert "estimator-trainer --model_dir" in commands[0] and commands[1].rstrip().endswith(
+        "-m pytest")
+    assert TEXT.index(commands[1]) < TEXT.index("## ")
+
+
+def test_every_command_plugin_strategy_and_file_is_in_the_readme():
+    for name in [*cli.COMMANDS, *topology.STRATEGIES, *plugins.available("model_fn"),
+                 *plugins.available("input_fn")]:
+        assert f"`{name}`" in TEXT or f"`{name}`," in TEXT, name
+    for name in re.findall(r"\b(\w+\.py)\b", TEXT.partition("## Files")[2]):
+        assert (jobs.REPO / "estimator_trainer" / name).exists(), name
+
+
+def test_the_shown_output_is_what_the_command_prints():
+    shown = TEXT.partition("It ends with")[2].partition("```\n")[2].partition("```")[0]
+    for phase in ("step 1000/1000", "evaluated step 1000", "exported step 1000",
+                  "role=local status=done step=1000 reason=train_steps"):
+        assert phase in shown

@@ -1,0 +1,55 @@
+"""Serving inputs, derived from what an input_fn yields."""
+
+from __future__ import annotations
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import serving
+
+IMAGE = tf.TensorSpec([64, 8, 8, 1], tf.float32)
+SPARSE = tf.SparseTensorSpec([None, 100], tf.int64)
+
+
+def _receiver(features, kind):
+    with tf.Graph().as_default():
+        return serving.receiver_fn(features, kind)()
+
+
+def test_raw_inputs_keep_names_and_shapes_and_free_the_batch():
+    receiver = _receiver({"image": IMAGE, "id": tf.TensorSpec([None], tf.string)}, "raw")
+    assert receiver.receiver_tensors["image"].shape.as_list() == [None, 8, 8, 1]
+    assert receiver.receiver_tensors["id"].dtype == tf.string
+
+
+def test_a_single_tensor_is_served_as_a_single_tensor():
+    receiver = _receiver(IMAGE, "raw")
+    assert receiver.features.shape.as_list() == [None, 8, 8, 1]
+
+
+def test_serialized_examples_are_parsed_to_the_models_dtypes():
+    specs = {"image": IMAGE, "count": tf.TensorSpec([None], tf.int32), "ids": SPARSE}
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        receiver = serving.receiver_fn(specs, "example")()
+        example = tf.train.Example()
+        example.features.feature["image"].float_list.value.extend([0.5] * 64)
+        example.features.feature["count"].int64_list.value.append(3)
+        example.features.feature["ids"].int64_list.value.extend([7, 8])
+        assert list(receiver.receiver_tensors) == ["examples"]
+        features = session.run(receiver.features, {
+            receiver.receiver_tensors["examples"]: [example.SerializeToString()]})
+    assert features["image"].shape == (1, 8, 8, 1) and features["image"][0, 0, 0, 0] == 0.5
+    assert features["count"].tolist() == [3] and features["count"].dtype == "int32"
+    assert features["ids"].values.tolist() == [7, 8]
+
+
+@pytest.mark.parametrize("kind, spec, expected", [
+    ("raw", tf.RaggedTensorSpec([None, None], tf.int32), "cannot be a raw serving input"),
+    ("example", tf.TensorSpec([None, None], tf.float32), "--serving_input=raw"),
+    ("example", tf.TensorSpec([None, 2], tf.complex64), "dtype complex64"),
+])
+def test_what_cannot_be_served_says_what_to_do(kind, spec, expected):
+    with pytest.raises(errors.ConfigError) as raised:
+        serving.receiver_fn({"odd": spec}, kind)
+    assert expected in str(raised.value) and "'odd'" in str(raised.value)

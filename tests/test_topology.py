@@ -1,0 +1,101 @@
+"""A cluster that cannot train with a strategy is refused, by every task alike, with the fix."""
+
+from __future__ import annotations
+
+import json
+from typing import Sequence
+
+import pytest
+
+from estimator_trainer import task_config
+from estimator_trainer import topology
+
+
+def tasks_of(*roles: str) -> list[task_config.TaskConfig]:
+    """The tasks of a job such as ("chief", "worker", "worker", "ps"), with an evaluator added."""
+    cluster: dict[str, list[str]] = {}
+    for i, role in enumerate(roles):
+        cluster.setdefault(role, []).append(f"host{i}:2222")
+    places = [(role, i) for role, hosts in cluster.items() for i in range(len(hosts))]
+    return [
+        task_config.parse(
+            json.dumps({"cluster": cluster, "task": {"type": role, "index": index}}))
+        for role, index in [*places, ("evaluator", 0)]
+    ]
+
+
+ONE_PROCESS = {"none", "one_device", "mirrored", "central_storage"}
+CLUSTERS = {
+    ("chief",): ONE_PROCESS | {"multi_worker_mirrored"},
+    ("master",): ONE_PROCESS | {"multi_worker_mirrored"},
+    ("worker",): ONE_PROCESS | {"multi_worker_mirrored"},
+    ("chief", "worker"): {"multi_worker_mirrored"},
+    ("master", "worker", "worker"): {"multi_worker_mirrored"},
+    ("worker", "worker"): {"multi_worker_mirrored"},
+    ("chief", "ps"): {"none", "parameter_server"},
+    ("worker", "ps"): {"none", "parameter_server"},
+    ("chief", "worker", "ps"): {"none", "parameter_server"},
+    ("master", "worker", "ps", "ps"): {"none", "parameter_server"},
+}
+
+
+@pytest.mark.parametrize("train_distribute", topology.STRATEGIES)
+@pytest.mark.parametrize("roles, allowed", CLUSTERS.items(), ids=map("+".join, CLUSTERS))
+def test_a_strategy_trains_where_it_can_and_is_refused_elsewhere_by_every_task(
+        roles: Sequence[str], allowed: set[str], train_distribute: str) -> None:
+    verdicts = {topology.problems(task, train_distribute, "none") for task in tasks_of(*roles)}
+    assert len(verdicts) == 1
+    found = verdicts.pop()
+    assert bool(found) == (train_distribute not in allowed)
+    for problem in found:
+        assert problem.startswith(f"train_distribute is '{train_distribute}' (from --")
+        suggested = problem.partition("For example: --train_distribute=")[2]
+        assert suggested in allowed
+
+
+@pytest.mark.parametrize("train_distribute", topology.STRATEGIES)
+def test_without_a_cluster_everything_but_parameter_server_trains(train_distribute: str) -> None:
+    found = topology.problems(task_config.parse(None), train_distribute, "none")
+    assert bool(found) == (train_distribute == "parameter_server")
+
+
+@pytest.mark.parametrize("eval_distribute", topology.STRATEGIES)
+@pytest.mark.parametrize("roles, allowed", CLUSTERS.items(), ids=map("+".join, CLUSTERS))
+def test_evaluation_takes_the_strategies_of_one_process_on_every_cluster(
+        roles: Sequence[str], allowed: set[str], eval_distribute: str) -> None:
+    train_distribute = sorted(allowed)[0]
+    verdicts = {topology.problems(task, train_distribute, eval_distribute)
+                for task in tasks_of(*roles)}
+    assert len(verdicts) == 1
+    found = verdicts.pop()
+    assert bool(found) == (eval_distribute not in ONE_PROCESS)
+    for problem in found:
+        assert problem.startswith(f"eval_distribute is '{eval_distribute}' (from --")
+        assert "evaluation runs in one process" in problem
+        assert problem.endswith("For example: --eval_distribute=none")
+
+
+@pytest.mark.parametrize("roles, train_distribute, why", [
+    (("chief", "worker"), "none", "would wait for variables no ps holds"),
+    (("chief", "worker"), "mirrored", "only the chief would train"),
+    (("chief", "worker"), "parameter_server", "no ps would hold the variables"),
+    (("chief", "ps"), "multi_worker_mirrored", "it has no use for ps"),
+    (("chief", "worker", "ps"), "one_device", "only the chief would train"),
+    (("chief",), "parameter_server", "no ps would hold the variables"),
+])
+def test_a_refusal_says_why(roles: Sequence[str], train_distribute: str, why: str) -> None:
+    (problem,) = topology.problems(tasks_of(*roles)[0], train_distribute, "none")
+    assert why in problem
+
+
+def test_training_and_evaluation_are_refused_together() -> None:
+    task = tasks_of("chief", "worker")[0]
+    assert len(topology.problems(task, "none", "parameter_server")) == 2
+
+
+@pytest.mark.parametrize("train_distribute", topology.STRATEGIES)
+def test_an_evaluator_that_was_told_of_no_trainer_checks_evaluation_only(
+        train_distribute: str) -> None:
+    task = task_config.parse('{"cluster": {}, "task": {"type": "evaluator", "index": 0}}')
+    assert topology.problems(task, train_distribute, "mirrored") == ()
+    assert len(topology.problems(task, train_distribute, "multi_worker_mirrored")) == 1
