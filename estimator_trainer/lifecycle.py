@@ -67,8 +67,10 @@ def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord,
       record: What it evaluated and exported.
       trained_step: The last step it saw in training; 0 in a role that does not train.
     """
-    saved_step = checkpoints.step_of(tf.train.latest_checkpoint(config.model_dir) or "")
-    step = max(saved_step, trained_step)
+    step = checkpoints.step_of(tf.train.latest_checkpoint(config.model_dir) or "")
+    if task.role == "worker":
+        # The chief may not have saved its last steps yet.
+        step = max(step, trained_step)
     ended = result.Result(
         role=task.name, status="done", step=step,
         reason="train_steps" if config.max_steps and step >= config.max_steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jobs
 import pytest
 
 from estimator_trainer import checkpoints
@@ -20,10 +21,8 @@ def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
 
 def test_a_living_evaluator_is_seen(tmp_path, record):
     with presence.beating(str(tmp_path), record):
-        presence_seen = False
-        for _ in range(20):
-            presence_seen = presence_seen or presence.evaluator_covers(str(tmp_path), 10)
-        assert presence_seen
+        jobs.wait_for((tmp_path / "evaluator.beat").exists, 10)
+        assert presence.evaluator_covers(str(tmp_path), 10)
 
 
 def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record):
