@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from estimator_trainer import plugins
+from estimator_trainer import versions
 from estimator_trainer.plan import Plan
 
 
@@ -49,6 +50,8 @@ def _content(plan: Plan) -> dict[str, Any]:
         "model_fn": _plugin(plan.model),
         "input_fn": _plugin(plan.data),
         "params": dict(plan.params.values) if plan.params else {},
+        "versions": str(plan.versions),
+        "warnings": versions.warnings(plan.versions),
         "model_dir": config.model_dir or "(a new temporary directory)",
         "problems": list(plan.problems),
     }

@@ -20,6 +20,7 @@ from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import plan as plan_lib
 from estimator_trainer import result
+from estimator_trainer import versions
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.plan import Plan
 
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
         if "--version" in argv:
-            print(f"estimator_trainer {__version__}")
+            print(f"estimator_trainer {__version__}, {versions.installed()}")
             return 0
         if {"--help", "-h", "--helpfull", "help"} & set(argv):
             print(help_text())
@@ -174,7 +175,11 @@ def _run(command: str, config: TrainerConfig, as_json: bool) -> int:
 
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
-    # TensorFlow takes seconds to import; --help, check and mistakes do not wait for it.
+    # TensorFlow takes seconds to import; --help, check and mistakes do not wait for it. Before
+    # anything else of it, compat gives it back its Estimator.
+    with logs.without_native_noise(plan.config.verbose):
+        from estimator_trainer import compat  # noqa: F401
+        import tensorflow  # noqa: F401
     from estimator_trainer import offline
     from estimator_trainer import predict
     from estimator_trainer import run

@@ -20,11 +20,13 @@ class Environment:
       tf_config: TF_CONFIG, the task's view of its cluster, as JSON text.
       cluster_spec: CLUSTER_SPEC, Vertex AI's list of worker pools, as JSON text.
       aip_model_dir: AIP_MODEL_DIR, where Vertex AI wants the model.
+      legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
     """
 
     tf_config: str = ""
     cluster_spec: str = ""
     aip_model_dir: str = ""
+    legacy_keras: str = ""
 
 
 def read() -> Environment:
@@ -32,14 +34,15 @@ def read() -> Environment:
     return Environment(
         tf_config=os.environ.get("TF_CONFIG", ""),
         cluster_spec=os.environ.get("CLUSTER_SPEC", ""),
-        aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""))
+        aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""),
+        legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""))
 
 
 def quiet_native_logs() -> None:
     """Leaves only what is fatal of TensorFlow's C++ log, unless the user has set a level.
 
-    TensorFlow 2.15 logs three errors about CUDA factories on machines without a GPU; what goes
-    wrong in a step reaches Python as an exception.
+    A machine without a GPU is an error to it; what goes wrong in a step reaches Python as an
+    exception.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 

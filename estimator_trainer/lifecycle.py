@@ -71,6 +71,9 @@ def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord,
     if task.role == "worker":
         # The chief may not have saved its last steps yet.
         step = max(step, trained_step)
+    # Other workers train on while an asynchronous chief saves, so a checkpoint can hold a step
+    # that is later than its name says.
+    step = record.metrics.get("global_step", step)
     ended = result.Result(
         role=task.name, status="done", step=step,
         reason="train_steps" if config.max_steps and step >= config.max_steps

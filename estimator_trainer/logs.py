@@ -6,8 +6,13 @@ only their warnings pass, and of those not the notices of deprecation (pains P56
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import re
 import sys
+import tempfile
+from typing import Iterator
 import warnings
 
 # Warnings of TensorFlow's own that no user of an Estimator can act on.
@@ -30,6 +35,13 @@ _UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estima
 # The one line of TensorFlow's that names a phase.
 _PHASES = ("Saving checkpoints for",)
 _FORMAT = "%(asctime)s {role}  %(message)s"
+
+
+# What TensorFlow's libraries print while they are loaded, before any level of theirs counts:
+# `2026-01-31 10:00:00.123456: E external/...`, and of newer ones `I0000 00:00:1700000000.123456`.
+_NATIVE = re.compile(
+    rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWE] |[IWE]\d{4} \d\d:\d\d:"
+    rb"|WARNING: All log messages before absl::InitializeLog|To enable the following instructions")
 
 
 class _Formatter(logging.Formatter):
@@ -98,6 +110,26 @@ def configure(role: str, verbose: bool) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
+
+
+@contextlib.contextmanager
+def without_native_noise(verbose: bool) -> Iterator[None]:
+    """Within it, to import TensorFlow in: drops what its libraries print while they load."""
+    if verbose:
+        yield
+        return
+    sys.stderr.flush()
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as caught:
+        os.dup2(caught.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            caught.seek(0)
+            os.write(2, b"".join(line for line in caught if not _NATIVE.match(line)))
 
 
 def silence_tensorflow() -> None:

@@ -17,6 +17,7 @@ from estimator_trainer import plugins
 from estimator_trainer import ports
 from estimator_trainer import task_config
 from estimator_trainer import topology
+from estimator_trainer import versions
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.environment import Environment
 
@@ -35,6 +36,7 @@ class Plan:
       data: The input_fn plug-in, or None.
       params: The merged params, or None.
       problems: One sentence each; the run can start only without any.
+      versions: The installed TensorFlow, Estimator, Keras and Python.
     """
 
     config: TrainerConfig
@@ -43,11 +45,12 @@ class Plan:
     data: plugins.Plugin | None
     params: params.Params | None
     problems: tuple[str, ...]
+    versions: versions.Versions
 
 
 def for_training(config: TrainerConfig, environment: Environment) -> Plan:
     """Plans `train` in the role that TF_CONFIG gives."""
-    problems: list[str] = []
+    problems = versions.problems(versions.installed(), environment.legacy_keras)
     task = _collect(problems, lambda: task_config.parse(
         environment.tf_config, environment.cluster_spec))
     if task is not None:
@@ -63,7 +66,7 @@ def for_training(config: TrainerConfig, environment: Environment) -> Plan:
 
 def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
-    problems: list[str] = []
+    problems = versions.problems(versions.installed(), environment.legacy_keras)
     config = _with_model_dir(config, environment, _LOCAL)
     if not config.model_dir and not config.export_dir:
         problems.append("model_dir is missing (no --model_dir); expected the directory of a"
@@ -96,7 +99,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
             model, data, config.param, config.params_file))
-    return Plan(config, task, model, data, merged, tuple(problems))
+    return Plan(config, task, model, data, merged, tuple(problems), versions.installed())
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,

@@ -8,6 +8,9 @@ from typing import Iterator
 
 import pytest
 
+# Before any test imports TensorFlow, as the command line does.
+from estimator_trainer import compat  # noqa: F401
+
 
 @pytest.fixture(autouse=True)
 def _same_environment_after() -> Iterator[None]:

@@ -16,7 +16,8 @@ import time
 from typing import Callable, Iterator, Sequence
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-_CLEARED = ("TF_CONFIG", "CLUSTER_SPEC", "AIP_MODEL_DIR", "TF_CPP_MIN_LOG_LEVEL")
+_CLEARED = ("TF_CONFIG", "CLUSTER_SPEC", "AIP_MODEL_DIR", "TF_CPP_MIN_LOG_LEVEL",
+            "TF_USE_LEGACY_KERAS")
 
 
 @dataclasses.dataclass
@@ -147,14 +148,15 @@ def wait_for(condition: Callable[[], bool], timeout_secs: float) -> None:
         time.sleep(0.1)
 
 
-def step_of(checkpoint_path: str) -> int:
-    """Returns the global step in a checkpoint's name."""
-    return int(checkpoint_path.rpartition("-")[2])
+def saved_step(model_dir: pathlib.Path) -> int:
+    """Returns the global step in the latest checkpoint."""
+    import tensorflow as tf  # A second of import that most users of this module do without.
+    return int(tf.train.load_variable(str(model_dir), "global_step"))
 
 
 def evaluated_steps(model_dir: pathlib.Path) -> list[int]:
     """Returns the global steps that have an evaluation on disk, in order."""
-    import tensorflow as tf  # A second of import that most users of this module do without.
+    import tensorflow as tf
     steps = []
     for path in (model_dir / "eval").glob("events*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):

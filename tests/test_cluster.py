@@ -7,7 +7,6 @@ import re
 
 import jobs
 import pytest
-import tensorflow as tf
 
 pytestmark = pytest.mark.cluster
 
@@ -43,7 +42,7 @@ def _assert_trained(tmp_path, tasks, overshoot=0):
     one whose look at the global step came too early.
     """
     model_dir = tmp_path / "model"
-    step = jobs.step_of(tf.train.latest_checkpoint(str(model_dir)))
+    step = jobs.saved_step(model_dir)
     assert _STEPS <= step <= _STEPS + overshoot
     for task in _trainers(tasks):
         assert re.fullmatch(rf"role={task.name} status=done step=\d+ reason=train_steps",

@@ -32,6 +32,7 @@ def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record)
     assert not presence.evaluator_covers(str(tmp_path), 11)
 
 
-def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
+def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(presence, "_PATIENCE_SECS", 1.5)
     checkpoints.write_text(str(tmp_path / "evaluator.beat"), "killed 7\n")
     assert not presence.evaluator_covers(str(tmp_path), 10)

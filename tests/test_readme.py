@@ -15,7 +15,7 @@ from estimator_trainer.config import TrainerConfig
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
-FLAGS = SETTINGS | {"job_dir", "job-dir", "json", "help", "flagfile"}
+FLAGS = SETTINGS | {"job_dir", "job-dir", "json", "help", "version", "flagfile"}
 # Options of the other programs in its commands.
 OTHERS = {"check"}
 
@@ -51,3 +51,11 @@ def test_the_shown_output_is_what_the_command_prints():
     for phase in ("step 1000/1000", "evaluated step 1000", "exported step 1000",
                   "role=local status=done step=1000 reason=train_steps"):
         assert phase in shown
+
+
+def test_every_test_that_the_readme_names_exists():
+    tests = {path.name: path.read_text() for path in (jobs.REPO / "tests").glob("test_*.py")}
+    named = set(re.findall(r"`(test_\w+(?:\.py)?)`", TEXT))
+    assert len(named) > 5
+    for name in named:
+        assert name in tests or any(f"def {name}(" in text for text in tests.values()), name

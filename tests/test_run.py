@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import pathlib
+import pty
 import re
 import subprocess
 import sys
@@ -282,3 +285,21 @@ def test_the_chosen_checkpoint_must_exist(run, tmp_path):
 
 def test_errors_know_their_exit_codes():
     assert errors.TrainerError.exit_code == 1 and errors.TaskConfigError([""]).exit_code == 2
+
+
+def test_a_terminal_gets_a_progress_bar_with_the_time_left(tmp_path, data_dir):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+            [sys.executable, "-m", "estimator_trainer", "--model_fn=linear", "--train_steps=3000",
+             "--log_every_steps=1000", f"--model_dir={tmp_path}", f"--param=data_dir={data_dir}"],
+            stderr=theirs, env=jobs.environment()) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # Linux's answer when the other end is closed.
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+    os.close(ours)
+    assert process.returncode == 0
+    assert re.search(rb"\r\x1b\[K\[=* *\] step \d+/3000  loss .*ETA 0:0", shown)
+    lines = shown.replace(b"\x1b[K", b"").split(b"\r\n")
+    assert lines[-2] == b"role=local status=done step=3000 reason=train_steps"

@@ -1,0 +1,56 @@
+"""`tf.estimator` on TensorFlow 2.16 and newer: importing this package is all there is to do.
+
+    import estimator_trainer.compat  # before tensorflow
+    import tensorflow as tf
+
+    tf.estimator.train_and_evaluate(...)
+
+TensorFlow 2.16 removed `tf.estimator`; tensorflow-estimator 2.15.0, its last release, runs on
+newer TensorFlow once it finds what went with it. On 2.15 the import changes nothing.
+
+    legacy_keras.py        makes `tf.keras` Keras 2, before TensorFlow is imported
+    private_api.py         every private name of TensorFlow that this package touches
+    estimator_training.py  stands in for the removed glue to the distribute coordinator
+    removed_tpu.py         stands in for the removed TPU modules, refuses TPUEstimator by name
+    binding.py             puts `estimator` back into the `tf` namespaces
+"""
+
+from __future__ import annotations
+
+import functools
+
+from absl import logging
+
+from estimator_trainer import versions
+from estimator_trainer.compat import legacy_keras
+from estimator_trainer.errors import ConfigError
+
+__all__ = ["install"]
+
+
+@functools.lru_cache(maxsize=None)
+def install() -> versions.Versions:
+    """Makes `tf.estimator` work; a second call does nothing.
+
+    Returns:
+      The versions found; `mode` says whether Estimator is native or comes from here.
+
+    Raises:
+      ConfigError: The installed packages cannot work together, or TensorFlow was imported
+        with Keras 3 before this was called.
+    """
+    found = versions.installed()
+    problems = versions.problems(found, legacy_keras.variable())
+    if problems:
+        raise ConfigError("\n".join(problems))
+    if found.mode == "compat":
+        for sentence in versions.warnings(found):
+            logging.warning("%s", sentence)
+        legacy_keras.choose()
+        # Imports TensorFlow, so it must not come before Keras is chosen, nor happen on 2.15.
+        from estimator_trainer.compat import binding
+        binding.bind()
+    return found
+
+
+install()

@@ -1,0 +1,43 @@
+"""Puts `estimator` back where TensorFlow 2.15 had it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf_v1
+import tensorflow.compat.v2 as tf_v2
+
+from estimator_trainer.compat import estimator_training
+from estimator_trainer.compat import legacy_keras
+from estimator_trainer.compat import private_api
+from estimator_trainer.compat import removed_tpu
+
+_API = "tensorflow_estimator.python.estimator.api"
+
+# `tf.compat.v1` and `tensorflow.compat.v1` can be two module objects, and each has both again.
+_V1_NAMESPACES = (tf.compat.v1, tf_v1, tf.compat.v1.compat.v1, tf.compat.v2.compat.v1)
+_V2_NAMESPACES = (tf, tf.compat.v2, tf_v2, tf.compat.v1.compat.v2, tf.compat.v2.compat.v2)
+
+
+def bind() -> None:
+    """Supplies what tensorflow-estimator misses, imports it, and binds its two APIs."""
+    legacy_keras.resolve(tf)
+    private_api.supply_export_names()
+    private_api.supply_module("tensorflow.python.distribute.estimator_training",
+                              estimator_training)
+    removed_tpu.supply(tf)
+
+    v1_api = importlib.import_module(f"{_API}._v1.estimator")
+    v2_api = importlib.import_module(f"{_API}._v2.estimator")
+    for namespace in _V1_NAMESPACES:
+        namespace.estimator = v1_api
+    for namespace in _V2_NAMESPACES:
+        namespace.estimator = v2_api
+    # For `import tensorflow.estimator` and `import tensorflow.compat.v1.estimator`.
+    sys.modules["tensorflow.estimator"] = v2_api
+    sys.modules["tensorflow.compat.v1.estimator"] = v1_api
+    sys.modules["tensorflow.compat.v2.estimator"] = v2_api
+
+    removed_tpu.refuse(v1_api.tpu.TPUEstimator)

@@ -1,0 +1,99 @@
+"""Every private name of TensorFlow that this package touches, with the reason.
+
+USED must exist; a new TensorFlow that moves one of them gets a sentence with its name, from
+`tests/test_compat.py` before a release, from a ConfigError after it. SUPPLIED is what
+tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given
+TensorFlow still has stays as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from estimator_trainer.errors import ConfigError
+
+_COORDINATOR = "tensorflow.python.distribute.distribute_coordinator"
+_CONTEXT = "tensorflow.python.distribute.distribute_coordinator_context"
+_EXPORT = "tensorflow.python.util.tf_export"
+
+USED = {
+    f"{_COORDINATOR}.run_distribute_coordinator": "starts the server of a task and its work",
+    f"{_COORDINATOR}.CoordinatorMode": "whether each task runs this program, or one client all",
+    f"{_CONTEXT}.get_current_worker_context": "tells the work which task it is",
+    f"{_EXPORT}.API_ATTRS": "where the decorator of Estimator's public names looks up `estimator`",
+    f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
+}
+OPTIONAL = {
+    "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
+}
+SUPPLIED = {
+    "tensorflow.python.distribute.estimator_training": "imported by RunConfig and Estimator",
+    "tensorflow.python.tpu.tpu_embedding": "imported by TPUEstimator, which Estimator imports",
+    "tensorflow.python.tpu.tpu_embedding_gradient": "imported by TPUEstimator",
+    "tensorflow.python.tpu.session_support": "imported by TPUEstimator",
+    f"{_EXPORT}.ESTIMATOR_API_NAME": "read by the decorator of Estimator's public names",
+}
+
+
+class _ExportNames(NamedTuple):
+    """The attributes in which TensorFlow's decorator notes the public names of a symbol."""
+
+    names: str
+    constants: str
+
+
+def use(name: str) -> Any:
+    """Returns the object of a dotted name in USED."""
+    module_name, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"TensorFlow {sys.modules['tensorflow'].__version__} (installed) no "
+                          f"longer has {name} ({USED[name]}); expected a version that "
+                          "estimator_trainer was tested on, see README.md") from error
+
+
+def coordinator_mode() -> Any:
+    """Returns the class that names the modes of the distribute coordinator."""
+    return use(f"{_COORDINATOR}.CoordinatorMode")
+
+
+def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:
+    """Runs `worker_fn(strategy)` as the task, or the tasks, of a cluster."""
+    run = use(f"{_COORDINATOR}.run_distribute_coordinator")
+    return run(worker_fn, strategy, **options)
+
+
+def worker_context() -> Any:
+    """Returns the coordinator's description of the task that runs in this thread."""
+    return use(f"{_CONTEXT}.get_current_worker_context")()
+
+
+def imported_with_legacy_keras(default: bool) -> bool:
+    """Whether the imported TensorFlow took Keras 2; `default` when it does not say."""
+    return bool(getattr(sys.modules["tensorflow"], "_tf_uses_legacy_keras", default))
+
+
+def supply_module(name: str, module: ModuleType) -> None:
+    """Puts `module` where Estimator imports `name` from, unless TensorFlow has that module."""
+    if name not in SUPPLIED:
+        raise ValueError(f"{name} is not in private_api.SUPPLIED")
+    if importlib.util.find_spec(name) is None:
+        sys.modules[name] = module
+        parent, _, child = name.rpartition(".")
+        setattr(importlib.import_module(parent), child, module)
+
+
+def supply_export_names() -> None:
+    """Gives TensorFlow's export decorator back the API name `estimator`."""
+    export = importlib.import_module(_EXPORT)
+    if hasattr(export, "ESTIMATOR_API_NAME"):
+        return
+    for table, suffix in (("API_ATTRS", ""), ("API_ATTRS_V1", "_v1")):
+        use(f"{_EXPORT}.{table}")["estimator"] = _ExportNames(
+            f"_estimator_api_names{suffix}", f"_estimator_api_constants{suffix}")
+    setattr(export, "ESTIMATOR_API_NAME", "estimator")

@@ -1,0 +1,158 @@
+"""Which Python, TensorFlow, Estimator and Keras are installed, and whether they fit together.
+
+Standard library only, and the packages are looked up by their metadata, so this answers in
+milliseconds and imports nothing of TensorFlow:
+
+    found = versions.installed()
+    print(found)                 # TensorFlow 2.21.0, tensorflow-estimator 2.15.0 (compat), ...
+    versions.problems(found)     # one sentence for each thing that cannot work
+    versions.warnings(found)     # one sentence for each thing that nobody has tested
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+import re
+import sys
+from typing import List, NamedTuple, Optional, Tuple
+
+ESTIMATOR = "2.15.0"
+NATIVE = (2, 15)
+NEWEST_TESTED = (2, 21)
+LEGACY_KERAS_VARIABLE = "TF_USE_LEGACY_KERAS"
+
+_LEGACY_KERAS_VALUES = ("1", "true", "True")  # All others mean Keras 3 to TensorFlow.
+_NATIVE_PYTHONS = ((3, 9), (3, 11))
+_COMPAT_PYTHONS = ((3, 10), (3, 13))
+_TENSORFLOW_PACKAGES = ("tensorflow", "tensorflow-cpu", "tf-nightly", "tensorflow-macos",
+                        "tensorflow-rocm", "tensorflow-intel", "intel-tensorflow")
+_INSTALL = "python -m pip install"
+_INSTALL_NEWEST = (f'{_INSTALL} "tensorflow=={NEWEST_TESTED[0]}.{NEWEST_TESTED[1]}.*" '
+                   f'"tf_keras=={NEWEST_TESTED[0]}.{NEWEST_TESTED[1]}.*" '
+                   f'"tensorflow-estimator=={ESTIMATOR}"')
+
+
+class Versions(NamedTuple):
+    """Version strings as the packages state them; None is not installed."""
+
+    python: str
+    tensorflow: Optional[str]
+    estimator: Optional[str]
+    tf_keras: Optional[str]
+    keras: Optional[str]
+
+    @property
+    def mode(self) -> str:
+        """`native` (TensorFlow 2.15 has Estimator) or `compat` (it comes from `compat/`)."""
+        return "native" if _minor(self.tensorflow) <= NATIVE else "compat"
+
+    @property
+    def keras_name(self) -> str:
+        """What `tf.keras` is: `Keras 2 (keras 2.15.0)`, `Keras 2 (tf_keras 2.21.0)`."""
+        if self.mode == "compat":
+            return f"Keras 2 (tf_keras {self.tf_keras})"
+        return f"Keras {_minor(self.keras)[0]} (keras {self.keras})"
+
+    def __str__(self) -> str:
+        return (f"TensorFlow {self.tensorflow}, tensorflow-estimator {self.estimator} "
+                f"({self.mode}), {self.keras_name}, Python {self.python}")
+
+
+def installed() -> Versions:
+    """Returns the versions of this interpreter's packages, without importing them."""
+    tensorflow = (_version(name) for name in _TENSORFLOW_PACKAGES)
+    return Versions(
+        python=".".join(map(str, sys.version_info[:3])),
+        tensorflow=next((version for version in tensorflow if version), None),
+        estimator=_version("tensorflow-estimator"),
+        tf_keras=_version("tf_keras"),
+        keras=_version("keras"),
+    )
+
+
+def means_legacy_keras(value: Optional[str]) -> bool:
+    """Whether TensorFlow takes `value` of TF_USE_LEGACY_KERAS for Keras 2."""
+    return value in _LEGACY_KERAS_VALUES
+
+
+def problems(found: Versions, legacy_keras: Optional[str] = None) -> List[str]:
+    """Returns one sentence, with the command that repairs it, for each impossible combination.
+
+    Args:
+      found: The versions to judge.
+      legacy_keras: The value of TF_USE_LEGACY_KERAS, None where it is not set.
+    """
+    if found.tensorflow is None:
+        return [f"TensorFlow is not installed. Type: {_INSTALL_NEWEST}"]
+    if _minor(found.tensorflow) < NATIVE:
+        return [f"TensorFlow is {found.tensorflow} (installed); expected 2.15 or newer. "
+                f"Type: {_INSTALL_NEWEST}"]
+    result = _python_problems(found)
+    if found.estimator != ESTIMATOR:
+        result.append(f"tensorflow-estimator is {found.estimator or 'missing'} (installed); "
+                      f"expected {ESTIMATOR}, its last release. "
+                      f'Type: {_INSTALL} "tensorflow-estimator=={ESTIMATOR}"')
+    if found.mode == "native":
+        return result + _native_keras_problems(found, legacy_keras)
+    return result + _compat_keras_problems(found, legacy_keras)
+
+
+def warnings(found: Versions) -> List[str]:
+    """Returns one sentence for each combination that may work but that nobody has tested."""
+    if _minor(found.tensorflow) <= NEWEST_TESTED:
+        return []
+    newest = f"{NEWEST_TESTED[0]}.{NEWEST_TESTED[1]}"
+    return [f"TensorFlow is {found.tensorflow} (installed), newer than {newest}, the newest that "
+            f"Estimator was tested on here; if it fails, type: {_INSTALL_NEWEST}"]
+
+
+def _python_problems(found: Versions) -> List[str]:
+    native = found.mode == "native"
+    oldest, newest = _NATIVE_PYTHONS if native else _COMPAT_PYTHONS
+    if oldest <= _minor(found.python) <= newest:
+        return []
+    allowed = f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
+    repair = "python3.11" if native else "python3.12"
+    return [f"Python is {found.python} (this interpreter); with TensorFlow {found.tensorflow} "
+            f"expected {allowed}. For example: {repair} -m venv .venv"]
+
+
+def _native_keras_problems(found: Versions, legacy_keras: Optional[str]) -> List[str]:
+    if means_legacy_keras(legacy_keras):
+        if found.tf_keras is None or _minor(found.tf_keras) != NATIVE:
+            return [f"{LEGACY_KERAS_VARIABLE} is {legacy_keras!r} (from the environment), but "
+                    f"tf_keras is {found.tf_keras or 'missing'} (installed); TensorFlow "
+                    f"{found.tensorflow} has Keras 2 without it. "
+                    f"Type: unset {LEGACY_KERAS_VARIABLE}"]
+    elif _minor(found.keras) >= (3, 0):
+        return [f"keras is {found.keras} (installed); with TensorFlow {found.tensorflow} expected "
+                f'2.15. Type: {_INSTALL} "keras==2.15.*"']
+    return []
+
+
+def _compat_keras_problems(found: Versions, legacy_keras: Optional[str]) -> List[str]:
+    result = []
+    if legacy_keras and not means_legacy_keras(legacy_keras):
+        result.append(f"{LEGACY_KERAS_VARIABLE} is {legacy_keras!r} (from the environment), which "
+                      "makes tf.keras Keras 3; Estimator needs Keras 2, expected 1 or not set. "
+                      f"Type: unset {LEGACY_KERAS_VARIABLE}")
+    major, minor = _minor(found.tensorflow)
+    if _minor(found.tf_keras) != (major, minor):
+        result.append(f"tf_keras (the Keras 2 that Estimator needs) is "
+                      f"{found.tf_keras or 'missing'} (installed); with TensorFlow "
+                      f"{found.tensorflow} expected {major}.{minor}. "
+                      f'Type: {_INSTALL} "tf_keras=={major}.{minor}.*"')
+    return result
+
+
+def _version(package: str) -> Optional[str]:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _minor(version: Optional[str]) -> Tuple[int, int]:
+    """Returns (2, 21) for `2.21.0rc1`, and (0, 0) for what is missing or states no version."""
+    match = re.match(r"(\d+)\.(\d+)", version or "")
+    return (int(match[1]), int(match[2])) if match else (0, 0)

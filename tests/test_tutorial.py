@@ -1,0 +1,96 @@
+"""TensorFlow's multi-worker Estimator tutorial, its code unchanged but for one import line.
+
+Opt-in, since the tutorial's text is not ours to ship: ESTIMATOR_TUTORIAL names its notebook,
+`site/en/tutorials/distribute/multi_worker_with_estimator.ipynb` of github.com/tensorflow/docs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import jobs
+import pytest
+
+NOTEBOOK = os.environ.get("ESTIMATOR_TUTORIAL", "")
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(not NOTEBOOK, reason="ESTIMATOR_TUTORIAL names no notebook"),
+]
+
+# The bundled digits, enlarged to MNIST's shape and under its name, where `tfds.load` looks: the
+# tutorial downloads MNIST, and tests need no network.
+PREPARE = """
+import numpy as np, tensorflow_datasets as tfds
+from input_fns import digits
+
+class Mnist(tfds.core.GeneratorBasedBuilder):
+    VERSION = tfds.core.Version("3.0.1")
+    def _info(self):
+        return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({
+            "image": tfds.features.Image(shape=(28, 28, 1)),
+            "label": tfds.features.ClassLabel(num_classes=10)}),
+            supervised_keys=("image", "label"))
+    def _split_generators(self, dl_manager):
+        return {name: self._generate_examples(name) for name in ("train", "test")}
+    def _generate_examples(self, split):
+        params = {**digits.DEFAULT_PARAMS, "eval_split": split, "num_classes": 10}
+        row = 0
+        for features, labels in digits.input_fn("eval", params):
+            for image, label in zip(features["image"].numpy(), labels.numpy()):
+                large = np.kron(image[:7, :7, 0], np.ones((4, 4)))[..., None]
+                yield row, {"image": (large * 255).astype(np.uint8), "label": int(label)}
+                row += 1
+
+Mnist().download_and_prepare()
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("home")
+    subprocess.run([sys.executable, "-c", PREPARE], check=True, capture_output=True,
+                   env=jobs.environment(HOME=str(folder)))
+    return folder
+
+
+def _start(folder, home, name, tf_config):
+    cells = json.loads(pathlib.Path(NOTEBOOK).read_text())["cells"]
+    code = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    script = folder / "tutorial.py"
+    script.write_text("import estimator_trainer.compat\n" +
+                      code.replace("/tmp/multiworker", str(folder / "model")))
+    variables = {"TF_CONFIG": tf_config} if tf_config else {}
+    with (folder / f"{name}.log").open("wb") as log:
+        process = subprocess.Popen([sys.executable, str(script)], stdout=log, stderr=log,
+                                   env=jobs.environment(HOME=str(home), **variables),
+                                   start_new_session=True)
+    return jobs.Task(name, process, folder / f"{name}.log")
+
+
+def _run(folder, home, tf_configs):
+    tasks = [_start(folder, home, f"task{i}", text) for i, text in enumerate(tf_configs)]
+    try:
+        jobs.wait(tasks, 120)
+    finally:
+        for task in tasks:
+            jobs.kill(task)
+    return tasks
+
+
+def test_the_tutorial_trains_and_evaluates_in_one_process(tmp_path, home):
+    _run(tmp_path, home, [""])
+    assert jobs.saved_step(tmp_path / "model") == 1442 // 64 + 1
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 1442 // 64 + 1
+
+
+def test_the_tutorial_trains_on_two_workers(tmp_path, home):
+    hosts = jobs.cluster(worker=2)
+    _run(tmp_path, home, [json.dumps({"cluster": hosts, "task": {"type": "worker", "index": i}})
+                          for i in range(2)])
+    # Half of the records each, so half of the steps.
+    assert jobs.saved_step(tmp_path / "model") == 721 // 64 + 1

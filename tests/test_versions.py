@@ -1,0 +1,81 @@
+"""What a user reads about the installed versions, and when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from estimator_trainer import versions
+
+NATIVE = versions.Versions("3.11.7", "2.15.1", "2.15.0", None, "2.15.0")
+COMPAT = versions.Versions("3.12.1", "2.21.0", "2.15.0", "2.21.0", "3.15.1")
+
+
+def test_one_line_names_everything_that_matters():
+    assert str(NATIVE) == ("TensorFlow 2.15.1, tensorflow-estimator 2.15.0 (native), "
+                           "Keras 2 (keras 2.15.0), Python 3.11.7")
+    assert str(COMPAT) == ("TensorFlow 2.21.0, tensorflow-estimator 2.15.0 (compat), "
+                           "Keras 2 (tf_keras 2.21.0), Python 3.12.1")
+
+
+@pytest.mark.parametrize("found, legacy_keras", [
+    (NATIVE, None),
+    (NATIVE, "0"),
+    (NATIVE._replace(tf_keras="2.15.1"), "1"),
+    (NATIVE._replace(python="3.9.18"), None),
+    (COMPAT, None),
+    (COMPAT, ""),
+    (COMPAT, "1"),
+    (COMPAT, "True"),
+    (COMPAT._replace(tensorflow="2.16.2", tf_keras="2.16.0", python="3.10.13"), None),
+    (COMPAT._replace(keras=None, python="3.13.0"), None),
+])
+def test_combinations_that_work_have_no_problem_and_no_warning(found, legacy_keras):
+    assert versions.problems(found, legacy_keras) == []
+    assert versions.warnings(found) == []
+
+
+@pytest.mark.parametrize("found, legacy_keras, got, repair", [
+    (COMPAT._replace(tensorflow=None), None, "TensorFlow is not installed", "tensorflow==2.21.*"),
+    (COMPAT._replace(tensorflow="2.14.1"), None, "TensorFlow is 2.14.1", "tensorflow==2.21.*"),
+    (COMPAT._replace(python="3.14.0"), None, "Python is 3.14.0", "python3.12 -m venv"),
+    (COMPAT._replace(python="3.9.18"), None, "expected 3.10 to 3.13", "python3.12 -m venv"),
+    (NATIVE._replace(python="3.12.1"), None, "expected 3.9 to 3.11", "python3.11 -m venv"),
+    (COMPAT._replace(estimator=None), None, "tensorflow-estimator is missing", "==2.15.0"),
+    (COMPAT._replace(estimator="2.14.0"), None, "tensorflow-estimator is 2.14.0", "==2.15.0"),
+    (COMPAT._replace(tf_keras=None), None, "tf_keras (the Keras 2 that Estimator needs) is missing",
+     '"tf_keras==2.21.*"'),
+    (COMPAT._replace(tf_keras="2.20.1"), None, "is 2.20.1 (installed)", '"tf_keras==2.21.*"'),
+    (COMPAT, "0", "TF_USE_LEGACY_KERAS is '0'", "unset TF_USE_LEGACY_KERAS"),
+    (COMPAT, "false", "TF_USE_LEGACY_KERAS is 'false'", "unset TF_USE_LEGACY_KERAS"),
+    (COMPAT, "yes", "makes tf.keras Keras 3", "unset TF_USE_LEGACY_KERAS"),
+    (NATIVE, "1", "tf_keras is missing", "unset TF_USE_LEGACY_KERAS"),
+    (NATIVE._replace(keras="3.4.1"), None, "keras is 3.4.1", '"keras==2.15.*"'),
+])
+def test_an_impossible_combination_is_one_sentence_with_the_command(found, legacy_keras, got,
+                                                                    repair):
+    (sentence,) = versions.problems(found, legacy_keras)
+    assert got in sentence
+    assert repair in sentence
+    assert "\n" not in sentence
+
+
+def test_two_mistakes_are_two_sentences():
+    assert len(versions.problems(COMPAT._replace(estimator=None, tf_keras=None), "0")) == 3
+
+
+def test_too_new_a_tensorflow_is_one_warning():
+    found = COMPAT._replace(tensorflow="2.22.0rc1", tf_keras="2.22.0")
+    assert versions.problems(found) == []
+    (sentence,) = versions.warnings(found)
+    assert "TensorFlow is 2.22.0rc1" in sentence
+    assert "newer than 2.21" in sentence
+
+
+def test_the_question_imports_no_tensorflow():
+    code = ("import sys; from estimator_trainer import versions; found = versions.installed(); "
+            "print(found, versions.problems(found), versions.warnings(found)); "
+            "sys.exit('tensorflow' in sys.modules or 'absl' in sys.modules)")
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
