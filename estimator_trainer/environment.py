@@ -47,6 +47,11 @@ def quiet_native_logs() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
+def choose_legacy_keras() -> None:
+    """Makes `tf.keras` Keras 2 in a TensorFlow that is imported from now on."""
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+
+
 def write_tf_config(text: str) -> None:
     """Sets the TF_CONFIG that `RunConfig` and the strategies will read."""
     os.environ["TF_CONFIG"] = text

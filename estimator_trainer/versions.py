@@ -80,7 +80,7 @@ def problems(found: Versions, legacy_keras: Optional[str] = None) -> List[str]:
 
     Args:
       found: The versions to judge.
-      legacy_keras: The value of TF_USE_LEGACY_KERAS, None where it is not set.
+      legacy_keras: The value of TF_USE_LEGACY_KERAS; None or empty where it is not set.
     """
     if found.tensorflow is None:
         return [f"TensorFlow is not installed. Type: {_INSTALL_NEWEST}"]

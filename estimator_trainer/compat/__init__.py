@@ -21,6 +21,7 @@ import functools
 
 from absl import logging
 
+from estimator_trainer import environment
 from estimator_trainer import versions
 from estimator_trainer.compat import legacy_keras
 from estimator_trainer.errors import ConfigError
@@ -40,7 +41,7 @@ def install() -> versions.Versions:
         with Keras 3 before this was called.
     """
     found = versions.installed()
-    problems = versions.problems(found, legacy_keras.variable())
+    problems = versions.problems(found, environment.read().legacy_keras)
     if problems:
         raise ConfigError("\n".join(problems))
     if found.mode == "compat":

@@ -8,10 +8,10 @@ attribute is first used. Set between the two, `tf.keras` is a mixture of both.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
-from typing import Any, Optional
+from typing import Any
 
+from estimator_trainer import environment
 from estimator_trainer import versions
 from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
@@ -20,28 +20,18 @@ _FIRST = ("put `import estimator_trainer.compat` before the first `import tensor
           f"type: export {versions.LEGACY_KERAS_VARIABLE}=1")
 
 
-def variable(value: Optional[str] = None) -> Optional[str]:
-    """Returns TF_USE_LEGACY_KERAS, after setting it to `value` when that is given.
-
-    The one place of this package that touches the environment.
-    """
-    if value is not None:
-        os.environ[versions.LEGACY_KERAS_VARIABLE] = value
-    return os.environ.get(versions.LEGACY_KERAS_VARIABLE)
-
-
 def choose() -> None:
     """Chooses Keras 2 for a TensorFlow not yet imported, checks it for an imported one.
 
     Raises:
       ConfigError: TensorFlow was imported with Keras 3.
     """
-    chosen = versions.means_legacy_keras(variable())
+    chosen = versions.means_legacy_keras(environment.read().legacy_keras)
     if "tensorflow" in sys.modules and not private_api.imported_with_legacy_keras(chosen):
         raise ConfigError("tensorflow was imported before estimator_trainer.compat, with Keras 3 "
                           f"as tf.keras; Estimator needs Keras 2: {_FIRST}")
     if not chosen:
-        variable("1")
+        environment.choose_legacy_keras()
 
 
 def resolve(tf: Any) -> None:
