@@ -18,12 +18,17 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import checkpoints
+from estimator_trainer.config import TrainerConfig
 from estimator_trainer.exporters import EvaluationRecord
+from estimator_trainer.task_config import TaskConfig
 
 _FILE = "evaluator.beat"
 _EVALUATED = "evaluated "
 _BEAT_SECS = 1.0
-_PATIENCE_SECS = 5.0
+_BEAT_LOST_SECS = 5.0
+# An evaluator that TF_CONFIG lists may still be starting.
+_START_SECS = 60.0
+_LOG_SECS = 10.0
 
 
 @contextlib.contextmanager
@@ -56,22 +61,39 @@ def beating(model_dir: str, record: EvaluationRecord) -> Iterator[None]:
     checkpoints.write_text(path, f"{_EVALUATED}{record.metrics.get('global_step', 0)}\n")
 
 
-def evaluator_covers(model_dir: str, step: int) -> bool:
-    """Returns whether an evaluator has evaluated `step`, or is there to do so.
+def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int) -> bool:
+    """Waits until an evaluator has evaluated and exported the final checkpoint.
 
-    Takes up to 5 seconds where an evaluator has been and is gone.
+    The chief waits, since on many platforms its end is the end of all other tasks (pains P04).
+
+    Args:
+      config: Tells where.
+      task: The chief; tells whether an evaluator is known to exist.
+      step: The step of the final checkpoint.
+
+    Returns:
+      False if there is no evaluator, or it is gone: then the chief has to do it.
     """
-    first = _read(model_dir)
-    deadline = time.monotonic() + _PATIENCE_SECS
-    while first:
-        now = _read(model_dir)
-        if now.startswith(_EVALUATED):
-            return int(now.removeprefix(_EVALUATED)) >= step
-        if now != first:
+    if task.is_local and not task.has_evaluator:
+        return False
+    patience_secs = _START_SECS if task.has_evaluator else 0.0
+    beat, changed_at, logged_at = "", time.monotonic(), time.monotonic()
+    while True:
+        now = _read(config.model_dir)
+        if now.startswith(_EVALUATED) and int(now.removeprefix(_EVALUATED)) >= step:
+            logging.info("the evaluator has evaluated and exported the final checkpoint")
             return True
-        if time.monotonic() > deadline:
-            return False
+        if now != beat:
+            beat, changed_at = now, time.monotonic()
+            patience_secs = max(patience_secs, _BEAT_LOST_SECS)
+        if time.monotonic() - changed_at >= patience_secs:
+            break
+        if time.monotonic() - logged_at >= _LOG_SECS:
+            logged_at = time.monotonic()
+            logging.info("waiting for the evaluator to evaluate step %d", step)
         time.sleep(_BEAT_SECS / 4)
+    who = "the evaluator is gone" if beat or task.has_evaluator else "no evaluator in this job"
+    logging.info("%s: %s evaluates and exports", who, task.name)
     return False
 
 

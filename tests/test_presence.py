@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import threading
+import time
+
 import jobs
 import pytest
 
 from estimator_trainer import checkpoints
 from estimator_trainer import exporters
 from estimator_trainer import presence
+from estimator_trainer import task_config
+from estimator_trainer.config import TrainerConfig
+
+CHIEF = task_config.parse(json.dumps({
+    "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
+    "task": {"type": "chief", "index": 0}}))
 
 
 @pytest.fixture
@@ -15,24 +25,39 @@ def record():
     return exporters.EvaluationRecord()
 
 
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr(presence, "_BEAT_LOST_SECS", 1.5)
+
+
+def _chief_is_relieved(tmp_path, step):
+    return presence.evaluator_finishes(TrainerConfig(model_dir=str(tmp_path)), CHIEF, step)
+
+
 def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
-    assert not presence.evaluator_covers(str(tmp_path), 10)
+    assert not _chief_is_relieved(tmp_path, 10)
 
 
-def test_a_living_evaluator_is_seen(tmp_path, record):
-    with presence.beating(str(tmp_path), record):
-        jobs.wait_for((tmp_path / "evaluator.beat").exists, 10)
-        assert presence.evaluator_covers(str(tmp_path), 10)
+def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
+    def evaluate():
+        with presence.beating(str(tmp_path), record):
+            time.sleep(3)  # Longer than a lost beat takes to be noticed.
+            record.metrics = {"global_step": 10}
+
+    evaluator = threading.Thread(target=evaluate)
+    evaluator.start()
+    jobs.wait_for((tmp_path / "evaluator.beat").exists, 10)
+    assert _chief_is_relieved(tmp_path, 10)
+    evaluator.join()
 
 
 def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record):
     with presence.beating(str(tmp_path), record):
         record.metrics = {"global_step": 10}
-    assert presence.evaluator_covers(str(tmp_path), 10)
-    assert not presence.evaluator_covers(str(tmp_path), 11)
+    assert _chief_is_relieved(tmp_path, 10)
+    assert not _chief_is_relieved(tmp_path, 11)
 
 
-def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(presence, "_PATIENCE_SECS", 1.5)
+def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
     checkpoints.write_text(str(tmp_path / "evaluator.beat"), "killed 7\n")
-    assert not presence.evaluator_covers(str(tmp_path), 10)
+    assert not _chief_is_relieved(tmp_path, 10)

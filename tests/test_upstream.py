@@ -34,11 +34,17 @@ SECS_A_TEST = 60
 # What these tests expect of their runner: absl flags are parsed, and not from pytest's arguments;
 # and unittest has the names, which Python 3.12 removed.
 PLUGIN = """
+import os
+import sys
 import unittest
 import estimator_trainer.compat
 from absl import flags
 
 flags.FLAGS(["upstream"])
+
+def pytest_unconfigure():
+    sys.stdout.flush()
+    os._exit(0)  # Threads that a failed test left do not end.
 
 for old, new in (("assertEquals", "assertEqual"), ("assertNotEquals", "assertNotEqual"),
                  ("assertAlmostEquals", "assertAlmostEqual"), ("assert_", "assertTrue"),
@@ -80,10 +86,15 @@ def run_file(name, directory):
     return log_path.read_text(errors="replace")
 
 
+def last_line(log):
+    """Returns the line in which pytest gives the counts, empty when it did not come so far."""
+    return (re.findall(r"^.* in [\d.]+s.*$", log, re.MULTILINE) or [""])[-1]
+
+
 def counts(log):
-    """Reads `3 failed, 48 passed, 2 skipped in 9.29s`, the last line of pytest, as a Counter."""
+    """Reads `3 failed, 48 passed, 2 skipped in 9.29s`, what pytest ends with, as a Counter."""
     found = dict((outcome, int(number)) for number, outcome in
-                 re.findall(r"(\d+) (passed|failed|skipped|errors?)\b", log.splitlines()[-1]))
+                 re.findall(r"(\d+) (passed|failed|skipped|errors?)\b", last_line(log)))
     failed = sum(found.get(outcome, 0) for outcome in ("failed", "error", "errors"))
     return collections.Counter(passed=found.get("passed", 0), failed=failed,
                                skipped=found.get("skipped", 0))
@@ -112,8 +123,7 @@ def test_a_file_of_upstream_tests_runs_to_its_end(name, tmp_path, capsys):
         with open(REPORT, "a", encoding="utf-8") as report:
             report.writelines(f"{name}::{test} {outcome}\n"
                               for test, outcome in sorted(outcomes(log).items()))
-    ended = re.search(r" in [\d.]+s", log.splitlines()[-1])
-    assert ended, f"no result in {SECS_A_FILE} s:\n{log[-2000:]}"
+    assert last_line(log), f"no result in {SECS_A_FILE} s:\n{log[-2000:]}"
 
 
 def test_totals(capsys):

@@ -1,0 +1,117 @@
+"""Every ending of training reaches every role."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import textwrap
+
+import jobs
+import pytest
+
+from estimator_trainer import ending
+
+_TIMEOUT_SECS = 90
+
+
+def test_a_task_learns_how_the_run_it_saw_begin_has_ended(tmp_path):
+    watch = ending.Watch(str(tmp_path), max_steps=None)
+    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    assert watch.ending() is None
+    chief.after_create_session(None, None)
+    assert watch.ending() is None
+    chief.announce("done", 70, "input_exhausted")
+    assert (watch.ending().step, watch.ending().reason) == (70, "input_exhausted")
+
+
+def test_what_an_earlier_run_left_behind_does_not_end_a_new_one(tmp_path, monkeypatch):
+    ending.Announcer(str(tmp_path), is_heard=True).announce("done", 70, "input_exhausted")
+    watch = ending.Watch(str(tmp_path), max_steps=100)
+    assert watch.ending() is None
+    ending.Announcer(str(tmp_path), is_heard=True).after_create_session(None, None)
+    monkeypatch.setattr(ending, "_STALE_SECS", 0.0)
+    assert watch.ending() is None
+
+
+def test_a_late_task_finds_the_job_finished(tmp_path, monkeypatch):
+    ending.Announcer(str(tmp_path), is_heard=True).announce("done", 100, "train_steps")
+    assert ending.Watch(str(tmp_path), max_steps=100).ending().step == 100
+    without_limit = ending.Watch(str(tmp_path), max_steps=None)
+    assert without_limit.ending() is None
+    monkeypatch.setattr(ending, "_STALE_SECS", 0.0)
+    assert without_limit.ending().step == 100
+
+
+def test_half_a_file_is_no_ending(tmp_path):
+    watch = ending.Watch(str(tmp_path), max_steps=1)
+    (tmp_path / "job.json").write_text('{"run": "x", "sta')
+    assert watch.ending() is None
+
+
+def test_a_run_on_its_own_announces_nothing(tmp_path):
+    ending.Announcer(str(tmp_path), is_heard=False).announce("done", 1, "train_steps")
+    assert not list(tmp_path.iterdir())
+
+
+def _flags(tmp_path, data_dir, *extra):
+    return ["--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
+            *extra]
+
+
+@pytest.mark.cluster
+def test_every_role_ends_when_the_input_does(tmp_path, data_dir):
+    flags = _flags(tmp_path, data_dir, "--train_steps=0", "--param=epochs=4")
+    with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    steps = 4 * 1442 // 64
+    for task in tasks.values():
+        assert task.last_line == f"role={task.name} status=done step={steps} reason=input_exhausted"
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == steps
+    assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
+
+
+@pytest.mark.cluster
+def test_a_second_run_in_the_same_model_dir_is_not_ended_by_the_first(tmp_path, data_dir):
+    for steps in (50, 100):
+        flags = _flags(tmp_path, data_dir, f"--train_steps={steps}")
+        with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
+            jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+        assert all(f"step={steps} reason=train_steps" in t.last_line for t in tasks.values())
+    flags = _flags(tmp_path, data_dir, "--train_steps=100")
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    late = json.dumps({"cluster": hosts, "task": {"type": "worker", "index": 0}})
+    ran = jobs.trainer(*flags, TF_CONFIG=late)
+    assert ran.returncode == 0 and "training has ended at step 100" in ran.stderr
+
+
+@pytest.mark.cluster
+def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
+    (tmp_path / "broken.py").write_text(textwrap.dedent("""
+        from model_fns import linear
+        def model_fn(features, labels, mode, config):
+            if config.is_chief and mode == "train":
+                raise ZeroDivisionError("a bug in the model")
+            return linear.model_fn(features, labels, mode, {"num_classes": 10,
+                                                           "learning_rate": 0.1})
+        """))
+    flags = [*_flags(tmp_path, data_dir), f"--model_fn={tmp_path}/broken.py"]
+    with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
+        jobs.wait_for(lambda: all(t.code is not None for t in tasks.values()), _TIMEOUT_SECS)
+    assert [t.code for t in tasks.values()] == [1, 1, 1]
+    assert "ZeroDivisionError: a bug in the model" in tasks["chief:0"].log
+    for name in ("ps:0", "evaluator:0"):
+        assert "training failed in chief:0 (ZeroDivisionError)" in tasks[name].log
+        assert "Traceback" not in tasks[name].log
+
+
+@pytest.mark.cluster
+def test_the_chief_evaluates_when_the_evaluator_was_killed(tmp_path, data_dir):
+    flags = _flags(tmp_path, data_dir, "--train_steps=3000", "--param=batch_size=256")
+    with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
+        jobs.wait_for((tmp_path / "model" / "evaluator.beat").exists, _TIMEOUT_SECS)
+        os.killpg(tasks["evaluator:0"].process.pid, signal.SIGKILL)
+        jobs.wait([tasks["chief:0"], tasks["ps:0"]], _TIMEOUT_SECS)
+    assert "the evaluator is gone: chief:0 evaluates and exports" in tasks["chief:0"].log
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 3000
+    assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
