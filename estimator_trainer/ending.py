@@ -87,9 +87,9 @@ class Watch:
         now = self._read()
         if now is None or now.status == "running":
             return None
-        is_reached = bool(self._max_steps and now.step >= self._max_steps)
-        is_stale = now == self._found and time.monotonic() - self._start < _STALE_SECS
-        return None if is_stale and not is_reached else now
+        is_reached = self._max_steps and now.status == "done" and now.step >= self._max_steps
+        may_be_stale = now == self._found and time.monotonic() - self._start < _STALE_SECS
+        return None if may_be_stale and not is_reached else now
 
     def _read(self) -> Ending | None:
         try:

@@ -43,6 +43,14 @@ def test_a_late_task_finds_the_job_finished(tmp_path, monkeypatch):
     assert without_limit.ending().step == 100
 
 
+def test_a_restarted_task_gives_a_failed_chief_time_to_come_back(tmp_path, monkeypatch):
+    ending.Announcer(str(tmp_path), is_heard=True).announce("failed", 100, "OSError")
+    watch = ending.Watch(str(tmp_path), max_steps=100)
+    assert watch.ending() is None
+    monkeypatch.setattr(ending, "_STALE_SECS", 0.0)
+    assert watch.ending().status == "failed"
+
+
 def test_half_a_file_is_no_ending(tmp_path):
     watch = ending.Watch(str(tmp_path), max_steps=1)
     (tmp_path / "job.json").write_text('{"run": "x", "sta')
