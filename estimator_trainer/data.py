@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer import plugins
+from estimator_trainer import replica_batches
 from estimator_trainer.task_config import TaskConfig
 
 InputFn = Callable[..., tf.data.Dataset]
@@ -53,15 +54,19 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
                 "input_fn %s takes no input_context, so it cannot know its shard: unless it"
                 " shards by itself, each of the %d trainers reads the whole input.", name,
                 task.num_input_pipelines)
+        num_replicas = input_context.num_replicas_in_sync if input_context else 1
+        if not is_training:
+            input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
         passed = {"mode": mode, "params": params, "config": config,
-                  "input_context": input_context or _context(task, is_training)}
+                  "input_context": input_context or _shard(task)}
         dataset = function(**{key: value for key, value in passed.items() if key in takes})
         if not isinstance(dataset, tf.data.Dataset):
             raise errors.ConfigError(
                 f"input_fn {name!r} returned a {type(dataset).__name__} in mode {mode!r};"
                 " expected a tf.data.Dataset of (features, labels), not yet iterated. For"
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
-        return dataset
+        is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
+        return replica_batches.split(dataset, num_replicas) if is_split else dataset
 
     return input_fn
 
@@ -95,9 +100,7 @@ def batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
                 return
 
 
-def _context(task: TaskConfig, is_training: bool) -> tf.distribute.InputContext:
-    """The context of one replica: its shard in training, the whole set in evaluation."""
-    if not is_training:
-        return tf.distribute.InputContext()
+def _shard(task: TaskConfig) -> tf.distribute.InputContext:
+    """The context of one trainer without a strategy."""
     return tf.distribute.InputContext(
         num_input_pipelines=task.num_input_pipelines, input_pipeline_id=task.input_pipeline_id)

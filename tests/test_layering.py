@@ -21,7 +21,7 @@ LAYERS = [
     {"specs", "estimator", "presence", "server"},
     {"exporters", "strategy", "waiting", "model", "data", "ending"},
     {"serving", "progress", "checkpoints", "plan", "result"},
-    {"config", "params", "ports", "environment", "logs"},
+    {"config", "params", "ports", "environment", "logs", "replica_batches"},
     {"plugins"},
     {"topology"},
     {"task_config"},
