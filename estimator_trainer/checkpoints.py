@@ -1,19 +1,24 @@
-"""Checkpoints in model_dir: which there are, which is meant, and the best one."""
+"""What model_dir holds: the checkpoints, which is meant, the best one; and the result."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import posixpath
 import re
 
+from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer import result
+from estimator_trainer.result import Result
 
 _STEP = re.compile(r"-(\d+)$")
 _BEST_DIR = "best_checkpoint"
 _BEST_FILE = "best.json"
+_RESULT_FILE = "result.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +36,34 @@ class Best:
     value: float
     step: int
     export: str
+
+
+def latest_step(model_dir: str) -> int:
+    """Returns the global step of the latest checkpoint, by its name; 0 if there is none."""
+    return step_of(tf.train.latest_checkpoint(model_dir) or "")
+
+
+def exists(path: str) -> bool:
+    """Returns whether the checkpoint is still there."""
+    return bool(tf.io.gfile.exists(f"{path}.index"))
+
+
+def fall_back(model_dir: str) -> None:
+    """Makes the newest checkpoint that is whole the latest, if the latest is not (pains P30).
+
+    A process killed while it saved, or a full disk, leaves part of one.
+    """
+    latest = tf.train.latest_checkpoint(model_dir)
+    if latest is None or _is_whole(latest):
+        return
+    whole = [path for path in _all(model_dir) if path != latest and _is_whole(path)]
+    if not whole:
+        raise errors.TrainerError(
+            f"the only checkpoint of {model_dir}, {latest}, is damaged: its files are shorter than"
+            " what they are to hold. Restore it, or train in another --model_dir.")
+    logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
+                    step_of(latest), step_of(whole[-1]))
+    tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
 
 
 def step_of(path: str) -> int:
@@ -95,6 +128,20 @@ def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
         tf.io.gfile.remove(posixpath.join(folder, leftover))
 
 
+def read_result(model_dir: str) -> Result | None:
+    """Reads `model_dir/result.json`; None if there is none."""
+    try:
+        with tf.io.gfile.GFile(posixpath.join(model_dir, _RESULT_FILE)) as file:
+            return result.from_json(file.read())
+    except tf.errors.NotFoundError:
+        return None
+
+
+def write_result(model_dir: str, ended: Result) -> None:
+    """Writes `model_dir/result.json`."""
+    write_text(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
+
+
 def write_text(path: str, text: str) -> None:
     """Writes a small file under a new name, then moves it, so that no reader sees half of it."""
     tf.io.gfile.makedirs(posixpath.dirname(path))
@@ -107,6 +154,23 @@ def _all(model_dir: str) -> list[str]:
     pattern = posixpath.join(_escape(model_dir), "model.ckpt-*.index")
     paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
     return sorted(paths, key=step_of)
+
+
+def _is_whole(path: str) -> bool:
+    """Returns whether the files of a checkpoint are as long as its variables need."""
+    try:
+        reader = tf.train.load_checkpoint(path)
+        shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    except (tf.errors.OpError, ValueError, RuntimeError):
+        return False
+    # A string's length is only known by reading it; its dtype's size is 0 here.
+    needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
+    files = tf.io.gfile.glob(f"{_escape(path)}.data-*")
+    return needed <= sum(tf.io.gfile.stat(file).length for file in files)
+
+
+def _size(dtype: tf.DType) -> int:
+    return 0 if dtype == tf.string else int(dtype.size)
 
 
 def _best_dir(model_dir: str) -> str:

@@ -194,9 +194,10 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
         return _failed(command, plan, error)
     if command == "train":
         result.print_last_line(outcome)
-    elif command == "evaluate":
+        return result.EXIT_CODES[outcome.status]
+    if command == "evaluate":
         print("\n".join(json.dumps(metrics) for metrics in outcome))
-    elif command == "export":
+    if command == "export":
         print(outcome)
     return 0
 
@@ -211,7 +212,9 @@ def _failed(command: str, plan: Plan, error: Exception) -> int:
         traceback.print_exception(error)
         reason = f"{type(error).__name__}: {str(error).partition(os.linesep)[0][:200]}"
     if command == "train":
-        result.print_last_line(result.Result(plan.task.name, "failed", 0, reason))
+        from estimator_trainer import checkpoints
+        step = checkpoints.latest_step(plan.config.model_dir)
+        result.print_last_line(result.Result(plan.task.name, "failed", step, reason))
     return code
 
 

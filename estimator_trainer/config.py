@@ -88,6 +88,20 @@ class TrainerConfig:
     verbose: bool = _setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 
+    # Ending
+    early_stopping_metric: str = _setting(
+        "Ending", "", "Metric whose lack of improvement ends training; default: none does.")
+    early_stopping_mode: str = _setting(
+        "Ending", "min", "Whether that metric is to reach a min or a max.", choices=("min", "max"))
+    early_stopping_steps: int = _setting(
+        "Ending", 1000, "Steps without improvement, from evaluation to evaluation.", minimum=1)
+    peer_timeout_secs: int = _setting(
+        "Ending", 60, "Seconds after which a task that has answered, and no longer does, is lost;"
+        " those that need it exit with 142.", minimum=1)
+    stall_timeout_secs: int = _setting(
+        "Ending", 600, "Seconds without any progress, at the start too, before a task prints its"
+        " stacks and exits with 142.", minimum=1)
+
     # Evaluation
     eval_distribute: str = _setting(
         "Evaluation", "none", "Strategy for evaluation, which runs in one process.",

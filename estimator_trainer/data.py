@@ -9,12 +9,13 @@ from typing import Any, Callable, Iterator
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import batches
 from estimator_trainer import errors
 from estimator_trainer import plugins
-from estimator_trainer import replica_batches
 from estimator_trainer.task_config import TaskConfig
 
 InputFn = Callable[..., tf.data.Dataset]
+FEATURES, IS_LAST = "features", "is_last"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +43,9 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
       task: Gives this process its place among the trainers.
 
     Returns:
-      An input_fn; it raises ConfigError when `function` returns no Dataset.
+      An input_fn; it raises ConfigError when `function` returns no Dataset. In mode "train" its
+      features are a dict of FEATURES, those of `function`, and IS_LAST, a bool scalar: whether
+      this batch is the last. The model_fn that `model.adapt` makes takes them apart.
     """
     takes = plugins.arguments(function)
 
@@ -65,8 +68,10 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
                 f"input_fn {name!r} returned a {type(dataset).__name__} in mode {mode!r};"
                 " expected a tf.data.Dataset of (features, labels), not yet iterated. For"
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
+        if is_training:
+            return batches.mark_last(dataset).map(_with_mark)
         is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
-        return replica_batches.split(dataset, num_replicas) if is_split else dataset
+        return batches.split(dataset, num_replicas) if is_split else dataset
 
     return input_fn
 
@@ -81,7 +86,7 @@ def describe(input_fn: InputFn, params: dict[str, Any]) -> DataSpec:
     return DataSpec(features, bool(cardinality == tf.data.experimental.INFINITE_CARDINALITY))
 
 
-def batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
+def feature_batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
     """Yields the features of each batch to predict, as numpy arrays, in order."""
     graph = tf.Graph()
     with graph.as_default():
@@ -98,6 +103,13 @@ def batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
                 yield session.run(features)
             except tf.errors.OutOfRangeError:
                 return
+
+
+def _with_mark(batch: Any, is_last: tf.Tensor) -> Any:
+    if isinstance(batch, tuple):
+        features, labels = batch
+        return {FEATURES: features, IS_LAST: is_last}, labels
+    return {FEATURES: batch, IS_LAST: is_last}
 
 
 def _shard(task: TaskConfig) -> tf.distribute.InputContext:

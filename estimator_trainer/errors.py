@@ -1,6 +1,7 @@
 """The errors a user can cause, and the exit code each one ends the program with.
 
 TrainerError            1   the user's model or data failed
+├── Interrupted             the job was asked to end; its status tells the code
 └── ConfigError         2   found before training: flags, params, plug-ins, files
     └── TaskConfigError 2   TF_CONFIG, every problem in it at once
 
@@ -24,6 +25,20 @@ class ConfigError(TrainerError):
     """A configuration mistake, found before anything was written to model_dir."""
 
     exit_code = 2
+
+
+class Interrupted(TrainerError):
+    """The job was asked to end before it was done.
+
+    Attributes:
+      status: "stopped", "failed" or "lost".
+      reason: "SIGTERM", or what failed or was lost.
+      by: The task that asked.
+    """
+
+    def __init__(self, status: str, reason: str, by: str):
+        super().__init__(f"{by}: {status}: {reason}")
+        self.status, self.reason, self.by = status, reason, by
 
 
 class TaskConfigError(ConfigError):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import checkpoints
-from estimator_trainer import errors
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.progress import EvaluationProgress
 from estimator_trainer.serving import ReceiverFn
@@ -30,8 +29,9 @@ class EvaluationRecord(tf.estimator.Exporter):
 
     name = "evaluation_record"
 
-    def __init__(self) -> None:
-        self.progress = EvaluationProgress()
+    def __init__(self, on_batch: Callable[[], None] = lambda: None) -> None:
+        """Makes an empty record; `on_batch` is called after each batch that is evaluated."""
+        self.progress = EvaluationProgress(on_batch)
         self.checkpoint_path = ""
         self.metrics: dict[str, Any] = {}
         self.exports: list[str] = []
@@ -83,13 +83,8 @@ class BestExporter(tf.estimator.Exporter):
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
         metrics = plain_metrics(eval_result)
-        if self._metric not in metrics:
-            raise errors.ConfigError(
-                f"best_metric is {self._metric!r} (from --best_metric), which the model does not"
-                f" compute; expected one of {', '.join(sorted(metrics))}."
-                f"{errors.near_match(self._metric, metrics)}")
         best = checkpoints.read_best(estimator.model_dir)
-        if not self._is_better(metrics[self._metric], best):
+        if not self._is_best(metrics[self._metric], best):
             return None
         path = self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
                                      is_the_final_export)
@@ -98,12 +93,10 @@ class BestExporter(tf.estimator.Exporter):
             export=tf.compat.as_str_any(path)), checkpoint_path)
         return path
 
-    def _is_better(self, value: float, best: checkpoints.Best | None) -> bool:
-        if math.isnan(value):
-            return False
+    def _is_best(self, value: float, best: checkpoints.Best | None) -> bool:
         if best is None or best.metric != self._metric:
-            return True
-        return value < best.value if self._mode == "min" else value > best.value
+            return not math.isnan(value)
+        return is_better(value, best.value, self._mode)
 
 
 def during_training(config: TrainerConfig, receiver_fn: ReceiverFn,
@@ -124,6 +117,11 @@ def at_the_end(config: TrainerConfig, receiver_fn: ReceiverFn,
     if "final" not in config.exporters:
         return []
     return [RecordedExporter(tf.estimator.FinalExporter("final", receiver_fn), record)]
+
+
+def is_better(value: float, best: float, mode: str) -> bool:
+    """Returns whether `value` is better than `best`; NaN never is. `mode` is "min" or "max"."""
+    return value < best if mode == "min" else value > best
 
 
 def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:

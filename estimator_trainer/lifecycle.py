@@ -10,12 +10,54 @@ import tensorflow as tf
 
 from estimator_trainer import checkpoints
 from estimator_trainer import errors
-from estimator_trainer import result
+from estimator_trainer import training_end
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.ending import Ending
+from estimator_trainer.ending import Watch
 from estimator_trainer.estimator import Experiment
 from estimator_trainer.exporters import EvaluationRecord
+from estimator_trainer.result import Result
+from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
+from estimator_trainer.training_end import EndOfTraining
+
+_POLL_SECS = 0.25
+_CHIEF_SAVES_SECS = 60.0
+_WORKER_ASKS_SECS = 10.0
+_WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
+                   tf.errors.FailedPreconditionError, tf.errors.UnknownError)
+
+
+def is_trained(config: TrainerConfig) -> bool:
+    """Returns whether an earlier run has trained to the last step."""
+    return bool(config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
+
+
+def resume_finished(config: TrainerConfig, record: EvaluationRecord) -> tuple[int, str]:
+    """Returns step and reason of a run that has nothing to train; `record` gets what it did."""
+    step = checkpoints.latest_step(config.model_dir)
+    logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
+                 step, config.train_steps)
+    restore(config.model_dir, record, step)
+    return step, "train_steps"
+
+
+def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
+    """Puts into `record` what result.json says of the checkpoint of `step`, if it does."""
+    before = checkpoints.read_result(model_dir)
+    if before and before.status == "done" and before.step == step and before.metrics:
+        logging.info("step %d was evaluated before: see result.json", step)
+        record.checkpoint_path = tf.train.latest_checkpoint(model_dir) or ""
+        record.metrics = dict(before.metrics)
+        record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
+
+
+def wait_to_begin(watch: Watch, stop: Stop) -> Ending | None:
+    """Waits until the chief has begun; returns how the job ended, if it has."""
+    while not (now := watch.now()):
+        stop.wait(_POLL_SECS)
+        stop.check()
+    return watch.ending() if now.status != "running" else None
 
 
 def evaluate(experiment: Experiment, single: tf.estimator.Estimator, record: EvaluationRecord,
@@ -36,7 +78,7 @@ def evaluate(experiment: Experiment, single: tf.estimator.Estimator, record: Eva
 
 def finish(experiment: Experiment, single: tf.estimator.Estimator, record: EvaluationRecord,
            final: list[tf.estimator.Exporter]) -> None:
-    """Evaluates the last checkpoint, if that is still undone, and makes the final export.
+    """Evaluates the last checkpoint and makes the final export, each if that is still undone.
 
     Args:
       experiment: The one that was trained.
@@ -50,57 +92,112 @@ def finish(experiment: Experiment, single: tf.estimator.Estimator, record: Evalu
         return
     if record.checkpoint_path != latest:
         evaluate(experiment, single, record, latest)
-    _export(final, single, latest, record.metrics)
+    undone = [exporter for exporter in final
+              if not any(_folder(single, exporter) == posixpath.dirname(path)
+                         for path in record.exports)]
+    _export(undone, single, latest, record.metrics)
 
 
-def reached(config: TrainerConfig) -> tuple[int, str]:
-    """Returns the step of the last checkpoint, and why training ended there."""
-    step = checkpoints.step_of(tf.train.latest_checkpoint(config.model_dir) or "")
-    return step, _reason(config, step)
-
-
-def follow(task: TaskConfig, ending: Ending) -> result.Result:
+def follow(task: TaskConfig, ending: Ending) -> Result:
     """Returns the result of a task that ends because training has ended.
 
     Raises:
       TrainerError: if training failed.
+      Interrupted: if it is to be continued.
     """
+    chief = task.name_of("chief", 0)
     if ending.status == "failed":
         raise errors.TrainerError(
-            f"training failed in {task.name_of('chief', 0)} ({ending.reason}); its log says why")
+            f"training failed in {chief} ({ending.reason}); its log says why")
+    if ending.status in ("stopped", "lost"):
+        raise errors.Interrupted(ending.status, ending.reason, chief)
     logging.info("training has ended at step %d: %s", ending.step, ending.reason)
-    return result.Result(task.name, "done", ending.step, ending.reason)
+    return Result(task.name, "done", ending.step, ending.reason)
 
 
-def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord,
-           step: int) -> result.Result:
-    """Describes how a task that trained or evaluated ended.
+def left(task: TaskConfig, end: EndOfTraining, stop: Stop, watch: Watch) -> Result:
+    """Returns the result of a worker that has stopped training.
 
-    The task that evaluated writes `result.json`.
-
-    Args:
-      config: Tells where and how far to train.
-      task: Whose end it is.
-      record: What it evaluated and exported.
-      step: The last step it knows of; what it evaluated last goes before.
+    Raises:
+      Interrupted, TrainerError: as `follow`.
     """
-    # Other workers train on while an asynchronous chief saves, so a checkpoint can hold a step
-    # that is later than its name says.
+    if end.reason in ("train_steps", "input_exhausted"):
+        return Result(task.name, "done", end.step, end.reason)
+    request = stop.request
+    if request and request.status != "stopping":
+        if end.is_synchronous:
+            # All stopped at the same step as this one; why, the chief has to be told.
+            watch.ask(request.status, request.reason, request.by)
+        return follow(task, Ending("", request.status, end.step, request.reason))
+    # The chief says why all of them stop, once it has saved.
+    ending = watch.wait(_CHIEF_SAVES_SECS)
+    if ending is None:
+        raise errors.Interrupted("lost", "the chief did not say why training ended", task.name)
+    return follow(task, ending)
+
+
+def reason_of(end: EndOfTraining, stop: Stop) -> str:
+    """Returns why the chief stopped training; waits for that if a worker's ballot stopped it."""
+    if end.reason == training_end.ASKED_BY_ANOTHER:
+        stop.wait(_WORKER_ASKS_SECS)
+        stop.ask("stopped", end.reason, "a worker")
+    return end.reason
+
+
+def interrupted(config: TrainerConfig, task: TaskConfig,
+                interruption: errors.Interrupted) -> Result:
+    """Describes the end of a task that was asked to end before the job was done."""
+    step = checkpoints.latest_step(config.model_dir)
+    logging.warning("%s at step %d: %s (%s)%s", interruption.status, step, interruption.reason,
+                    interruption.by, "" if interruption.status == "failed" else
+                    "; the same command goes on from there")
+    return Result(task.name, interruption.status, step, interruption.reason)
+
+
+def explained(error: Exception, config: TrainerConfig, task: TaskConfig) -> Exception:
+    """Returns one sentence for an error that has nothing to do with code, else the error itself."""
+    step = checkpoints.latest_step(config.model_dir)
+    if isinstance(error, tf.estimator.NanLossDuringTrainingError):
+        return errors.TrainerError(
+            f"the loss became NaN in {task.name}, after the checkpoint of step {step}. Try a lower"
+            " learning rate, or look for bad records and logarithms of 0.")
+    if isinstance(error, _WRITING_FAILED) and config.model_dir in str(error):
+        return errors.TrainerError(
+            f"model_dir {config.model_dir} cannot be written: {error.message.splitlines()[0]}."
+            f" The last checkpoint is that of step {step}; make room and run the same command.")
+    return error
+
+
+def in_short(error: Exception) -> str:
+    """Returns one line that names an error, for other tasks and for result.json."""
+    text = str(error).partition("\n")[0][:300]
+    return text if isinstance(error, errors.TrainerError) else f"{type(error).__name__}: {text}"
+
+
+def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord, step: int,
+           reason: str) -> Result:
+    """Describes the end of the task that made the final evaluation, in `result.json` too."""
+    # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
     step = record.metrics.get("global_step", step)
-    ended = result.Result(role=task.name, status="done", step=step, reason=_reason(config, step),
-                          metrics=record.metrics, exports=tuple(record.exports))
-    if record.metrics:
-        checkpoints.write_text(posixpath.join(config.model_dir, "result.json"),
-                               result.to_json(ended))
+    ended = Result(role=task.name, status="done", step=step, reason=reason,
+                   metrics=record.metrics, exports=tuple(record.exports))
+    checkpoints.write_result(config.model_dir, ended)
     return ended
 
 
-def _reason(config: TrainerConfig, step: int) -> str:
-    return "train_steps" if config.max_steps and step >= config.max_steps else "input_exhausted"
+def report_of_evaluator(config: TrainerConfig, task: TaskConfig, step: int, reason: str) -> Result:
+    """Describes the end of a chief whose evaluator made the final evaluation."""
+    found = checkpoints.read_result(config.model_dir)
+    metrics, exports = (found.metrics, found.exports) if found else ({}, ())
+    return Result(task.name, "done", step, reason, metrics, exports)
 
 
 def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,
             metrics: dict[str, Any]) -> None:
     for exporter in exporters:
-        folder = posixpath.join(single.model_dir, "export", exporter.name)
-        exporter.export(single, folder, path, metrics, is_the_final_export=True)
+        exporter.export(single, _folder(single, exporter), path, metrics,
+                        is_the_final_export=True)
+
+
+def _folder(single: tf.estimator.Estimator, exporter: tf.estimator.Exporter) -> str:
+    return posixpath.join(single.model_dir, "export", exporter.name)

@@ -6,20 +6,23 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from estimator_trainer import data
 from estimator_trainer import errors
 from estimator_trainer import plugins
 from estimator_trainer import progress
+from estimator_trainer import training_end
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
 
-def adapt(function: ModelFn, name: str, forward_key: str) -> ModelFn:
+def adapt(function: ModelFn, name: str, forward_key: str, is_synchronous: bool) -> ModelFn:
     """Makes `function` callable with every argument that the Estimator passes.
 
     Args:
       function: The plug-in's function, with any subset of the Estimator's arguments.
       name: What the user calls it, for messages.
       forward_key: Name of the feature to copy into predictions and exports, or "".
+      is_synchronous: Whether several processes make each training step together.
 
     Returns:
       A model_fn; it raises ConfigError when `function` returns no EstimatorSpec.
@@ -28,6 +31,9 @@ def adapt(function: ModelFn, name: str, forward_key: str) -> ModelFn:
 
     def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        is_training = mode == tf.estimator.ModeKeys.TRAIN
+        if is_training:
+            features, is_last = features[data.FEATURES], features[data.IS_LAST]
         passed = {"features": features, "labels": labels, "mode": mode, "params": params,
                   "config": config}
         spec = function(**{key: value for key, value in passed.items() if key in takes})
@@ -37,6 +43,8 @@ def adapt(function: ModelFn, name: str, forward_key: str) -> ModelFn:
                 " a tf.estimator.EstimatorSpec. For example: return"
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
         progress.watch(features, spec.loss)
+        if is_training:
+            training_end.watch(features, is_last, spec.train_op, is_synchronous)
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             return _with_key(spec, forward_key, features[forward_key])
         return spec

@@ -41,7 +41,9 @@ def load(plan: Plan) -> Parts:
     assert plan.model is not None and plan.data is not None and plan.params is not None
     model_function, _ = plugins.load(plan.model)
     input_function, module = plugins.load(plan.data)
-    model_fn = model.adapt(model_function, plan.config.model_fn, plan.config.forward_key)
+    model_fn = model.adapt(model_function, plan.config.model_fn, plan.config.forward_key,
+                           is_synchronous=plan.task.num_trainers > 1 and
+                           plan.config.train_distribute == "multi_worker_mirrored")
     input_fn = data.adapt(input_function, plan.config.input_fn, plan.task)
     if plan.task.role == "ps":
         return Parts(model_fn, input_fn, dict(plan.params.values), _no_receiver)

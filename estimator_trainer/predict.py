@@ -59,7 +59,7 @@ def _from_export(plan: Plan, parts: Parts) -> Iterator[dict[str, Any]]:
     loaded = _load_export(plan.config.export_dir)
     signature = loaded.signatures[_SIGNATURE]
     inputs = signature.structured_input_signature[1]
-    for features in data.batches(parts.input_fn, parts.params):
+    for features in data.feature_batches(parts.input_fn, parts.params):
         named = features if isinstance(features, dict) else {"feature": features}
         if set(inputs) == {"examples"}:
             named = {"examples": _serialize(named)}

@@ -20,6 +20,7 @@ import tensorflow as tf
 from estimator_trainer import checkpoints
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.exporters import EvaluationRecord
+from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
 
 _FILE = "evaluator.beat"
@@ -61,7 +62,7 @@ def beating(model_dir: str, record: EvaluationRecord) -> Iterator[None]:
     checkpoints.write_text(path, f"{_EVALUATED}{record.metrics.get('global_step', 0)}\n")
 
 
-def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int) -> bool:
+def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop: Stop) -> bool:
     """Waits until an evaluator has evaluated and exported the final checkpoint.
 
     The chief waits, since on many platforms its end is the end of all other tasks (pains P04).
@@ -70,9 +71,14 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int) -> bo
       config: Tells where.
       task: The chief; tells whether an evaluator is known to exist.
       step: The step of the final checkpoint.
+      stop: Ends the waiting.
 
     Returns:
-      False if there is no evaluator, or it is gone: then the chief has to do it.
+      False if there is no evaluator, or it is gone: then the chief has to do it. An evaluator
+      that hangs ends itself, see Monitor.
+
+    Raises:
+      Interrupted: if this task is asked to stop.
     """
     if task.is_local and not task.has_evaluator:
         return False
@@ -91,7 +97,8 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int) -> bo
         if time.monotonic() - logged_at >= _LOG_SECS:
             logged_at = time.monotonic()
             logging.info("waiting for the evaluator to evaluate step %d", step)
-        time.sleep(_BEAT_SECS / 4)
+        stop.wait(_BEAT_SECS / 4)
+        stop.check()
     who = "the evaluator is gone" if beat or task.has_evaluator else "no evaluator in this job"
     logging.info("%s: %s evaluates and exports", who, task.name)
     return False

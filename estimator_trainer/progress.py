@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import Any, Callable
 
 from absl import logging
 import tensorflow as tf
@@ -153,13 +153,17 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
       secs: Its seconds, graph building excluded.
     """
 
-    examples = 0
-    secs = 0.0
+    def __init__(self, on_batch: Callable[[], None] = lambda: None):
+        """Makes the hook; it calls `on_batch` after each batch."""
+        self.examples = 0
+        self.secs = 0.0
+        self._on_batch = on_batch
 
     def begin(self) -> None:
         self._fetch = tf.add_n(_collected(_EXAMPLES))
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self._on_batch()
         self.examples = 0
         self._start = time.monotonic()
 
@@ -168,6 +172,7 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         self.examples += int(run_values.results)
+        self._on_batch()
 
     def end(self, session: tf.compat.v1.Session) -> None:
         self.secs = time.monotonic() - self._start

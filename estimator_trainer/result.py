@@ -8,6 +8,10 @@ import math
 import sys
 from typing import Any
 
+# 142 and 143 are for the scheduler to restart the task (TFJob's restartPolicy: ExitCode retries
+# codes over 127).
+EXIT_CODES = {"done": 0, "failed": 1, "lost": 142, "stopped": 143}
+
 
 @dataclasses.dataclass(frozen=True)
 class Result:
@@ -15,9 +19,10 @@ class Result:
 
     Attributes:
       role: The task, as its platform calls it: "chief:0", "local".
-      status: "done" or "failed".
-      step: The global step reached.
-      reason: Why training ended: "train_steps" or "input_exhausted"; or the error.
+      status: One of EXIT_CODES.
+      step: The global step reached; of a job that failed, that of its last checkpoint.
+      reason: Why training ended: "train_steps", "input_exhausted", "early_stopping", the name of
+        a signal, or the error.
       metrics: The final evaluation; empty in a task that evaluated nothing.
       exports: Paths of the SavedModels that this process exported.
     """
@@ -37,6 +42,17 @@ def to_json(result: Result) -> str:
         name: value if math.isfinite(value) else None for name, value in result.metrics.items()
     }
     return json.dumps(content, indent=2) + "\n"
+
+
+def from_json(text: str) -> Result | None:
+    """Returns what `to_json` made a text of, null as NaN; None if it is not such a text."""
+    try:
+        content = json.loads(text)
+        metrics = {name: math.nan if value is None else value
+                   for name, value in content.pop("metrics").items()}
+        return Result(**{**content, "metrics": metrics, "exports": tuple(content["exports"])})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def print_last_line(result: Result) -> None:

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Callable
+
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import checkpoints
+from estimator_trainer import early_stopping
 from estimator_trainer import environment
+from estimator_trainer import errors
 from estimator_trainer import estimator
 from estimator_trainer import evaluator
 from estimator_trainer import exporters
 from estimator_trainer import lifecycle
 from estimator_trainer import parts as parts_lib
+from estimator_trainer import preflight
 from estimator_trainer import presence
 from estimator_trainer import progress
 from estimator_trainer import server
+from estimator_trainer import signals
 from estimator_trainer import specs
 from estimator_trainer import strategy
-from estimator_trainer.config import TrainerConfig
+from estimator_trainer import waiting
 from estimator_trainer.ending import Announcer
 from estimator_trainer.ending import Watch
 from estimator_trainer.estimator import Experiment
+from estimator_trainer.exporters import EvaluationRecord
+from estimator_trainer.monitor import Monitor
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
 from estimator_trainer.result import Result
+from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
+from estimator_trainer.training_end import EndOfTraining
 
 
 def train_and_evaluate(plan: Plan) -> Result:
@@ -32,84 +43,153 @@ def train_and_evaluate(plan: Plan) -> Result:
     Raises:
       TrainerError: for what one sentence explains; anything else came out of user code.
     """
-    config, task = plan.config, plan.task
-    environment.write_tf_config(task.tf_config(head=_head(config, task)))
-    if task.is_chief:
-        return _as_chief(plan)
-    watch = Watch(config.model_dir, config.max_steps)
-    if task.role == "ps":
-        _announce(plan)
-        return lifecycle.follow(task, server.serve(task, watch))
-    if task.role == "evaluator":
-        return _as_evaluator(plan, watch)
-    return _as_worker(plan, watch)
+    config, task, stop = plan.config, plan.task, Stop()
+    environment.write_tf_config(task.tf_config(head=_head(plan)))
+    waiting.poll_every_second()
+    with signals.asking(stop, task.name):
+        if task.is_chief:
+            return _as_chief(plan, stop)
+        watch = Watch(config.model_dir, config.max_steps)
+        by_role: dict[str, Callable[..., Result]] = {
+            "ps": _as_ps, "evaluator": _as_evaluator, "worker": _as_worker}
+        with Monitor(config, task, stop, watch) as monitor:
+            try:
+                return by_role[task.role](plan, stop, watch, monitor)
+            except errors.Interrupted as interruption:
+                return lifecycle.interrupted(config, task, interruption)
+            except Exception as error:
+                explained = lifecycle.explained(error, config, task)
+                if task.role != "evaluator":
+                    watch.ask("failed", lifecycle.in_short(explained), task.name)
+                raise explained from error
 
 
-def _as_chief(plan: Plan) -> Result:
+def _as_chief(plan: Plan, stop: Stop) -> Result:
     """Trains, alone or with others, and sees to the last evaluation; tells how it ended."""
     config, task = plan.config, plan.task
     announcer = Announcer(config.model_dir, is_heard=task.name != "local")
-    try:
-        strategies = strategy.for_training(config, task)
-        parts = parts_lib.load(plan)
-        record = exporters.EvaluationRecord()
-        trained = progress.for_training(config, task)
-        experiment = _experiment(plan, parts, strategies, record, [trained, announcer])
-        _announce(plan, parts)
-        _train(experiment, task)
-        step, reason = lifecycle.reached(config)
-        announcer.announce("done", step, reason)
-        if not presence.evaluator_finishes(config, task, step):
-            single = estimator.for_one_process(config, parts.model_fn, parts.params)
-            final = exporters.at_the_end(config, parts.receiver_fn, record)
-            lifecycle.finish(experiment, single, record, final)
-        return lifecycle.report(config, task, record, step)
-    except Exception as error:
-        announcer.announce("failed", lifecycle.reached(config)[0], type(error).__name__)
-        raise
+    with Monitor(config, task, stop, announcer) as monitor:
+        try:
+            return _lead(plan, stop, monitor, announcer)
+        except errors.Interrupted as interruption:
+            ended = lifecycle.interrupted(config, task, interruption)
+            announcer.announce(ended.status, ended.step, ended.reason)
+            checkpoints.write_result(config.model_dir, ended)
+            return ended
+        except Exception as error:
+            explained = lifecycle.explained(error, config, task)
+            step = checkpoints.latest_step(config.model_dir)
+            reason = lifecycle.in_short(explained)
+            announcer.announce("failed", step, reason)
+            if step:
+                checkpoints.write_result(config.model_dir,
+                                         Result(task.name, "failed", step, reason))
+            raise explained from error
 
 
-def _as_worker(plan: Plan, watch: Watch) -> Result:
+def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Result:
     config, task = plan.config, plan.task
-    ending = watch.ending()
+    announcer.announce("running")
+    is_trained = lifecycle.is_trained(config)
+    build = strategy.for_one_process if is_trained else strategy.for_training
+    strategies = build(config, task)
+    signals.listen_again()
+    parts = parts_lib.load(plan)
+    record = _record(stop, monitor)
+    preflight.check(plan, parts)
+    _announce(plan, parts)
+    checkpoints.fall_back(config.model_dir)
+    end = EndOfTraining(config, task, stop, monitor, announcer)
+    stopping = early_stopping.build(config, stop.ask, task.name)
+    experiment = _experiment(plan, parts, strategies, record, stopping, [end])
+    if is_trained:
+        step, reason = lifecycle.resume_finished(config, record)
+    else:
+        _train(experiment, task, stop)
+        step, reason = end.step, lifecycle.reason_of(end, stop)
+    monitor.leave_steps()
+    stop.check()
+    announcer.announce("done", step, reason)
+    if presence.evaluator_finishes(config, task, step, stop):
+        return lifecycle.report_of_evaluator(config, task, step, reason)
+    announcer.announce("done", step, reason, finisher=task.name)
+    single = estimator.for_one_process(config, parts.model_fn, parts.params)
+    final = exporters.at_the_end(config, parts.receiver_fn, record)
+    lifecycle.finish(experiment, single, record, final)
+    return lifecycle.report(config, task, record, step, reason)
+
+
+def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result:
+    config, task = plan.config, plan.task
+    ending = lifecycle.wait_to_begin(watch, stop)
     if ending:
         return lifecycle.follow(task, ending)
     strategies = strategy.for_training(config, task)
+    signals.listen_again()
     parts = parts_lib.load(plan)
-    record = exporters.EvaluationRecord()
-    trained = progress.for_training(config, task)
-    experiment = _experiment(plan, parts, strategies, record, [trained])
     _announce(plan, parts)
-    _train(experiment, task)
-    return lifecycle.report(config, task, record, trained.step)
+    end = EndOfTraining(config, task, stop, monitor, None)
+    experiment = _experiment(plan, parts, strategies, _record(stop, monitor), [], [end])
+    _train(experiment, task, stop)
+    watch.leave(task.index)
+    return lifecycle.left(task, end, stop, watch)
 
 
-def _as_evaluator(plan: Plan, watch: Watch) -> Result:
+def _as_ps(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result:
+    _announce(plan)
+    return lifecycle.follow(plan.task, server.serve(plan.task, watch, stop))
+
+
+def _as_evaluator(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result:
     config, task = plan.config, plan.task
     strategies = strategy.for_training(config, task)
     parts = parts_lib.load(plan)
-    record = exporters.EvaluationRecord()
-    experiment = _experiment(plan, parts, strategies, record, [])
+    record = _record(stop, monitor)
+    preflight.check(plan, parts)
+    stopping = early_stopping.build(config, watch.ask, task.name)
+    experiment = _experiment(plan, parts, strategies, record, stopping, [])
     final = exporters.at_the_end(config, parts.receiver_fn, record)
     _announce(plan, parts)
     with presence.beating(config.model_dir, record):
-        ending = evaluator.run(experiment, record, final, watch)
+        ending = evaluator.run(experiment, record, final, watch, stop, monitor)
         lifecycle.follow(task, ending)
-    return lifecycle.report(config, task, record, ending.step)
+        return lifecycle.report(config, task, record, ending.step, ending.reason)
 
 
 def _experiment(plan: Plan, parts: Parts, strategies: strategy.Strategies,
-                record: exporters.EvaluationRecord,
+                record: EvaluationRecord, stopping: list[tf.estimator.Exporter],
                 hooks: list[tf.estimator.SessionRunHook]) -> Experiment:
     config, task = plan.config, plan.task
+    if task.is_trainer:
+        hooks = [*hooks, progress.for_training(config, task), preflight.CheckpointFits(config)]
     during = exporters.during_training(config, parts.receiver_fn, record)
     return Experiment(
         estimator.for_training(config, parts.model_fn, parts.params, strategies),
         specs.train_spec(config, task, parts.input_fn, hooks),
-        specs.eval_spec(config, parts.input_fn, record, during))
+        specs.eval_spec(config, parts.input_fn, record, [*during, *stopping]))
 
 
-def _train(experiment: Experiment, task: TaskConfig) -> None:
+def _record(stop: Stop, monitor: Monitor) -> EvaluationRecord:
+    def on_batch() -> None:
+        monitor.tick()
+        stop.check()
+
+    return EvaluationRecord(on_batch)
+
+
+def _train(experiment: Experiment, task: TaskConfig, stop: Stop) -> None:
+    stop.check()
+    try:
+        _run_estimator(experiment, task)
+    except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError) as error:
+        misfits = [hook.misfit for hook in experiment.train_spec.hooks
+                   if isinstance(hook, preflight.CheckpointFits)]
+        if any(misfits):
+            raise errors.ConfigError(misfits[0]) from error
+        raise
+
+
+def _run_estimator(experiment: Experiment, task: TaskConfig) -> None:
     if task.is_local and task.has_evaluator:
         # A lone chief beside an evaluator: `train_and_evaluate` takes it for a run on its own
         # and would evaluate in process too.
@@ -119,10 +199,10 @@ def _train(experiment: Experiment, task: TaskConfig) -> None:
         tf.estimator.train_and_evaluate(*experiment)
 
 
-def _head(config: TrainerConfig, task: TaskConfig) -> str:
+def _head(plan: Plan) -> str:
     """Returns what the Estimator is to call the chief: its `master` evaluates in process."""
-    evaluates = task.head_evaluates and not task.has_evaluator
-    return "master" if evaluates and config.train_distribute == "none" else "chief"
+    evaluates = plan.task.head_evaluates and not plan.task.has_evaluator
+    return "master" if evaluates and plan.config.train_distribute == "none" else "chief"
 
 
 def _announce(plan: Plan, parts: Parts | None = None) -> None:

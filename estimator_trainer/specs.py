@@ -5,7 +5,6 @@ from __future__ import annotations
 import tensorflow as tf
 
 from estimator_trainer import progress
-from estimator_trainer import waiting
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.data import InputFn
 from estimator_trainer.exporters import EvaluationRecord
@@ -14,10 +13,8 @@ from estimator_trainer.task_config import TaskConfig
 
 def train_spec(config: TrainerConfig, task: TaskConfig, input_fn: InputFn,
                hooks: list[tf.estimator.SessionRunHook]) -> tf.estimator.TrainSpec:
-    """Builds the training spec: the steps, and `hooks` with what else this role needs."""
+    """Builds the training spec: the steps and the hooks of this role."""
     trained = [hook for hook in hooks if isinstance(hook, progress.TrainingProgress)]
-    if task.role == "worker" and "ps" in task.cluster:
-        hooks = [*hooks, waiting.WaitForChief(task)]
     evaluates_in_process = task.is_local or task.head_evaluates
     return tf.estimator.TrainSpec(
         input_fn=input_fn, max_steps=config.max_steps, hooks=hooks,

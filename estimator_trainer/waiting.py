@@ -1,42 +1,22 @@
-"""Waiting: a worker's wait until the chief has initialized the variables on the ps tasks."""
+"""Waiting: how often a trainer looks whether the chief has initialized or restored the model."""
 
 from __future__ import annotations
 
-import time
+import functools
+import inspect
 
-from absl import logging
 import tensorflow as tf
 
-from estimator_trainer.task_config import TaskConfig
-
-_POLL_SECS = 0.5
-_LOG_SECS = 10
+POLL_SECS = 1
 
 
-class WaitForChief(tf.estimator.SessionRunHook):
-    """Looks twice a second whether the model is ready, before the Estimator looks.
+def poll_every_second() -> None:
+    """Makes every session that is created from now on wait in steps of POLL_SECS.
 
-    The Estimator's own look comes every 30 seconds (`SessionManager(recovery_wait_secs=30)`, not
-    within reach of RunConfig; tensorflow/tensorflow#10679), so a worker would sleep through
-    short jobs.
+    The default is 30 seconds, at the start and after a ps came back, and is out of reach: it is
+    neither in RunConfig nor in a Scaffold (tensorflow/tensorflow#10679, whose maintainers agree).
     """
-
-    def __init__(self, task: TaskConfig):
-        self._task = task
-
-    def begin(self) -> None:
-        uninitialized = tf.compat.v1.report_uninitialized_variables(
-            tf.compat.v1.global_variables())
-        config = tf.compat.v1.ConfigProto(
-            device_filters=["/job:ps", f"/job:worker/task:{self._task.index}"])
-        logged_at = time.monotonic()
-        with tf.compat.v1.Session(f"grpc://{self._task.address}", config=config) as session:
-            while True:
-                names = session.run(uninitialized)
-                if not names.size:
-                    return
-                if time.monotonic() - logged_at >= _LOG_SECS:
-                    logged_at = time.monotonic()
-                    logging.info("waiting for %s to initialize or restore %d variables",
-                                 self._task.name_of("chief", 0), names.size)
-                time.sleep(_POLL_SECS)
+    manager = tf.compat.v1.train.SessionManager
+    if inspect.signature(manager.__init__).parameters["recovery_wait_secs"].default != POLL_SECS:
+        manager.__init__ = functools.partialmethod(
+            manager.__init__, recovery_wait_secs=POLL_SECS)

@@ -19,7 +19,7 @@ def test_a_task_learns_how_the_run_it_saw_begin_has_ended(tmp_path):
     watch = ending.Watch(str(tmp_path), max_steps=None)
     chief = ending.Announcer(str(tmp_path), is_heard=True)
     assert watch.ending() is None
-    chief.after_create_session(None, None)
+    chief.announce("running")
     assert watch.ending() is None
     chief.announce("done", 70, "input_exhausted")
     assert (watch.ending().step, watch.ending().reason) == (70, "input_exhausted")
@@ -29,7 +29,7 @@ def test_what_an_earlier_run_left_behind_does_not_end_a_new_one(tmp_path, monkey
     ending.Announcer(str(tmp_path), is_heard=True).announce("done", 70, "input_exhausted")
     watch = ending.Watch(str(tmp_path), max_steps=100)
     assert watch.ending() is None
-    ending.Announcer(str(tmp_path), is_heard=True).after_create_session(None, None)
+    ending.Announcer(str(tmp_path), is_heard=True).announce("running")
     monkeypatch.setattr(ending, "_STALE_SECS", 0.0)
     assert watch.ending() is None
 
@@ -109,7 +109,7 @@ def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
     assert [t.code for t in tasks.values()] == [1, 1, 1]
     assert "ZeroDivisionError: a bug in the model" in tasks["chief:0"].log
     for name in ("ps:0", "evaluator:0"):
-        assert "training failed in chief:0 (ZeroDivisionError)" in tasks[name].log
+        assert "training failed in chief:0 (ZeroDivisionError: a bug in the model)" in tasks[name].log
         assert "Traceback" not in tasks[name].log
 
 

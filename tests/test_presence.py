@@ -14,6 +14,7 @@ from estimator_trainer import exporters
 from estimator_trainer import presence
 from estimator_trainer import task_config
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.stop import Stop
 
 CHIEF = task_config.parse(json.dumps({
     "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
@@ -31,7 +32,7 @@ def _impatient(monkeypatch):
 
 
 def _chief_is_relieved(tmp_path, step):
-    return presence.evaluator_finishes(TrainerConfig(model_dir=str(tmp_path)), CHIEF, step)
+    return presence.evaluator_finishes(TrainerConfig(model_dir=str(tmp_path)), CHIEF, step, Stop())
 
 
 def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -189,8 +190,12 @@ def test_a_run_resumes_where_it_stopped_and_a_finished_one_says_its_metrics(plai
     assert "training from step 2 to 4" in err
     before = _result(tmp_path / "m")
     _, err = run(*flags, "--train_steps=4")
-    assert "evaluated step 4" in err
+    assert "step 4 was evaluated before" in err
+    assert _result(tmp_path / "m") == before
+    shutil.rmtree(tmp_path / "m" / "export")
+    _, err = run(*flags, "--train_steps=4")
     assert _result(tmp_path / "m")["metrics"] == before["metrics"]
+    assert pathlib.Path(_result(tmp_path / "m")["exports"][0], "saved_model.pb").exists()
 
 
 def test_evaluation_comes_every_n_steps_and_covers_the_whole_set(run, tmp_path, data_dir):

@@ -1,0 +1,121 @@
+"""Batches: what a dataset yields, split over replicas or marked where the dataset ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+_BATCH = "batch"
+
+
+def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
+    """Splits every batch into `num_replicas` parts, whose sizes differ by one at most.
+
+    Left to itself, a strategy in a graph gives replica i of n the batches i, i + n and so on, and
+    ends when a replica has none left: what the others compute in that step is counted or lost by
+    chance. No part may be empty either, since the mean loss of no examples is NaN; so a last
+    batch of fewer examples than replicas joins the one before.
+
+    Args:
+      dataset: Batches: a structure of dense or sparse tensors, the batch dimension first.
+      num_replicas: 2 or more.
+
+    Returns:
+      The parts in order, `num_replicas` a batch; reading them raises InvalidArgumentError if
+      there are fewer examples than replicas.
+    """
+
+    def parts(wrapped: dict[str, Any]) -> tf.data.Dataset:
+        count = size(wrapped)
+        tf.debugging.Assert(count >= num_replicas, [
+            f"the evaluation set has fewer examples than {num_replicas} replicas"])
+        return tf.data.Dataset.range(num_replicas).map(
+            lambda i: _part(wrapped, i * count // num_replicas, (i + 1) * count // num_replicas))
+
+    def hold_back(held: Any, batch: Any) -> Any:
+        is_small = tf.logical_and(size(batch) > 0, size(batch) < num_replicas)
+        return tf.cond(is_small, lambda: (_concat(held, batch), _nothing(wrapped.element_spec)),
+                       lambda: (batch, held))
+
+    wrapped = _wrap(dataset)
+    nothing = _nothing(wrapped.element_spec)
+    # What is held back at the end comes out when the empty batch goes in.
+    joined = (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
+              .scan(nothing, hold_back).filter(lambda batch: size(batch) > 0))
+    return joined.flat_map(parts).map(lambda part: part[_BATCH])
+
+
+def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Pairs every batch with whether it is the last: a bool scalar, False throughout if unknown.
+
+    It is unknown where a batch holds other than dense and sparse tensors of known rank.
+
+    Returns:
+      Elements `(batch, is_last)`; one batch more than before is read ahead.
+    """
+    wrapped = _wrap(dataset)
+    specs = wrapped.element_spec
+    if not all(isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec)) and spec.shape.rank
+               for spec in tf.nest.flatten(specs)):
+        return wrapped.map(lambda batch: (batch[_BATCH], False))
+
+    def hold_back(held: Any, batch: Any) -> Any:
+        is_first, previous = held
+        return (False, batch), (previous, tf.equal(size(batch), 0), is_first)
+
+    def restore_shapes(batch: Any, is_last: tf.Tensor, _: tf.Tensor) -> Any:
+        for tensor, spec in zip(tf.nest.flatten(batch), tf.nest.flatten(specs)):
+            if isinstance(tensor, tf.Tensor):
+                tensor.set_shape(spec.shape)
+        return batch[_BATCH], is_last
+
+    nothing = _nothing(specs)
+    return (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
+            .scan((True, nothing), hold_back).filter(lambda batch, is_last, is_first: tf.logical_not(is_first))
+            .map(restore_shapes).prefetch(1))
+
+
+def size(batch: Any) -> tf.Tensor:
+    """Returns the number of examples in a batch, an int64 scalar."""
+    first = tf.nest.flatten(batch)[0]
+    is_sparse = isinstance(first, tf.SparseTensor)
+    return first.dense_shape[0] if is_sparse else tf.shape(first, out_type=tf.int64)[0]
+
+
+def _wrap(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Makes a batch one argument whatever its structure: tuples would be unpacked."""
+    return dataset.map(lambda *batch: {_BATCH: batch if len(batch) > 1 else batch[0]})
+
+
+def _part(batch: Any, start: tf.Tensor, end: tf.Tensor) -> Any:
+    def cut(tensor: Any) -> Any:
+        if not isinstance(tensor, tf.SparseTensor):
+            return tensor[start:end]
+        shape = tensor.dense_shape
+        return tf.sparse.slice(tensor, tf.concat([[start], tf.zeros_like(shape[1:])], 0),
+                               tf.concat([[end - start], shape[1:]], 0))
+
+    return tf.nest.map_structure(cut, batch)
+
+
+def _concat(first: Any, second: Any) -> Any:
+    def join(a: Any, b: Any) -> Any:
+        if isinstance(a, tf.SparseTensor):
+            return tf.sparse.concat(0, [a, b])
+        return tf.concat([a, b], 0)
+
+    return tf.nest.map_structure(join, first, second)
+
+
+def _nothing(spec: Any) -> Any:
+    """Returns a batch of no examples."""
+
+    def empty(tensor: Any) -> Any:
+        shape = [0, *(length or 0 for length in tensor.shape[1:])]
+        if isinstance(tensor, tf.SparseTensorSpec):
+            return tf.SparseTensor(tf.zeros([0, len(shape)], tf.int64), tf.zeros([0], tensor.dtype),
+                                   shape)
+        return tf.zeros(shape, tensor.dtype)
+
+    return tf.nest.map_structure(empty, spec)

@@ -1,0 +1,151 @@
+"""The monitor: a thread that sees to it that this process ends, whatever its main thread waits for.
+
+TensorFlow waits for a lost peer without limit, inside C++ where no exception reaches it
+(tensorflow/tensorflow#47694, tensorflow/tensorflow#45088).
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import checkpoints
+from estimator_trainer import peers
+from estimator_trainer import result
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.ending import Announcer
+from estimator_trainer.ending import Watch
+from estimator_trainer.stop import Stop
+from estimator_trainer.task_config import TaskConfig
+
+_LOOK_SECS = 0.5
+_QUIET_SECS = 10.0
+# Between a request to stop and a step boundary; Kubernetes kills 30 s after SIGTERM.
+_GRACE_SECS = 25.0
+
+
+class Monitor:
+    """Watches one task: its peers, its progress, and whether it obeys a request to stop."""
+
+    def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop,
+                 chief: Announcer | Watch):
+        """Makes a monitor; it watches while it is entered as a context.
+
+        Args:
+          config: Gives the limits.
+          task: Whose process this is.
+          stop: Gets the requests of others; what is asked of it is to be obeyed in time.
+          chief: The Announcer, in the chief; in the others what watches it.
+        """
+        self._config, self._task, self._stop, self._chief = config, task, stop, chief
+        self._is_synchronous = config.train_distribute == "multi_worker_mirrored"
+        self._peers = peers.needed(task, self._is_synchronous)
+        self._step = 0
+        self._has_stepped = self._is_past_steps = False
+        self._ticked_at = self._logged_at = time.monotonic()
+        self._asked_at: float | None = None
+        self._down_at: dict[str, float] = {}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
+
+    def __enter__(self) -> Monitor:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def tick(self, step: int | None = None) -> None:
+        """Notes that progress was made: a training step, if `step` is given, or other work."""
+        self._ticked_at = time.monotonic()
+        if step is not None:
+            self._step, self._has_stepped = step, True
+            self._down_at.clear()
+
+    def leave_steps(self) -> None:
+        """Notes that this process makes no more training steps, and needs no peer any more."""
+        self.tick()
+        self._is_past_steps = True
+
+    def _run(self) -> None:
+        while not self._over.wait(_LOOK_SECS):
+            try:
+                self._look()
+            except (OSError, tf.errors.OpError) as error:
+                logging.warning("cannot look after the job: %s", error)
+
+    def _look(self) -> None:
+        if isinstance(self._chief, Announcer):
+            self._obey_others(self._chief)
+        else:
+            self._obey_chief(self._chief)
+        request, now = self._stop.request, time.monotonic()
+        if request and not self._is_past_steps:
+            self._asked_at = self._asked_at or now
+            if now - self._asked_at > _GRACE_SECS:
+                status = "stopped" if request.status == "stopping" else request.status
+                self._end(status, f"{request.reason}: no step boundary in {_GRACE_SECS:.0f} s")
+        if self._peers and not self._is_past_steps and now - self._ticked_at > _QUIET_SECS:
+            self._look_for_peers(now)
+        quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs
+        if quiet_secs > limit and self._task.is_trainer | (self._task.role == "evaluator"):
+            self._end("lost", f"no progress for {limit} s")
+
+    def _obey_others(self, announcer: Announcer) -> None:
+        announcer.beat()
+        request = announcer.requested()
+        if request:
+            self._stop.ask(request.status, request.reason, request.by)
+
+    def _obey_chief(self, watch: Watch) -> None:
+        now, chief = watch.now(), self._task.name_of("chief", 0)
+        if now and now.status != "running":
+            if self._task.is_trainer:
+                self._stop.ask(now.status, now.reason, chief)
+            return
+        limit = (self._config.peer_timeout_secs if watch.has_seen_chief
+                 else self._config.stall_timeout_secs)
+        if watch.silent_secs > limit:
+            self._end("lost", f"{chief} gave no sign of life for {limit} s")
+        self._log_every(_QUIET_SECS, watch.silent_secs > _QUIET_SECS,
+                        "waiting for %s: no sign of life for %.0f s", chief, watch.silent_secs)
+
+    def _look_for_peers(self, now: float) -> None:
+        """Logs which peers do not answer, and ends this process when one is gone too long."""
+        states = {name: peers.state(address) for name, address in self._peers.items()}
+        lost = {name: state for name, state in states.items() if state != "up"}
+        self._down_at = {name: self._down_at.get(name, now) for name in lost}
+        shown = ", ".join(f"{name} at {self._peers[name]} is {state}"
+                          for name, state in lost.items())
+        if not lost and self._task.role == "worker" and not self._has_stepped:
+            shown = f"waiting for {self._task.name_of('chief', 0)} to make the model ready"
+        self._log_every(_QUIET_SECS, bool(shown), "no step for %.0f s: %s",
+                        now - self._ticked_at, shown)
+        limit = (self._config.peer_timeout_secs if self._has_stepped
+                 else self._config.stall_timeout_secs)
+        if any(now - since > limit for since in self._down_at.values()):
+            self._end("lost", f"{shown} for {limit} s")
+
+    def _log_every(self, secs: float, is_due: bool, message: str, *args: Any) -> None:
+        if is_due and time.monotonic() - self._logged_at >= secs:
+            self._logged_at = time.monotonic()
+            logging.info(message, *args)
+
+    def _end(self, status: str, reason: str) -> None:
+        """Ends the process now; what a main thread that hangs held is in no checkpoint."""
+        logging.error("ends at once: %s; the last checkpoint is kept. Stacks of all threads:",
+                      reason)
+        faulthandler.dump_traceback(sys.stderr.fileno(), all_threads=True)
+        step = checkpoints.latest_step(self._config.model_dir)
+        if isinstance(self._chief, Announcer):
+            self._chief.announce(status, step, reason)
+        result.print_last_line(result.Result(self._task.name, status, step, reason))
+        os._exit(result.EXIT_CODES[status])

@@ -1,0 +1,128 @@
+"""Preflight: what would fail at the end of training is tried before its first step."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import checkpoints
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.parts import Parts
+from estimator_trainer.plan import Plan
+
+_SHOWN = 10
+_PART = re.compile(r"/(part|replica)_\d+")
+
+
+def check(plan: Plan, parts: Parts) -> None:
+    """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
+
+    Raises:
+      ConfigError: for a metric that does not exist, an export without signatures, a model_dir
+        that cannot be written; and whatever the user's functions raise.
+    """
+    with environment.no_cluster():
+        _check_metrics(plan.config, _metrics(parts))
+        if plan.config.exporters != ("none",):
+            _check_export(plan.config, parts)
+    _check_writable(plan.config, plan.task.name)
+
+
+def _metrics(parts: Parts) -> list[str]:
+    with tf.Graph().as_default():
+        tf.compat.v1.train.create_global_step()
+        dataset = parts.input_fn(tf.estimator.ModeKeys.EVAL, parts.params)
+        element = tf.compat.v1.data.make_initializable_iterator(dataset).get_next()
+        features, labels = element if isinstance(element, tuple) else (element, None)
+        spec = _call(parts, features, labels, tf.estimator.ModeKeys.EVAL)
+        return sorted({"loss", "global_step", *(spec.eval_metric_ops or {})})
+
+
+def _check_metrics(config: TrainerConfig, names: list[str]) -> None:
+    wanted = {"best_metric": config.best_metric if "best" in config.exporters else "",
+              "early_stopping_metric": config.early_stopping_metric}
+    for flag, name in wanted.items():
+        if name and name not in names:
+            raise errors.ConfigError(
+                f"{flag} is {name!r} (from --{flag}), which the model does not compute; expected"
+                f" one of {', '.join(names)}.{errors.near_match(name, names)} For example:"
+                f" --{flag}=loss")
+
+
+def _check_export(config: TrainerConfig, parts: Parts) -> None:
+    with tf.Graph().as_default():
+        tf.compat.v1.train.create_global_step()
+        receiver = parts.receiver_fn()
+        spec = _call(parts, receiver.features, None, tf.estimator.ModeKeys.PREDICT)
+        if not spec.export_outputs:
+            raise errors.ConfigError(
+                f"model_fn {config.model_fn!r} returns no export_outputs in mode 'infer', and"
+                f" exporters is {','.join(config.exporters)!r} (from --exporters): there would be"
+                " nothing to export. For example: export_outputs={'serving_default':"
+                " tf.estimator.export.PredictOutput(predictions)}, or --exporters=none")
+
+
+def _call(parts: Parts, features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
+    return parts.model_fn(features, labels, mode, parts.params, tf.estimator.RunConfig())
+
+
+def _check_writable(config: TrainerConfig, task: str) -> None:
+    path = posixpath.join(config.model_dir, f".{task.replace(':', '-')}.probe")
+    try:
+        checkpoints.write_text(path, "")
+        tf.io.gfile.remove(path)
+    except (tf.errors.OpError, OSError) as error:
+        raise errors.ConfigError(
+            f"model_dir is {config.model_dir!r} (from --model_dir), which cannot be written:"
+            f" {getattr(error, 'message', error)}. Expected a directory that {task} may write.")
+
+
+class CheckpointFits(tf.estimator.SessionRunHook):
+    """Compares the model with the checkpoint that training resumes from.
+
+    Attributes:
+      misfit: What does not fit, in case restoring fails; "" once it has succeeded.
+    """
+
+    def __init__(self, config: TrainerConfig):
+        self.misfit = ""
+        self._config = config
+
+    def begin(self) -> None:
+        path = tf.train.latest_checkpoint(self._config.model_dir)
+        if path:
+            self.misfit = _misfit(path, tf.compat.v1.global_variables())
+            if self._config.warm_start_from:
+                logging.warning("warm_start_from is ignored: training resumes from %s", path)
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self.misfit = ""
+
+
+def _misfit(path: str, variables: list[Any]) -> str:
+    reader = tf.train.load_checkpoint(path)
+    saved = reader.get_variable_to_shape_map()
+    # Replicas and parts of variables are saved under the whole variable's name.
+    model = {variable.op.name: variable.shape.as_list() for variable in variables
+             if not _PART.search(variable.op.name)}
+    missing = sorted(set(model) - set(saved))
+    shapes = [f"{name} is {saved[name]} there, {shape} in the model"
+              for name, shape in sorted(model.items()) if name in saved and saved[name] != shape]
+    if not missing and not shapes:
+        return ""
+    unexpected = sorted(set(saved) - set(model))
+    lines = [f"checkpoint {path} does not fit the model:"]
+    for title, entries in (("not in the checkpoint", missing), ("of another shape", shapes),
+                           ("only in the checkpoint", unexpected)):
+        if entries:
+            more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
+            lines.append(f"  {title}: {', '.join(entries[:_SHOWN])}{more}")
+    lines.append("Use the model and the params that wrote it, or another model_dir; for example"
+                 " --model_dir=NEW --warm_start_from=OLD --warm_start_vars=REGEX")
+    return "\n".join(lines)

@@ -1,0 +1,55 @@
+"""Stop: the one place of a process where it is known that it is to end, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+
+from estimator_trainer import errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A request to end training.
+
+    Attributes:
+      status: How the job is to end: "done", "stopped" (to be continued), "failed" or "lost"; or
+        "stopping", where the chief knows how and is going to say it.
+      reason: "early_stopping", "SIGTERM", or what failed.
+      by: The task that asks.
+    """
+
+    status: str
+    reason: str
+    by: str
+
+
+class Stop:
+    """Holds the first request to end this process; safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._event = threading.Event()
+        self._request: Request | None = None
+
+    @property
+    def request(self) -> Request | None:
+        """The first request, or None."""
+        return self._request
+
+    def ask(self, status: str, reason: str, by: str) -> None:
+        """Asks this process to end at the next step boundary; later requests change nothing."""
+        with self._lock:
+            if self._request is None:
+                self._request = Request(status, reason, by)
+                self._event.set()
+
+    def wait(self, secs: float) -> bool:
+        """Sleeps for `secs`, or until there is a request; returns whether there is one."""
+        return self._event.wait(secs)
+
+    def check(self) -> None:
+        """Raises Interrupted if the job is to end now, unfinished."""
+        request = self._request
+        if request is not None and request.status not in ("done", "stopping"):
+            raise errors.Interrupted(request.status, request.reason, request.by)

@@ -1,0 +1,201 @@
+"""The end of training in one trainer: decided at a step boundary, for all of them or for itself.
+
+Trainers of an all-reduce must stop after the same step, or those that go on hang in it. So each
+adds a ballot to an all-reduce of every step, and all of them see the same count.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import batches
+from estimator_trainer import errors
+from estimator_trainer import peers
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.ending import Announcer
+from estimator_trainer.monitor import Monitor
+from estimator_trainer.stop import Stop
+from estimator_trainer.task_config import TaskConfig
+
+# The reason, where another trainer's ballot alone tells of it.
+ASKED_BY_ANOTHER = "asked by another"
+# Graph collections, one entry a replica.
+_IS_LAST = "estimator_trainer/is_last"
+_TRAIN_OPS = "estimator_trainer/train_ops"
+_BALLOTS = "estimator_trainer/ballots"
+_COUNTS = "estimator_trainer/counts"
+_STUCK_RUNS = 200
+_QUIET_SECS = 30.0
+_LEAVE_SECS = 10.0
+_POLL_SECS = 0.2
+
+
+def watch(features: Any, is_last: tf.Tensor, train_op: Any, is_synchronous: bool) -> None:
+    """Makes a replica's last batch and train op known to the hook of the current graph.
+
+    Args:
+      features: Of this replica's batch, of no examples where its process has run out of data.
+      is_last: Whether its input ends with this batch.
+      train_op: What a step runs.
+      is_synchronous: Whether processes make the step together.
+    """
+    tf.compat.v1.add_to_collection(_IS_LAST, is_last)
+    tf.compat.v1.add_to_collection(_TRAIN_OPS, train_op)
+    if is_synchronous:
+        ballot = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
+        counted = tf.stack([tf.cast(is_last, tf.int32), ballot,
+                            tf.cast(tf.equal(batches.size(features), 0), tf.int32)])
+        count = tf.distribute.get_replica_context().all_reduce(
+            tf.distribute.ReduceOp.SUM, counted)
+        tf.compat.v1.add_to_collection(_BALLOTS, ballot)
+        tf.compat.v1.add_to_collection(_COUNTS, count)
+
+
+class EndOfTraining(tf.estimator.SessionRunHook):
+    """Ends training at `max_steps`, with the input, or when asked to; knows which it was.
+
+    Attributes:
+      step: The last global step seen.
+      reason: Why training ended, as in Result; "" before.
+      is_synchronous: Whether all trainers stop after the same step.
+    """
+
+    def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, monitor: Monitor,
+                 announcer: Announcer | None):
+        """Makes the hook.
+
+        Args:
+          config: Tells `max_steps`.
+          task: Whose training it ends.
+          stop: Where requests to end arrive.
+          monitor: Is told of every step.
+          announcer: In the chief: tells the workers to stop too.
+        """
+        self.step, self.reason = 0, ""
+        self.is_synchronous = task.num_trainers > 1 and "ps" not in task.cluster
+        self._config, self._task, self._stop = config, task, stop
+        self._monitor, self._announcer = monitor, announcer
+        self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
+        self._runs_at_step = 0
+        self._previous_step = -1
+        self._doubles = 0
+
+    def begin(self) -> None:
+        self._global_step = tf.compat.v1.train.get_global_step()
+        # Read after the step, not beside it: a trainer must not miss that the goal is reached.
+        with tf.control_dependencies(_collected(_TRAIN_OPS)):
+            step = tf.identity(self._global_step.read_value())
+        self._fetches = {"step": step,
+                         "is_last": tf.reduce_any(tf.stack(_collected(_IS_LAST)))}
+        self._ballots = _collected(_BALLOTS)
+        if self._ballots:
+            self._fetches["counts"] = _collected(_COUNTS)[0]
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self.step = self._previous_step = int(session.run(self._global_step))
+        self._monitor.tick()
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        feed = {self._ballots[0]: 1} if self._ballots and self._stop.request else None
+        return tf.estimator.SessionRunArgs(self._fetches, feed)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        values = run_values.results
+        self.step = int(values["step"])
+        self._monitor.tick(self.step)
+        self._check_step()
+        self.reason = self.reason or self._why_to_end(values)
+        if self.reason:
+            self._monitor.leave_steps()
+            if self._is_asynchronous and self._announcer:
+                self._wait_for_workers(run_context.session, self._announcer)
+            run_context.request_stop()
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        # Also after an end of the input that no mark foretold.
+        self.reason = self.reason or "input_exhausted"
+        self._monitor.leave_steps()
+        self._log_end()
+
+    def _why_to_end(self, values: dict[str, Any]) -> str:
+        request = self._stop.request
+        if self._ballots:
+            last, asked, empty = (int(count) for count in values["counts"])
+            if empty:
+                raise errors.TrainerError(
+                    f"{empty} of the trainers got no data at all: the input has fewer batches than"
+                    " there are trainers. Give it more data, smaller batches or fewer trainers.")
+            ends, is_asked = last > 0, asked > 0
+        else:
+            ends, is_asked = bool(values["is_last"]), request is not None
+        if self._config.max_steps and self.step >= self._config.max_steps:
+            return "train_steps"
+        if is_asked:
+            return request.reason if request else ASKED_BY_ANOTHER
+        return "input_exhausted" if ends else ""
+
+    def _wait_for_workers(self, session: tf.compat.v1.Session, announcer: Announcer) -> None:
+        """Waits until the workers have stopped, so that the last checkpoint holds all they did.
+
+        They stop by themselves, each at the end of its input, or are told to (pains P07).
+        """
+        request = self._stop.request
+        if request:
+            announcer.announce("stopping", reason=request.reason)
+        # A worker that does not listen may still come, and has its part of the input to read.
+        limit = _QUIET_SECS if self.reason == "input_exhausted" else _LEAVE_SECS
+        changed_at = logged_at = time.monotonic()
+        while True:
+            there = [name for i, (name, address) in enumerate(peers.workers(self._task).items())
+                     if not announcer.has_left(i) and
+                     (self.reason == "input_exhausted" or peers.state(address) != "down")]
+            step, now = int(session.run(self._global_step)), time.monotonic()
+            if step != self.step:
+                self.step, changed_at = step, now
+                self._monitor.tick()
+            if not there or now - changed_at > limit:
+                break
+            if now - logged_at > _LEAVE_SECS:
+                logged_at = now
+                logging.info("waiting for %s to finish, at step %d", ", ".join(there), step)
+            if self._stop.request and not request:
+                request = self._stop.request
+                self.reason, limit = request.reason, _LEAVE_SECS
+                announcer.announce("stopping", reason=request.reason)
+            time.sleep(_POLL_SECS)
+        if there:
+            logging.warning("%s made no step for %d s: training ends without", ", ".join(there),
+                            limit)
+
+    def _check_step(self) -> None:
+        """Tells the user of a global step that does not count the steps (pains P43)."""
+        moved = self.step - self._previous_step
+        self._previous_step = self.step
+        self._runs_at_step = 0 if moved else self._runs_at_step + 1
+        if self._runs_at_step >= _STUCK_RUNS:
+            raise errors.TrainerError(
+                f"the global step stayed at {self.step} for {_STUCK_RUNS} steps: the train_op does"
+                " not advance it, so training would never end. Pass it to the optimizer:"
+                " minimize(loss, global_step=tf.compat.v1.train.get_global_step()), or for a"
+                " Keras optimizer set optimizer.iterations to it before any use.")
+        self._doubles = self._doubles + 1 if moved > 1 and not self._is_asynchronous else 0
+        if self._doubles == 3:
+            logging.warning(
+                "the global step moves by %d a step: train_steps, checkpoints and logs count it so."
+                " Pass global_step to one optimizer only.", moved)
+
+    def _log_end(self) -> None:
+        goal = self._config.max_steps
+        if self.reason == "input_exhausted" and goal and self.step < goal:
+            logging.warning("stopped at %d of %d: training input exhausted", self.step, goal)
+        elif self._is_asynchronous and goal and self.step > goal:
+            logging.info("stopped at step %d (target %d, %d asynchronous trainers)", self.step,
+                         goal, self._task.num_trainers)
+
+
+def _collected(name: str) -> list[Any]:
+    return list(tf.compat.v1.get_collection(name))

@@ -1,0 +1,301 @@
+"""Faults and signals in jobs of real processes: who ends, with which code, and what a rerun keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import textwrap
+
+import jobs
+import pytest
+
+pytestmark = pytest.mark.cluster
+
+_TIMEOUT_SECS = 90
+_IMPATIENT = ["--peer_timeout_secs=5", "--stall_timeout_secs=25"]
+
+# A model whose steps take a while, and an input that tells which ids it gave to whom.
+_SLOW = """
+    import os
+    import tensorflow as tf
+
+    DEFAULT_PARAMS = {"examples": 100000, "step_secs": 0.01, "ids": "", "nan_step": -1}
+
+    def model_fn(features, labels, mode, params):
+        w = tf.compat.v1.get_variable("w", [])
+        predictions = {"y": w * features["x"]}
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            output = tf.estimator.export.PredictOutput(predictions)
+            return tf.estimator.EstimatorSpec(mode, predictions=predictions,
+                                              export_outputs={"serving_default": output})
+        loss = tf.reduce_mean(tf.square(predictions["y"] - labels))
+        if mode == tf.estimator.ModeKeys.EVAL:
+            return tf.estimator.EstimatorSpec(mode, loss=loss)
+        step = tf.compat.v1.train.get_global_step()
+        loss = tf.where(tf.equal(step, params["nan_step"]), float("nan"), loss)
+        train_op = tf.compat.v1.train.GradientDescentOptimizer(0.01).minimize(loss, step)
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    def input_fn(mode, params, input_context=None):
+        if mode != tf.estimator.ModeKeys.TRAIN:
+            return _batches(tf.data.Dataset.range(20), 0.0, 5)
+        dataset = tf.data.Dataset.range(params["examples"])
+        if input_context:
+            dataset = dataset.shard(input_context.num_input_pipelines,
+                                    input_context.input_pipeline_id)
+        dataset = dataset.map(lambda i: _told(i, params))
+        return _batches(dataset, params["step_secs"], 5)
+
+    def _batches(dataset, secs, size):
+        dataset = dataset.map(lambda i: ({"x": tf.cast(i, tf.float32) / 1e6},
+                                         tf.cast(i, tf.float32) / 1e6)).batch(size)
+        if secs:
+            import time
+            def slowed(i):
+                time.sleep(secs)
+                return i
+            dataset = dataset.map(lambda f, y: (
+                {"x": tf.ensure_shape(tf.numpy_function(slowed, [f["x"]], tf.float32), [None])}, y))
+        return dataset
+
+    def _told(i, params):
+        if not params["ids"]:
+            return i
+        def tell(i):
+            with open(f"{params['ids']}-{os.getpid()}", "a") as file:
+                file.write(f"{i}\\n")
+            return i
+        return tf.ensure_shape(tf.numpy_function(tell, [i], tf.int64), [])
+"""
+
+
+@pytest.fixture
+def flags(tmp_path):
+    """The flags of a job of slow steps; extra ones may be added."""
+    (tmp_path / "slow.py").write_text(textwrap.dedent(_SLOW))
+
+    def make(*extra):
+        plugin = f"{tmp_path}/slow.py"
+        return [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={tmp_path}/model",
+                "--log_every_steps=10", *_IMPATIENT, *extra]
+
+    return make
+
+
+def _codes(tasks):
+    return {name: task.code for name, task in tasks.items()}
+
+
+def _wait_for_all(tasks, timeout_secs=_TIMEOUT_SECS):
+    try:
+        jobs.wait_for(lambda: all(t.code is not None for t in tasks.values()), timeout_secs)
+    except AssertionError as error:
+        logs = "\n".join(f"--- {t.name} {t.code}\n{t.log[-3000:]}" for t in tasks.values())
+        raise AssertionError(f"{_codes(tasks)}\n{logs}") from error
+
+
+def _trains(task, least_step=20):
+    return any(step >= least_step for step, _ in task.losses)
+
+
+def _signal(task, number):
+    os.kill(task.process.pid, number)
+
+
+def _rerun(tmp_path, hosts, args, evaluator=False):
+    """Runs the job again to its end; returns the step that its chief resumed from."""
+    (tmp_path / "again").mkdir()
+    with jobs.running(tmp_path / "again", hosts, args, evaluator) as tasks:
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+        return int(re.search(r"training from step (\d+)", tasks["chief:0"].log)[1])
+
+
+_CLUSTERS = {
+    "asynchronous": (dict(chief=1, worker=1, ps=1), []),
+    "parameter_server": (dict(chief=1, worker=1, ps=1), ["--train_distribute=parameter_server"]),
+    "all-reduce": (dict(chief=1, worker=1), ["--train_distribute=multi_worker_mirrored"]),
+}
+
+
+def _cluster(kind):
+    counts, extra = _CLUSTERS[kind]
+    return jobs.cluster(**counts), extra
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_saves_a_local_run_at_the_next_step(number, flags, tmp_path):
+    args = flags("--train_steps=400")
+    task = jobs.start(tmp_path, "local", args, "")
+    try:
+        jobs.wait_for(lambda: _trains(task), _TIMEOUT_SECS)
+        _signal(task, number)
+        _wait_for_all({"local": task}, 15)
+    finally:
+        jobs.kill(task)
+    assert task.code == 143, task.log
+    step = jobs.saved_step(tmp_path / "model")
+    assert step >= 20
+    assert task.last_line == (
+        f"role=local status=stopped step={step} reason={signal.Signals(number).name}")
+    assert json.loads((tmp_path / "model" / "result.json").read_text())["status"] == "stopped"
+    assert "evaluated" not in task.log and "Traceback" not in task.log
+    ran = jobs.trainer(*args)
+    assert ran.returncode == 0 and f"training from step {step} to 400" in ran.stderr
+
+
+def test_a_second_signal_ends_at_once(flags, tmp_path):
+    task = jobs.start(tmp_path, "local", flags("--param=step_secs=20"), "")
+    try:
+        jobs.wait_for(lambda: "training from step 0" in task.log, _TIMEOUT_SECS)
+        _signal(task, signal.SIGTERM)
+        jobs.wait_for(lambda: "SIGTERM: stops at the next step" in task.log, 10)
+        _signal(task, signal.SIGTERM)
+        _wait_for_all({"local": task}, 5)
+    finally:
+        jobs.kill(task)
+    assert task.code == 143
+
+
+@pytest.mark.parametrize("kind", _CLUSTERS)
+@pytest.mark.parametrize("who", ["chief:0", "ps:0"])
+def test_a_signal_to_one_task_ends_the_job_without_losing_a_step(kind, who, flags, tmp_path):
+    hosts, extra = _cluster(kind)
+    if who == "ps:0" and "ps" not in hosts:
+        who = "worker:0"  # In an all-reduce no task can go on without another.
+    args = flags("--train_steps=1500", *extra)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: _trains(tasks["chief:0"]) and _trains(tasks["worker:0"]),
+                      _TIMEOUT_SECS)
+        _signal(tasks[who], signal.SIGTERM)
+        _wait_for_all(tasks, 30)
+    assert _codes(tasks) == dict.fromkeys(tasks, 143), [t.log[-2000:] for t in tasks.values()]
+    step = jobs.saved_step(tmp_path / "model")
+    for task in tasks.values():
+        assert "status=stopped" in task.last_line and "reason=SIGTERM" in task.last_line
+        assert "Traceback" not in task.log
+    assert step >= max(step for t in tasks.values() for step, _ in t.losses)
+    # The worker may make its first steps before the chief looks at the global step.
+    assert step <= _rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
+
+
+def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(flags, tmp_path):
+    args = flags("--train_steps=600")
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: _trains(tasks["worker:0"]), _TIMEOUT_SECS)
+        _signal(tasks["worker:0"], signal.SIGTERM)
+        _signal(tasks["evaluator:0"], signal.SIGTERM)
+        _wait_for_all(tasks)
+    assert _codes(tasks) == {"chief:0": 0, "ps:0": 0, "worker:0": 143, "evaluator:0": 143}
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
+
+
+def test_others_go_on_without_a_killed_worker_and_it_joins_again(flags, tmp_path):
+    args = flags("--train_steps=900")
+    hosts = jobs.cluster(chief=1, worker=2, ps=1)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: _trains(tasks["worker:1"]), _TIMEOUT_SECS)
+        jobs.kill(tasks["worker:1"])
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": "worker", "index": 1}})
+        (tmp_path / "again").mkdir()
+        tasks["worker:1"] = jobs.start(tmp_path / "again", "worker:1", args, tf_config)
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    assert _trains(tasks["worker:1"]), tasks["worker:1"].log
+    assert 900 <= jobs.saved_step(tmp_path / "model") <= 903
+
+
+def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(flags, tmp_path):
+    args = flags("--train_steps=800", "--save_checkpoints_steps=50", "--peer_timeout_secs=30")
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: _trains(tasks["chief:0"], 120), _TIMEOUT_SECS)
+        jobs.kill(tasks["ps:0"])
+        (tmp_path / "again").mkdir()
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": "ps", "index": 0}})
+        tasks["ps:0"] = jobs.start(tmp_path / "again", "ps:0", args, tf_config)
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    steps = [int(s) for s in re.findall(r"training from step (\d+)", tasks["chief:0"].log)]
+    assert len(steps) == 2 and steps[1] >= 100
+    assert jobs.saved_step(tmp_path / "model") >= 800
+
+
+@pytest.mark.parametrize("kind, victim", [
+    ("asynchronous", "ps:0"), ("asynchronous", "chief:0"), ("parameter_server", "ps:0"),
+    ("all-reduce", "worker:0"), ("all-reduce", "chief:0")])
+def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, flags, tmp_path):
+    hosts, extra = _cluster(kind)
+    args = flags("--train_steps=2000", "--save_checkpoints_steps=50", *extra)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: _trains(tasks["chief:0"], 60), _TIMEOUT_SECS)
+        jobs.kill(tasks.pop(victim))
+        _wait_for_all(tasks, 45)
+    assert _codes(tasks) == dict.fromkeys(tasks, 142), [t.log[-3000:] for t in tasks.values()]
+    trainers = [t for name, t in tasks.items() if name.startswith(("chief", "worker"))]
+    assert any(victim in t.last_line for t in trainers), [t.last_line for t in trainers]
+    step = jobs.saved_step(tmp_path / "model")
+    args = [*args, "--train_steps=300"]
+    assert 50 <= step <= _rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
+
+
+def test_a_stopped_process_in_an_all_reduce_is_named_and_ends_the_others(flags, tmp_path):
+    hosts, extra = _cluster("all-reduce")
+    args = flags("--train_steps=2000", "--save_checkpoints_steps=50", *extra)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: _trains(tasks["chief:0"], 60), _TIMEOUT_SECS)
+        _signal(tasks["worker:0"], signal.SIGSTOP)
+        _wait_for_all({"chief:0": tasks["chief:0"]}, 45)
+    assert tasks["chief:0"].code == 142
+    assert "worker:0" in tasks["chief:0"].last_line and "silent" in tasks["chief:0"].last_line
+    assert "Thread 0x" in tasks["chief:0"].log
+
+
+@pytest.mark.parametrize("kind", ["asynchronous", "all-reduce"])
+def test_a_nan_loss_fails_every_role_and_is_named(kind, flags, tmp_path):
+    hosts, extra = _cluster(kind)
+    args = flags("--train_steps=2000", "--param=nan_step=60", *extra)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        _wait_for_all(tasks, 60)
+    assert _codes(tasks) == dict.fromkeys(tasks, 1), [t.log[-2000:] for t in tasks.values()]
+    assert any("the loss became NaN in" in t.log for t in tasks.values())
+
+
+@pytest.mark.parametrize("kind", ["asynchronous", "all-reduce"])
+def test_the_golden_job(kind, flags, tmp_path):
+    """Data that runs out before train_steps, one checkpoint kept, best exporter, an evaluator."""
+    counts, extra = _CLUSTERS[kind]
+    counts = {**counts, "worker": 2} if kind == "asynchronous" else counts
+    args = flags("--train_steps=10000", "--param=examples=1003", f"--param=ids={tmp_path}/ids",
+                 "--keep_checkpoint_max=1", "--exporters=best,final", *extra)
+    with jobs.running(tmp_path, jobs.cluster(**counts), args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: "training input exhausted" in tasks["chief:0"].log, _TIMEOUT_SECS)
+        jobs.wait(list(tasks.values()), 20)
+    step = jobs.saved_step(tmp_path / "model")
+    for task in tasks.values():
+        assert "Traceback" not in task.log
+        assert re.fullmatch(rf"role={task.name} status=done step=\d+ reason=input_exhausted",
+                            task.last_line)
+    assert f"stopped at {step} of 10000: training input exhausted" in tasks["chief:0"].log
+    assert jobs.evaluated_steps(tmp_path / "model").count(step) == 1
+    assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
+    ids = [int(line) for path in tmp_path.glob("ids-*") for line in path.read_text().split()]
+    trainers = sum(1 for t in tasks if t.startswith(("chief", "worker")))
+    assert sorted(ids) == list(range(1003)) and len(list(tmp_path.glob("ids-*"))) == trainers
+    if kind == "asynchronous":
+        assert step == sum(-(-len(range(i, 1003, trainers)) // 5) for i in range(trainers))
+
+
+def test_early_stopping_by_the_evaluator_stops_all_roles_and_a_later_run_trains_on(flags, tmp_path):
+    args = flags("--train_steps=5000", "--early_stopping_metric=loss", "--early_stopping_mode=max",
+                 "--early_stopping_steps=40", "--save_checkpoints_steps=20")
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    for task in tasks.values():
+        assert "status=done" in task.last_line and "reason=early_stopping" in task.last_line
+    step = jobs.saved_step(tmp_path / "model")
+    assert step < 2000 and jobs.evaluated_steps(tmp_path / "model")[-1] == step
+    args = flags(f"--train_steps={step + 50}")
+    assert step <= _rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
