@@ -72,7 +72,8 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
     nothing = _nothing(specs)
     return (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
-            .scan((True, nothing), hold_back).filter(lambda batch, is_last, is_first: tf.logical_not(is_first))
+            .scan((True, nothing), hold_back)
+            .filter(lambda batch, is_last, is_first: tf.logical_not(is_first))
             .map(restore_shapes).prefetch(1))
 
 

@@ -43,20 +43,15 @@ def latest_step(model_dir: str) -> int:
     return step_of(tf.train.latest_checkpoint(model_dir) or "")
 
 
-def exists(path: str) -> bool:
-    """Returns whether the checkpoint is still there."""
-    return bool(tf.io.gfile.exists(f"{path}.index"))
-
-
 def fall_back(model_dir: str) -> None:
     """Makes the newest checkpoint that is whole the latest, if the latest is not (pains P30).
 
     A process killed while it saved, or a full disk, leaves part of one.
     """
     latest = tf.train.latest_checkpoint(model_dir)
-    if latest is None or _is_whole(latest):
+    if latest is None or is_whole(latest):
         return
-    whole = [path for path in _all(model_dir) if path != latest and _is_whole(path)]
+    whole = [path for path in _all(model_dir) if path != latest and is_whole(path)]
     if not whole:
         raise errors.TrainerError(
             f"the only checkpoint of {model_dir}, {latest}, is damaged: its files are shorter than"
@@ -64,6 +59,19 @@ def fall_back(model_dir: str) -> None:
     logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
                     step_of(latest), step_of(whole[-1]))
     tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+
+
+def is_whole(path: str) -> bool:
+    """Returns whether a checkpoint is there, its files as long as its variables need."""
+    try:
+        reader = tf.train.load_checkpoint(path)
+        shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    except (tf.errors.OpError, ValueError, RuntimeError):
+        return False
+    # A string's length is only known by reading it; its dtype's size is 0 here.
+    needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
+    files = tf.io.gfile.glob(f"{_escape(path)}.data-*")
+    return needed <= sum(tf.io.gfile.stat(file).length for file in files)
 
 
 def step_of(path: str) -> int:
@@ -154,19 +162,6 @@ def _all(model_dir: str) -> list[str]:
     pattern = posixpath.join(_escape(model_dir), "model.ckpt-*.index")
     paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
     return sorted(paths, key=step_of)
-
-
-def _is_whole(path: str) -> bool:
-    """Returns whether the files of a checkpoint are as long as its variables need."""
-    try:
-        reader = tf.train.load_checkpoint(path)
-        shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
-    except (tf.errors.OpError, ValueError, RuntimeError):
-        return False
-    # A string's length is only known by reading it; its dtype's size is 0 here.
-    needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
-    files = tf.io.gfile.glob(f"{_escape(path)}.data-*")
-    return needed <= sum(tf.io.gfile.stat(file).length for file in files)
 
 
 def _size(dtype: tf.DType) -> int:

@@ -24,11 +24,16 @@ class DataSpec:
 
     Attributes:
       features: A TensorSpec, or a dict of them, with the batch dimension first.
-      is_infinite: Whether the dataset never ends.
+      batches: How many batches; INFINITE or UNKNOWN as tf.data has them.
     """
 
     features: Any
-    is_infinite: bool
+    batches: int
+
+    @property
+    def is_infinite(self) -> bool:
+        """Whether the dataset never ends."""
+        return self.batches == tf.data.INFINITE_CARDINALITY
 
 
 def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
@@ -83,7 +88,7 @@ def describe(input_fn: InputFn, params: dict[str, Any]) -> DataSpec:
         element = dataset.element_spec
         features = element[0] if isinstance(element, tuple) else element
         cardinality = session.run(tf.data.experimental.cardinality(dataset))
-    return DataSpec(features, bool(cardinality == tf.data.experimental.INFINITE_CARDINALITY))
+    return DataSpec(features, int(cardinality))
 
 
 def feature_batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:

@@ -62,8 +62,8 @@ def _evaluate(experiment: Experiment, record: EvaluationRecord, path: str) -> No
     except errors.TrainerError:
         raise
     except Exception:
-        if checkpoints.exists(path):
+        if checkpoints.is_whole(path):
             raise
         # Few are kept, and training went on meanwhile (pains P30).
-        logging.warning("the checkpoint of step %d was deleted while it was evaluated: goes on"
-                        " with the newest", checkpoints.step_of(path))
+        logging.warning("the checkpoint of step %d is gone or damaged: goes on with the newest",
+                        checkpoints.step_of(path))

@@ -162,8 +162,9 @@ def explained(error: Exception, config: TrainerConfig, task: TaskConfig) -> Exce
             f"the loss became NaN in {task.name}, after the checkpoint of step {step}. Try a lower"
             " learning rate, or look for bad records and logarithms of 0.")
     if isinstance(error, _WRITING_FAILED) and config.model_dir in str(error):
+        why = next(line for line in str(error).splitlines() if config.model_dir in line)
         return errors.TrainerError(
-            f"model_dir {config.model_dir} cannot be written: {error.message.splitlines()[0]}."
+            f"model_dir {config.model_dir} cannot be written: {why.strip()}."
             f" The last checkpoint is that of step {step}; make room and run the same command.")
     return error
 

@@ -71,7 +71,7 @@ class _CurrentStderr(logging.StreamHandler):
     """Writes to what `sys.stderr` is at the time, and first ends an unfinished progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.setStream(sys.stderr)
+        self.stream = sys.stderr
         clear_bar()
         super().emit(record)
 

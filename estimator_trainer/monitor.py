@@ -29,6 +29,8 @@ _LOOK_SECS = 0.5
 _QUIET_SECS = 10.0
 # Between a request to stop and a step boundary; Kubernetes kills 30 s after SIGTERM.
 _GRACE_SECS = 25.0
+# After a failure there is nothing to save.
+_FAILED_GRACE_SECS = 3.0
 
 
 class Monitor:
@@ -90,9 +92,10 @@ class Monitor:
         request, now = self._stop.request, time.monotonic()
         if request and not self._is_past_steps:
             self._asked_at = self._asked_at or now
-            if now - self._asked_at > _GRACE_SECS:
+            grace_secs = _FAILED_GRACE_SECS if request.status == "failed" else _GRACE_SECS
+            if now - self._asked_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
-                self._end(status, f"{request.reason}: no step boundary in {_GRACE_SECS:.0f} s")
+                self._end(status, f"{request.by}: {request.reason}")
         if self._peers and not self._is_past_steps and now - self._ticked_at > _QUIET_SECS:
             self._look_for_peers(now)
         quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs
@@ -141,9 +144,9 @@ class Monitor:
 
     def _end(self, status: str, reason: str) -> None:
         """Ends the process now; what a main thread that hangs held is in no checkpoint."""
-        logging.error("ends at once: %s; the last checkpoint is kept. Stacks of all threads:",
-                      reason)
-        faulthandler.dump_traceback(sys.stderr.fileno(), all_threads=True)
+        logging.error("ends at once: %s; the last checkpoint is kept", reason)
+        if status == "lost":
+            faulthandler.dump_traceback(sys.stderr.fileno(), all_threads=True)
         step = checkpoints.latest_step(self._config.model_dir)
         if isinstance(self._chief, Announcer):
             self._chief.announce(status, step, reason)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from absl import logging
+
 from estimator_trainer import data
 from estimator_trainer import errors
 from estimator_trainer import model
@@ -63,6 +65,10 @@ def _check(plan: Plan, spec: data.DataSpec) -> None:
             f"input_fn {plan.config.input_fn!r} yields a dataset without end in mode 'eval', and"
             " eval_steps is 0 (from --eval_steps), the whole set: evaluation would never end."
             " Leave out .repeat() in that mode, or set a number. For example: --eval_steps=100")
+    if 0 < plan.config.eval_steps < spec.batches:
+        logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from --eval_steps);"
+                        " 0 is the whole set", plan.config.eval_steps, spec.batches,
+                        plan.config.eval_steps)
     names = sorted(spec.features) if isinstance(spec.features, dict) else []
     if plan.config.forward_key and plan.config.forward_key not in names:
         raise errors.ConfigError(

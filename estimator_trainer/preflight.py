@@ -24,13 +24,13 @@ def check(plan: Plan, parts: Parts) -> None:
     """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
 
     Raises:
-      ConfigError: for a metric that does not exist, an export without signatures, a model_dir
-        that cannot be written; and whatever the user's functions raise.
+      ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
+        whatever the user's functions raise.
     """
     with environment.no_cluster():
         _check_metrics(plan.config, _metrics(parts))
         if plan.config.exporters != ("none",):
-            _check_export(plan.config, parts)
+            _check_export(parts)
     _check_writable(plan.config, plan.task.name)
 
 
@@ -55,17 +55,11 @@ def _check_metrics(config: TrainerConfig, names: list[str]) -> None:
                 f" --{flag}=loss")
 
 
-def _check_export(config: TrainerConfig, parts: Parts) -> None:
+def _check_export(parts: Parts) -> None:
     with tf.Graph().as_default():
         tf.compat.v1.train.create_global_step()
         receiver = parts.receiver_fn()
-        spec = _call(parts, receiver.features, None, tf.estimator.ModeKeys.PREDICT)
-        if not spec.export_outputs:
-            raise errors.ConfigError(
-                f"model_fn {config.model_fn!r} returns no export_outputs in mode 'infer', and"
-                f" exporters is {','.join(config.exporters)!r} (from --exporters): there would be"
-                " nothing to export. For example: export_outputs={'serving_default':"
-                " tf.estimator.export.PredictOutput(predictions)}, or --exporters=none")
+        _call(parts, receiver.features, None, tf.estimator.ModeKeys.PREDICT)
 
 
 def _call(parts: Parts, features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
@@ -87,7 +81,7 @@ class CheckpointFits(tf.estimator.SessionRunHook):
     """Compares the model with the checkpoint that training resumes from.
 
     Attributes:
-      misfit: What does not fit, in case restoring fails; "" once it has succeeded.
+      misfit: What does not fit, in case restoring fails; "" after the first step.
     """
 
     def __init__(self, config: TrainerConfig):
@@ -101,7 +95,8 @@ class CheckpointFits(tf.estimator.SessionRunHook):
             if self._config.warm_start_from:
                 logging.warning("warm_start_from is ignored: training resumes from %s", path)
 
-    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        # Not before: variables of another shape are restored, and fail in the first step.
         self.misfit = ""
 
 

@@ -80,7 +80,7 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
     Raises:
       Interrupted: if this task is asked to stop.
     """
-    if task.is_local and not task.has_evaluator:
+    if task.name == "local":
         return False
     patience_secs = _START_SECS if task.has_evaluator else 0.0
     beat, changed_at, logged_at = "", time.monotonic(), time.monotonic()

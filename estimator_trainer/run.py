@@ -73,23 +73,34 @@ def _as_chief(plan: Plan, stop: Stop) -> Result:
             return _lead(plan, stop, monitor, announcer)
         except errors.Interrupted as interruption:
             ended = lifecycle.interrupted(config, task, interruption)
-            announcer.announce(ended.status, ended.step, ended.reason)
-            checkpoints.write_result(config.model_dir, ended)
+            _tell(plan, announcer, ended)
             return ended
         except Exception as error:
             explained = lifecycle.explained(error, config, task)
             step = checkpoints.latest_step(config.model_dir)
-            reason = lifecycle.in_short(explained)
-            announcer.announce("failed", step, reason)
-            if step:
-                checkpoints.write_result(config.model_dir,
-                                         Result(task.name, "failed", step, reason))
+            _tell(plan, announcer,
+                  Result(task.name, "failed", step, lifecycle.in_short(explained)))
             raise explained from error
+
+
+def _tell(plan: Plan, announcer: Announcer, ended: Result) -> None:
+    """Tells the other roles, and whoever reads result.json, of an end before the job was done."""
+    try:
+        announcer.announce(ended.status, ended.step, ended.reason)
+        if ended.step:
+            checkpoints.write_result(plan.config.model_dir, ended)
+    except tf.errors.OpError as error:
+        logging.warning("cannot write how the job ended: %s", error.message)
 
 
 def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Result:
     config, task = plan.config, plan.task
+    if config.early_stopping_metric and not (
+            task.is_local or task.head_evaluates or task.has_evaluator):
+        logging.warning("early_stopping_metric is set, and TF_CONFIG tells of no evaluator: only"
+                        " an evaluator task that shares model_dir can stop this job early")
     announcer.announce("running")
+    checkpoints.fall_back(config.model_dir)
     is_trained = lifecycle.is_trained(config)
     build = strategy.for_one_process if is_trained else strategy.for_training
     strategies = build(config, task)
@@ -98,7 +109,6 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
     record = _record(stop, monitor)
     preflight.check(plan, parts)
     _announce(plan, parts)
-    checkpoints.fall_back(config.model_dir)
     end = EndOfTraining(config, task, stop, monitor, announcer)
     stopping = early_stopping.build(config, stop.ask, task.name)
     experiment = _experiment(plan, parts, strategies, record, stopping, [end])

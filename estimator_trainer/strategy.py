@@ -49,9 +49,10 @@ def for_one_process(config: TrainerConfig, task: TaskConfig | None = None) -> St
 
 
 def session_config(config: TrainerConfig) -> tf.compat.v1.ConfigProto | None:
-    """Returns the session config that the replicas need.
+    """Returns the session config that the replicas need, in one process.
 
-    None, the usual case, lets RunConfig set the role's device filters.
+    None, the usual case, lets RunConfig set the role's device filters, without which a session
+    waits for every task of the cluster (tensorflow/tensorflow#21629).
     """
     if not _replicas_share_cpus(config):
         return None

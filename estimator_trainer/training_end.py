@@ -29,6 +29,9 @@ _TRAIN_OPS = "estimator_trainer/train_ops"
 _BALLOTS = "estimator_trainer/ballots"
 _COUNTS = "estimator_trainer/counts"
 _STUCK_RUNS = 200
+_NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
+            " batches than there are trainers, or ends at another step in each. Give it more data,"
+            " smaller batches, fewer trainers, or .repeat() and --train_steps.")
 _QUIET_SECS = 30.0
 _LEAVE_SECS = 10.0
 _POLL_SECS = 0.2
@@ -116,6 +119,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             run_context.request_stop()
 
     def end(self, session: tf.compat.v1.Session) -> None:
+        if not self.reason and self.is_synchronous:
+            raise errors.TrainerError(_NO_DATA.format(self._task.name))
         # Also after an end of the input that no mark foretold.
         self.reason = self.reason or "input_exhausted"
         self._monitor.leave_steps()
@@ -126,9 +131,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         if self._ballots:
             last, asked, empty = (int(count) for count in values["counts"])
             if empty:
-                raise errors.TrainerError(
-                    f"{empty} of the trainers got no data at all: the input has fewer batches than"
-                    " there are trainers. Give it more data, smaller batches or fewer trainers.")
+                raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
             ends, is_asked = last > 0, asked > 0
         else:
             ends, is_asked = bool(values["is_last"]), request is not None

@@ -109,7 +109,7 @@ def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
     assert [t.code for t in tasks.values()] == [1, 1, 1]
     assert "ZeroDivisionError: a bug in the model" in tasks["chief:0"].log
     for name in ("ps:0", "evaluator:0"):
-        assert "training failed in chief:0 (ZeroDivisionError: a bug in the model)" in tasks[name].log
+        assert "training failed in chief:0 (ZeroDivisionError: a bug" in tasks[name].log
         assert "Traceback" not in tasks[name].log
 
 

@@ -1,12 +1,12 @@
-"""Faults and signals in jobs of real processes: who ends, with which code, and what a rerun keeps."""
+"""Faults and signals in jobs of real processes: who ends, with which code; what a rerun keeps."""
 
 from __future__ import annotations
 
 import json
 import os
+import pathlib
 import re
 import signal
-import textwrap
 
 import jobs
 import pytest
@@ -16,68 +16,13 @@ pytestmark = pytest.mark.cluster
 _TIMEOUT_SECS = 90
 _IMPATIENT = ["--peer_timeout_secs=5", "--stall_timeout_secs=25"]
 
-# A model whose steps take a while, and an input that tells which ids it gave to whom.
-_SLOW = """
-    import os
-    import tensorflow as tf
-
-    DEFAULT_PARAMS = {"examples": 100000, "step_secs": 0.01, "ids": "", "nan_step": -1}
-
-    def model_fn(features, labels, mode, params):
-        w = tf.compat.v1.get_variable("w", [])
-        predictions = {"y": w * features["x"]}
-        if mode == tf.estimator.ModeKeys.PREDICT:
-            output = tf.estimator.export.PredictOutput(predictions)
-            return tf.estimator.EstimatorSpec(mode, predictions=predictions,
-                                              export_outputs={"serving_default": output})
-        loss = tf.reduce_mean(tf.square(predictions["y"] - labels))
-        if mode == tf.estimator.ModeKeys.EVAL:
-            return tf.estimator.EstimatorSpec(mode, loss=loss)
-        step = tf.compat.v1.train.get_global_step()
-        loss = tf.where(tf.equal(step, params["nan_step"]), float("nan"), loss)
-        train_op = tf.compat.v1.train.GradientDescentOptimizer(0.01).minimize(loss, step)
-        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-    def input_fn(mode, params, input_context=None):
-        if mode != tf.estimator.ModeKeys.TRAIN:
-            return _batches(tf.data.Dataset.range(20), 0.0, 5)
-        dataset = tf.data.Dataset.range(params["examples"])
-        if input_context:
-            dataset = dataset.shard(input_context.num_input_pipelines,
-                                    input_context.input_pipeline_id)
-        dataset = dataset.map(lambda i: _told(i, params))
-        return _batches(dataset, params["step_secs"], 5)
-
-    def _batches(dataset, secs, size):
-        dataset = dataset.map(lambda i: ({"x": tf.cast(i, tf.float32) / 1e6},
-                                         tf.cast(i, tf.float32) / 1e6)).batch(size)
-        if secs:
-            import time
-            def slowed(i):
-                time.sleep(secs)
-                return i
-            dataset = dataset.map(lambda f, y: (
-                {"x": tf.ensure_shape(tf.numpy_function(slowed, [f["x"]], tf.float32), [None])}, y))
-        return dataset
-
-    def _told(i, params):
-        if not params["ids"]:
-            return i
-        def tell(i):
-            with open(f"{params['ids']}-{os.getpid()}", "a") as file:
-                file.write(f"{i}\\n")
-            return i
-        return tf.ensure_shape(tf.numpy_function(tell, [i], tf.int64), [])
-"""
-
 
 @pytest.fixture
 def flags(tmp_path):
     """The flags of a job of slow steps; extra ones may be added."""
-    (tmp_path / "slow.py").write_text(textwrap.dedent(_SLOW))
 
     def make(*extra):
-        plugin = f"{tmp_path}/slow.py"
+        plugin = jobs.REPO / "tests" / "slow.py"
         return [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={tmp_path}/model",
                 "--log_every_steps=10", *_IMPATIENT, *extra]
 
@@ -194,7 +139,7 @@ def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(
 
 
 def test_others_go_on_without_a_killed_worker_and_it_joins_again(flags, tmp_path):
-    args = flags("--train_steps=900")
+    args = flags("--train_steps=2500")
     hosts = jobs.cluster(chief=1, worker=2, ps=1)
     with jobs.running(tmp_path, hosts, args) as tasks:
         jobs.wait_for(lambda: _trains(tasks["worker:1"]), _TIMEOUT_SECS)
@@ -204,7 +149,7 @@ def test_others_go_on_without_a_killed_worker_and_it_joins_again(flags, tmp_path
         tasks["worker:1"] = jobs.start(tmp_path / "again", "worker:1", args, tf_config)
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
     assert _trains(tasks["worker:1"]), tasks["worker:1"].log
-    assert 900 <= jobs.saved_step(tmp_path / "model") <= 903
+    assert 2500 <= jobs.saved_step(tmp_path / "model") <= 2503
 
 
 def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(flags, tmp_path):
@@ -299,3 +244,60 @@ def test_early_stopping_by_the_evaluator_stops_all_roles_and_a_later_run_trains_
     assert step < 2000 and jobs.evaluated_steps(tmp_path / "model")[-1] == step
     args = flags(f"--train_steps={step + 50}")
     assert step <= _rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
+
+
+@pytest.mark.parametrize("examples, steps", [(101, 10), (100, 10), (11, 1), (7, 1)])
+def test_uneven_shards_end_every_trainer_of_an_all_reduce_at_the_same_step(
+        examples, steps, flags, tmp_path):
+    hosts, extra = _cluster("all-reduce")
+    args = flags("--train_steps=0", f"--param=examples={examples}", *extra)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    for task in tasks.values():
+        assert f"status=done step={steps} reason=input_exhausted" in task.last_line
+    metrics = json.loads((tmp_path / "model" / "result.json").read_text())["metrics"]
+    assert metrics["loss"] is not None  # No NaN of an empty batch got into the model.
+
+
+def test_a_trainer_without_any_data_fails_an_all_reduce_with_a_sentence(flags, tmp_path):
+    hosts, extra = _cluster("all-reduce")
+    with jobs.running(tmp_path, hosts, flags("--param=examples=1", *extra)) as tasks:
+        _wait_for_all(tasks)
+    assert _codes(tasks) == dict.fromkeys(tasks, 1)
+    assert all("worker:0 got no data for a step" in t.log for t in tasks.values())
+
+
+def test_an_evaluator_survives_the_deletion_of_what_it_evaluates(flags, tmp_path):
+    args = flags("--train_steps=300", "--keep_checkpoint_max=1", "--save_checkpoints_steps=5")
+    hosts = jobs.cluster(chief=1, ps=1)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    assert "Traceback" not in tasks["evaluator:0"].log
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 300
+
+
+def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(flags, tmp_path):
+    args = flags("--train_steps=1200", "--save_checkpoints_steps=20")
+    hosts = jobs.cluster(chief=1, ps=1)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: "evaluated step" in tasks["evaluator:0"].log, _TIMEOUT_SECS)
+        jobs.kill(tasks["evaluator:0"])
+        (tmp_path / "again").mkdir()
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": "evaluator", "index": 0}})
+        tasks["evaluator:0"] = jobs.start(tmp_path / "again", "evaluator:0", args, tf_config)
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    assert jobs.evaluated_steps(tmp_path / "model").count(1200) == 1
+    assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
+
+
+def test_an_evaluators_memory_grows_less_than_a_megabyte_an_evaluation(flags, tmp_path):
+    args = flags("--train_steps=0", "--save_checkpoints_steps=10", "--exporters=none")
+    with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), args, evaluator=True) as tasks:
+        evaluator = tasks["evaluator:0"]
+        megabytes = []
+        for evaluations in (10, 60):
+            jobs.wait_for(lambda n=evaluations: evaluator.log.count("evaluated step") >= n,
+                          _TIMEOUT_SECS)
+            status = pathlib.Path(f"/proc/{evaluator.process.pid}/status").read_text()
+            megabytes.append(int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024)
+    assert (megabytes[1] - megabytes[0]) / 50 < 1, megabytes

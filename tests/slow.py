@@ -1,0 +1,69 @@
+"""A plug-in for tests: steps that take a while, and an input that tells who read which record.
+
+Params: `examples` of training, `step_secs` that each batch of 5 takes, `ids`, a path to which every
+process appends the ids that it read, and `nan_step`, the step at which the loss is NaN.
+"""
+
+import os
+import time
+
+import tensorflow as tf
+
+DEFAULT_PARAMS = {"examples": 100000, "step_secs": 0.01, "ids": "", "nan_step": -1}
+_BATCH_SIZE = 5
+
+
+def model_fn(features, labels, mode, params):
+    """A model of one variable."""
+    w = tf.compat.v1.get_variable("w", [])
+    predictions = {"y": w * features["x"]}
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+    loss = tf.reduce_mean(tf.square(predictions["y"] - labels))
+    if mode == tf.estimator.ModeKeys.EVAL:
+        return tf.estimator.EstimatorSpec(mode, loss=loss)
+    step = tf.compat.v1.train.get_global_step()
+    loss = tf.where(tf.equal(step, params["nan_step"]), float("nan"), loss)
+    train_op = tf.compat.v1.train.GradientDescentOptimizer(0.01).minimize(loss, step)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn(mode, params, input_context=None):
+    """Numbers, once; in training each trainer's share of them."""
+    if mode != tf.estimator.ModeKeys.TRAIN:
+        return tf.data.Dataset.range(20).map(_example).batch(_BATCH_SIZE)
+    dataset = tf.data.Dataset.range(params["examples"])
+    if input_context:
+        dataset = dataset.shard(input_context.num_input_pipelines,
+                                input_context.input_pipeline_id)
+    if params["ids"]:
+        dataset = dataset.map(lambda i: _through(i, _writer(params["ids"])))
+    dataset = dataset.map(_example).batch(_BATCH_SIZE)
+    return dataset.map(lambda features, labels: (
+        features, _through(labels, _sleeper(params["step_secs"]))))
+
+
+def _example(i):
+    x = tf.cast(i, tf.float32) / 1e6
+    return {"x": x}, x
+
+
+def _through(tensor, function):
+    return tf.ensure_shape(tf.numpy_function(function, [tensor], tensor.dtype), tensor.shape)
+
+
+def _sleeper(secs):
+    def sleep(value):
+        time.sleep(secs)
+        return value
+
+    return sleep
+
+
+def _writer(path):
+    def write(value):
+        with open(f"{path}-{os.getpid()}", "a", encoding="utf-8") as file:
+            file.write(f"{value}\n")
+        return value
+
+    return write

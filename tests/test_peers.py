@@ -1,0 +1,59 @@
+"""Whether a peer answers, and requests to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import peers
+from estimator_trainer import signals
+from estimator_trainer.stop import Stop
+
+
+def test_a_tensorflow_server_is_up():
+    server = tf.distribute.Server.create_local_server()
+    assert peers.state(server.target.removeprefix("grpc://")) == "up"
+
+
+def test_a_port_nobody_listens_at_is_down():
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        assert peers.state(f"127.0.0.1:{closed.getsockname()[1]}") == "down"
+
+
+def test_a_stopped_process_is_silent(monkeypatch):
+    monkeypatch.setattr(peers, "_CONNECT_SECS", 0.2)
+    with socket.socket() as listener:  # The kernel takes connections for it.
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        assert peers.state(f"127.0.0.1:{listener.getsockname()[1]}") == "silent"
+
+
+def test_the_first_request_to_stop_counts():
+    stop = Stop()
+    stop.check()
+    stop.ask("stopped", "SIGTERM", "chief:0")
+    stop.ask("failed", "NaN", "worker:0")
+    with pytest.raises(errors.Interrupted, match="chief:0: stopped: SIGTERM"):
+        stop.check()
+
+
+def test_the_end_of_a_job_interrupts_no_evaluation():
+    stop = Stop()
+    stop.ask("done", "early_stopping", "chief:0")
+    stop.check()
+
+
+def test_a_signal_asks_to_stop_and_the_handlers_come_back():
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    stop = Stop()
+    with signals.asking(stop, "local"):
+        signals.listen_again()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.wait(5) and stop.request.reason == "SIGTERM"
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
