@@ -169,6 +169,7 @@ def _run(command: str, config: TrainerConfig, as_json: bool) -> int:
         return 2 if plan.problems else 0
     plan = plan_lib.ready(plan)
     logs.configure(plan.task.name, config.verbose)
+    environment.set_threads(config.intra_op_threads, config.inter_op_threads)
     if not config.verbose:
         environment.quiet_native_logs()
     return _run_with_tensorflow(command, plan)

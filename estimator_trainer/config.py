@@ -65,6 +65,11 @@ class TrainerConfig:
     collective: str = _setting(
         "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
+    intra_op_threads: int = _setting(
+        "Training", 0, "Threads that share one op; 0 = one a core. In servers too.", minimum=0)
+    inter_op_threads: int = _setting(
+        "Training", 0, "Threads that run ops side by side; 0 = one a core. In servers too.",
+        minimum=0)
     seed: int = _setting(
         "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
     warm_start_from: str = _setting(

@@ -47,6 +47,17 @@ def quiet_native_logs() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
+def set_threads(intra_op: int, inter_op: int) -> None:
+    """Sets the sizes of TensorFlow's thread pools; 0 leaves one as it is.
+
+    The Estimator drops the thread counts of a session_config when it starts a server
+    (tensorflow/tensorflow#22306); these variables hold for servers and sessions alike.
+    """
+    for name, count in (("INTRAOP", intra_op), ("INTEROP", inter_op)):
+        if count:
+            os.environ[f"TF_NUM_{name}_THREADS"] = str(count)
+
+
 def choose_legacy_keras() -> None:
     """Makes `tf.keras` Keras 2 in a TensorFlow that is imported from now on."""
     os.environ["TF_USE_LEGACY_KERAS"] = "1"

@@ -133,7 +133,7 @@ def test_bad_input_is_one_sentence_and_exit_2_without_tensorflow(args, expected,
 
 
 @pytest.mark.parametrize("flag, name, expected", [
-    ("model_fn", "no_spec", "returned a dict in mode 'train'; expected a tf.estimator"),
+    ("model_fn", "no_spec", "returned a dict in mode 'eval'; expected a tf.estimator"),
     ("input_fn", "no_dataset", "returned a list in mode 'eval'; expected a tf.data.Dataset"),
     ("input_fn", "endless", "evaluation would never end"),
     ("model_fn", "bad_import", "No module named 'not_a_package'"),

@@ -232,17 +232,19 @@ def test_the_golden_job(kind, flags, tmp_path):
         assert step == sum(-(-len(range(i, 1003, trainers)) // 5) for i in range(trainers))
 
 
-def test_early_stopping_by_the_evaluator_stops_all_roles_and_a_later_run_trains_on(flags, tmp_path):
+@pytest.mark.parametrize("kind", _CLUSTERS)
+def test_early_stopping_by_the_evaluator_stops_all_roles_and_a_later_run_trains_on(
+        kind, flags, tmp_path):
+    hosts, extra = _cluster(kind)
     args = flags("--train_steps=5000", "--early_stopping_metric=loss", "--early_stopping_mode=max",
-                 "--early_stopping_steps=40", "--save_checkpoints_steps=20")
-    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+                 "--early_stopping_steps=40", "--save_checkpoints_steps=20", *extra)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
     for task in tasks.values():
         assert "status=done" in task.last_line and "reason=early_stopping" in task.last_line
     step = jobs.saved_step(tmp_path / "model")
     assert step < 2000 and jobs.evaluated_steps(tmp_path / "model")[-1] == step
-    args = flags(f"--train_steps={step + 50}")
+    args = flags(f"--train_steps={step + 50}", *extra)
     assert step <= _rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
 
 
@@ -288,6 +290,32 @@ def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(fla
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
     assert jobs.evaluated_steps(tmp_path / "model").count(1200) == 1
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
+
+
+def test_a_run_without_progress_prints_all_stacks_and_ends_with_142(flags, tmp_path):
+    task = jobs.start(tmp_path, "local", flags("--param=step_secs=1000"), "")
+    try:
+        _wait_for_all({"local": task}, 60)
+    finally:
+        jobs.kill(task)
+    assert task.code == 142
+    assert task.last_line == 'role=local status=lost step=0 reason="no progress for 25 s"'
+    assert task.log.count("hread 0x") > 2 and "in train_and_evaluate" in task.log
+
+
+def test_the_thread_flags_hold_for_servers_too(flags, tmp_path):
+    hosts, threads = jobs.cluster(chief=1, ps=1), []
+    tf_config = json.dumps({"cluster": hosts, "task": {"type": "ps", "index": 0}})
+    for count in (1, 40):
+        task = jobs.start(tmp_path, f"ps:{count}", flags(
+            f"--intra_op_threads={count}", f"--inter_op_threads={count}"), tf_config)
+        try:
+            jobs.wait_for(lambda t=task: "serves variables" in t.log, _TIMEOUT_SECS)
+            status = pathlib.Path(f"/proc/{task.process.pid}/status").read_text()
+            threads.append(int(re.search(r"Threads:\s+(\d+)", status)[1]))
+        finally:
+            jobs.kill(task)
+    assert threads[1] - threads[0] >= 39, threads
 
 
 def test_an_evaluators_memory_grows_less_than_a_megabyte_an_evaluation(flags, tmp_path):

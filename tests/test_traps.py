@@ -20,6 +20,8 @@ from estimator_trainer import early_stopping
 from estimator_trainer import waiting
 from estimator_trainer.config import TrainerConfig
 
+pytestmark = pytest.mark.cluster
+
 _MODEL = """
     import tensorflow as tf
     DEFAULT_PARAMS = {"width": 1, "moves": 1}
