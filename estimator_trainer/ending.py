@@ -139,8 +139,11 @@ class Watch:
         now = self._read()
         if now is not None and now != self._last:
             self._last, self._changed_at = now, time.monotonic()
-        if now is None or now.status in _GOES_ON:
+        if now is None or now.status == "running":
             return now
+        if now.status == "stopping":
+            # Seen from the start, it is of a chief that was killed then, or soon says more.
+            return None if now == self._found else now
         is_reached = self._max_steps and now.status == "done" and now.step >= self._max_steps
         may_be_stale = now == self._found and time.monotonic() - self._start < _STALE_SECS
         return None if may_be_stale and not is_reached else now

@@ -22,9 +22,19 @@ class Experiment(NamedTuple):
 
 
 def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
-                 strategies: Strategies) -> tf.estimator.Estimator:
-    """Builds the Estimator of this task; its RunConfig reads TF_CONFIG."""
-    return _build(config, model_fn, params, strategies)
+                 strategies: Strategies,
+                 session_config: tf.compat.v1.ConfigProto | None) -> tf.estimator.Estimator:
+    """Builds the Estimator of this task; its RunConfig reads TF_CONFIG.
+
+    Args:
+      config: The settings.
+      model_fn: The user's, adapted.
+      params: Of the model_fn and the input_fn.
+      strategies: For training and evaluation.
+      session_config: The user's, or None; is merged into that of the role, whose device filters
+        let a session begin without tasks it does not need (tensorflow/tensorflow#21629).
+    """
+    return _build(config, model_fn, params, strategies, session_config)
 
 
 def for_one_process(config: TrainerConfig, model_fn: ModelFn,
@@ -35,7 +45,8 @@ def for_one_process(config: TrainerConfig, model_fn: ModelFn,
 
 
 def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
-           strategies: Strategies) -> tf.estimator.Estimator:
+           strategies: Strategies,
+           session_config: tf.compat.v1.ConfigProto | None = None) -> tf.estimator.Estimator:
     if config.seed:
         # Keras initializers draw from Python's generator, not from the graph's seed.
         tf.keras.utils.set_random_seed(config.seed)
@@ -52,6 +63,11 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
         eval_distribute=strategies.eval,
         # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
         experimental_max_worker_delay_secs=0)
+    if session_config is not None:
+        merged = tf.compat.v1.ConfigProto(allow_soft_placement=True)
+        merged.MergeFrom(run_config.session_config or merged)
+        merged.MergeFrom(session_config)
+        run_config = run_config.replace(session_config=merged)
     return tf.estimator.Estimator(
         model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
 

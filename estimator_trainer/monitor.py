@@ -99,7 +99,7 @@ class Monitor:
         if self._peers and not self._is_past_steps and now - self._ticked_at > _QUIET_SECS:
             self._look_for_peers(now)
         quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs
-        if quiet_secs > limit and self._task.is_trainer | (self._task.role == "evaluator"):
+        if quiet_secs > limit and self._task.role != "ps":
             self._end("lost", f"no progress for {limit} s")
 
     def _obey_others(self, announcer: Announcer) -> None:

@@ -13,6 +13,7 @@ from estimator_trainer import errors
 from estimator_trainer import estimator
 from estimator_trainer import exporters
 from estimator_trainer import parts as parts_lib
+from estimator_trainer import preflight
 from estimator_trainer import progress
 from estimator_trainer.plan import Plan
 
@@ -28,10 +29,11 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     single = estimator.for_one_process(plan.config, parts.model_fn, parts.params)
     evaluations = []
     for path in paths:
-        hook = progress.EvaluationProgress()
-        metrics = exporters.plain_metrics(single.evaluate(
-            parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook],
-            checkpoint_path=path))
+        hook, fits = progress.EvaluationProgress(), preflight.CheckpointFits(plan.config, path)
+        with fits.explained():
+            metrics = exporters.plain_metrics(single.evaluate(
+                parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
+                checkpoint_path=path))
         exporters.log_evaluation(metrics, hook)
         evaluations.append(metrics)
     return evaluations

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from absl import logging
+import tensorflow as tf
 
 from estimator_trainer import data
 from estimator_trainer import errors
@@ -23,32 +24,30 @@ class Parts:
       model_fn: The user's, adapted.
       input_fn: The user's, adapted.
       params: The params for both.
-      receiver_fn: The serving_input_receiver_fn; raises in a ps, which exports nothing.
+      receiver_fn: The serving_input_receiver_fn.
+      session_config: What the model_fn's module defines under this name, or None.
     """
 
     model_fn: model.ModelFn
     input_fn: data.InputFn
     params: dict[str, Any]
     receiver_fn: serving.ReceiverFn
+    session_config: tf.compat.v1.ConfigProto | None
 
 
 def load(plan: Plan) -> Parts:
     """Imports the plan's plug-ins and looks at the data they yield.
 
-    A ps touches no data: it only serves variables.
-
     Raises:
       ConfigError: if a plug-in or its data cannot be used.
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
-    model_function, _ = plugins.load(plan.model)
+    model_function, model_module = plugins.load(plan.model)
     input_function, module = plugins.load(plan.data)
     model_fn = model.adapt(model_function, plan.config.model_fn, plan.config.forward_key,
                            is_synchronous=plan.task.num_trainers > 1 and
                            plan.config.train_distribute == "multi_worker_mirrored")
     input_fn = data.adapt(input_function, plan.config.input_fn, plan.task)
-    if plan.task.role == "ps":
-        return Parts(model_fn, input_fn, dict(plan.params.values), _no_receiver)
     known = module.data_params(plan.params.values) if hasattr(module, "data_params") else {}
     params = plan.params.with_data(known)
     spec = data.describe(input_fn, params)
@@ -56,7 +55,8 @@ def load(plan: Plan) -> Parts:
     receiver_fn = getattr(module, "serving_input_receiver_fn", None)
     if receiver_fn is None:
         receiver_fn = serving.receiver_fn(spec.features, plan.config.serving_input)
-    return Parts(model_fn, input_fn, params, receiver_fn)
+    return Parts(model_fn, input_fn, params, receiver_fn,
+                 getattr(model_module, "session_config", None))
 
 
 def _check(plan: Plan, spec: data.DataSpec) -> None:
@@ -76,7 +76,3 @@ def _check(plan: Plan, spec: data.DataSpec) -> None:
             f" feature of input_fn {plan.config.input_fn!r}; expected one of"
             f" {', '.join(names) or '(its features have no names)'}."
             f"{errors.near_match(plan.config.forward_key, names)}")
-
-
-def _no_receiver() -> Any:
-    raise AssertionError("a ps exports nothing")

@@ -17,6 +17,7 @@ from estimator_trainer import data
 from estimator_trainer import errors
 from estimator_trainer import estimator
 from estimator_trainer import parts as parts_lib
+from estimator_trainer import preflight
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
 
@@ -51,8 +52,10 @@ def _from_checkpoint(plan: Plan, parts: Parts) -> Iterator[dict[str, Any]]:
                                  " For example: --checkpoint=latest")
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     single = estimator.for_one_process(plan.config, parts.model_fn, parts.params)
-    for prediction in single.predict(parts.input_fn, checkpoint_path=path):
-        yield prediction if isinstance(prediction, dict) else {"predictions": prediction}
+    fits = preflight.CheckpointFits(plan.config, path)
+    with fits.explained():
+        for prediction in single.predict(parts.input_fn, checkpoint_path=path, hooks=[fits]):
+            yield prediction if isinstance(prediction, dict) else {"predictions": prediction}
 
 
 def _from_export(plan: Plan, parts: Parts) -> Iterator[dict[str, Any]]:

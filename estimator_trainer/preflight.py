@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 import re
-from typing import Any
+from typing import Any, Iterator
 
 from absl import logging
 import tensorflow as tf
@@ -78,26 +79,48 @@ def _check_writable(config: TrainerConfig, task: str) -> None:
 
 
 class CheckpointFits(tf.estimator.SessionRunHook):
-    """Compares the model with the checkpoint that training resumes from.
+    """Compares the model with the checkpoint that it is restored from."""
 
-    Attributes:
-      misfit: What does not fit, in case restoring fails; "" after the first step.
-    """
+    def __init__(self, config: TrainerConfig, path: str = ""):
+        """Makes the hook.
 
-    def __init__(self, config: TrainerConfig):
-        self.misfit = ""
-        self._config = config
+        Args:
+          config: Tells model_dir, and whether a warm start was asked for.
+          path: The checkpoint; default: the latest, which training resumes from.
+        """
+        self._config, self._path = config, path
+        self._misfit = ""
 
     def begin(self) -> None:
-        path = tf.train.latest_checkpoint(self._config.model_dir)
+        path = self._path or tf.train.latest_checkpoint(self._config.model_dir)
         if path:
-            self.misfit = _misfit(path, tf.compat.v1.global_variables())
-            if self._config.warm_start_from:
+            self._misfit = _misfit(path, tf.compat.v1.global_variables())
+            if self._config.warm_start_from and not self._path:
                 logging.warning("warm_start_from is ignored: training resumes from %s", path)
 
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        # A resource variable of another shape is restored without an error, and broadcasts.
+        for variable in tf.compat.v1.global_variables() if self._misfit else []:
+            if variable.shape.is_fully_defined() and (
+                    session.run(variable).shape != tuple(variable.shape.as_list())):
+                raise errors.ConfigError(self._misfit)
+
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        # Not before: variables of another shape are restored, and fail in the first step.
-        self.misfit = ""
+        self._misfit = ""
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Within it, a failure of the first step or before is explained by what does not fit.
+
+        Raises:
+          ConfigError: in place of TensorFlow's own error.
+        """
+        try:
+            yield
+        except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError) as error:
+            if self._misfit:
+                raise errors.ConfigError(self._misfit) from error
+            raise
 
 
 def _misfit(path: str, variables: list[Any]) -> str:

@@ -174,7 +174,8 @@ def _experiment(plan: Plan, parts: Parts, strategies: strategy.Strategies,
         hooks = [*hooks, progress.for_training(config, task), preflight.CheckpointFits(config)]
     during = exporters.during_training(config, parts.receiver_fn, record)
     return Experiment(
-        estimator.for_training(config, parts.model_fn, parts.params, strategies),
+        estimator.for_training(config, parts.model_fn, parts.params, strategies,
+                               parts.session_config),
         specs.train_spec(config, task, parts.input_fn, hooks),
         specs.eval_spec(config, parts.input_fn, record, [*during, *stopping]))
 
@@ -189,24 +190,15 @@ def _record(stop: Stop, monitor: Monitor) -> EvaluationRecord:
 
 def _train(experiment: Experiment, task: TaskConfig, stop: Stop) -> None:
     stop.check()
-    try:
-        _run_estimator(experiment, task)
-    except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError) as error:
-        misfits = [hook.misfit for hook in experiment.train_spec.hooks
-                   if isinstance(hook, preflight.CheckpointFits)]
-        if any(misfits):
-            raise errors.ConfigError(misfits[0]) from error
-        raise
-
-
-def _run_estimator(experiment: Experiment, task: TaskConfig) -> None:
-    if task.is_local and task.has_evaluator:
-        # A lone chief beside an evaluator: `train_and_evaluate` takes it for a run on its own
-        # and would evaluate in process too.
-        spec = experiment.train_spec
-        experiment.estimator.train(spec.input_fn, hooks=spec.hooks, max_steps=spec.max_steps)
-    else:
-        tf.estimator.train_and_evaluate(*experiment)
+    spec = experiment.train_spec
+    [fits] = [hook for hook in spec.hooks if isinstance(hook, preflight.CheckpointFits)]
+    with fits.explained():
+        if task.is_local and task.has_evaluator:
+            # A lone chief beside an evaluator: `train_and_evaluate` takes it for a run on its own
+            # and would evaluate in process too.
+            experiment.estimator.train(spec.input_fn, hooks=spec.hooks, max_steps=spec.max_steps)
+        else:
+            tf.estimator.train_and_evaluate(*experiment)
 
 
 def _head(plan: Plan) -> str:

@@ -48,6 +48,11 @@ class Stop:
         """Sleeps for `secs`, or until there is a request; returns whether there is one."""
         return self._event.wait(secs)
 
+    def check_failure(self) -> None:
+        """Raises Interrupted if the job has failed: what it computes now is not to be saved."""
+        if self._request is not None and self._request.status in ("failed", "lost"):
+            self.check()
+
     def check(self) -> None:
         """Raises Interrupted if the job is to end now, unfinished."""
         request = self._request

@@ -110,6 +110,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         values = run_values.results
         self.step = int(values["step"])
         self._monitor.tick(self.step)
+        self._stop.check_failure()
         self._check_step()
         self.reason = self.reason or self._why_to_end(values)
         if self.reason:

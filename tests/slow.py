@@ -1,7 +1,8 @@
 """A plug-in for tests: steps that take a while, and an input that tells who read which record.
 
 Params: `examples` of training, `step_secs` that each batch of 5 takes, `ids`, a path to which every
-process appends the ids that it read, and `nan_step`, the step at which the loss is NaN.
+process appends the ids that it read, `nan_step`, the step at which the loss is NaN, and
+`listener`, a path to which a saving listener of the model's own appends each step that it sees.
 """
 
 import os
@@ -9,11 +10,13 @@ import time
 
 import tensorflow as tf
 
-DEFAULT_PARAMS = {"examples": 100000, "step_secs": 0.01, "ids": "", "nan_step": -1}
+DEFAULT_PARAMS = {"examples": 100000, "step_secs": 0.01, "ids": "", "nan_step": -1,
+                  "listener": ""}
+session_config = tf.compat.v1.ConfigProto(operation_timeout_in_ms=600_000)
 _BATCH_SIZE = 5
 
 
-def model_fn(features, labels, mode, params):
+def model_fn(features, labels, mode, params, config):
     """A model of one variable."""
     w = tf.compat.v1.get_variable("w", [])
     predictions = {"y": w * features["x"]}
@@ -25,7 +28,9 @@ def model_fn(features, labels, mode, params):
     step = tf.compat.v1.train.get_global_step()
     loss = tf.where(tf.equal(step, params["nan_step"]), float("nan"), loss)
     train_op = tf.compat.v1.train.GradientDescentOptimizer(0.01).minimize(loss, step)
-    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    hooks = [_saver_hook(config.model_dir, params["listener"])] if params["listener"] else []
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op,
+                                      training_chief_hooks=hooks)
 
 
 def input_fn(mode, params, input_context=None):
@@ -41,6 +46,17 @@ def input_fn(mode, params, input_context=None):
     dataset = dataset.map(_example).batch(_BATCH_SIZE)
     return dataset.map(lambda features, labels: (
         features, _through(labels, _sleeper(params["step_secs"]))))
+
+
+def _saver_hook(model_dir, path):
+    class Listener(tf.estimator.CheckpointSaverListener):
+        """Tells of every checkpoint."""
+
+        def after_save(self, session, global_step_value):
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(f"{global_step_value}\n")
+
+    return tf.estimator.CheckpointSaverHook(model_dir, save_steps=50, listeners=[Listener()])
 
 
 def _example(i):

@@ -51,6 +51,39 @@ def test_a_restarted_task_gives_a_failed_chief_time_to_come_back(tmp_path, monke
     assert watch.ending().status == "failed"
 
 
+def test_a_chief_killed_while_it_stopped_the_others_stops_no_later_one(tmp_path):
+    ending.Announcer(str(tmp_path), is_heard=True).announce("stopping", reason="SIGTERM")
+    watch = ending.Watch(str(tmp_path), max_steps=100)
+    assert watch.now() is None
+    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief.announce("running")
+    assert watch.now().status == "running" and watch.has_seen_chief
+    chief.announce("stopping", reason="SIGTERM")
+    assert watch.now().status == "stopping" and watch.ending() is None
+
+
+def test_a_request_is_heard_by_the_run_it_was_made_for_alone(tmp_path):
+    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    watch = ending.Watch(str(tmp_path), max_steps=100)
+    watch.ask("stopped", "SIGTERM", "ps:0")
+    assert chief.requested() is None
+    chief.announce("running")
+    watch.ask("stopped", "SIGTERM", "ps:0")
+    assert chief.requested().by == "ps:0"
+    later = ending.Announcer(str(tmp_path), is_heard=True)
+    later.announce("running")
+    assert later.requested() is None
+
+
+def test_a_worker_leaves_the_run_it_was_part_of(tmp_path):
+    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief.announce("running")
+    watch = ending.Watch(str(tmp_path), max_steps=100)
+    watch.leave(1)
+    assert chief.has_left(1) and not chief.has_left(0)
+    assert not ending.Announcer(str(tmp_path), is_heard=True).has_left(1)
+
+
 def test_half_a_file_is_no_ending(tmp_path):
     watch = ending.Watch(str(tmp_path), max_steps=1)
     (tmp_path / "job.json").write_text('{"run": "x", "sta')

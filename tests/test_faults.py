@@ -172,7 +172,7 @@ def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(flags, tmp_pa
     ("all-reduce", "worker:0"), ("all-reduce", "chief:0")])
 def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, flags, tmp_path):
     hosts, extra = _cluster(kind)
-    args = flags("--train_steps=2000", "--save_checkpoints_steps=50", *extra)
+    args = flags("--train_steps=20000", "--save_checkpoints_steps=50", *extra)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
         jobs.wait_for(lambda: _trains(tasks["chief:0"], 60), _TIMEOUT_SECS)
         jobs.kill(tasks.pop(victim))
@@ -207,22 +207,25 @@ def test_a_nan_loss_fails_every_role_and_is_named(kind, flags, tmp_path):
     assert any("the loss became NaN in" in t.log for t in tasks.values())
 
 
-@pytest.mark.parametrize("kind", ["asynchronous", "all-reduce"])
-def test_the_golden_job(kind, flags, tmp_path):
+@pytest.mark.parametrize("kind, counts, evaluator", [
+    ("asynchronous", {"chief": 1, "worker": 2, "ps": 1}, True),
+    ("all-reduce", {"chief": 1, "worker": 1}, True),
+    ("all-reduce", {"worker": 2}, False)])
+def test_the_golden_job(kind, counts, evaluator, flags, tmp_path):
     """Data that runs out before train_steps, one checkpoint kept, best exporter, an evaluator."""
-    counts, extra = _CLUSTERS[kind]
-    counts = {**counts, "worker": 2} if kind == "asynchronous" else counts
+    _, extra = _CLUSTERS[kind]
+    chief = "chief:0" if "chief" in counts else "worker:0"
     args = flags("--train_steps=10000", "--param=examples=1003", f"--param=ids={tmp_path}/ids",
                  "--keep_checkpoint_max=1", "--exporters=best,final", *extra)
-    with jobs.running(tmp_path, jobs.cluster(**counts), args, evaluator=True) as tasks:
-        jobs.wait_for(lambda: "training input exhausted" in tasks["chief:0"].log, _TIMEOUT_SECS)
+    with jobs.running(tmp_path, jobs.cluster(**counts), args, evaluator) as tasks:
+        jobs.wait_for(lambda: "training input exhausted" in tasks[chief].log, _TIMEOUT_SECS)
         jobs.wait(list(tasks.values()), 20)
     step = jobs.saved_step(tmp_path / "model")
     for task in tasks.values():
         assert "Traceback" not in task.log
         assert re.fullmatch(rf"role={task.name} status=done step=\d+ reason=input_exhausted",
                             task.last_line)
-    assert f"stopped at {step} of 10000: training input exhausted" in tasks["chief:0"].log
+    assert f"stopped at {step} of 10000: training input exhausted" in tasks[chief].log
     assert jobs.evaluated_steps(tmp_path / "model").count(step) == 1
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
     ids = [int(line) for path in tmp_path.glob("ids-*") for line in path.read_text().split()]
@@ -290,6 +293,26 @@ def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(fla
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
     assert jobs.evaluated_steps(tmp_path / "model").count(1200) == 1
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
+
+
+@pytest.mark.parametrize("kind", _CLUSTERS)
+def test_a_models_own_saving_listeners_are_called_on_the_chief_alone(kind, flags, tmp_path):
+    hosts, extra = _cluster(kind)
+    args = flags("--train_steps=120", f"--param=listener={tmp_path}/saved", *extra)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    steps = [int(line) for line in (tmp_path / "saved").read_text().split()]
+    assert steps[0] == 0 and steps == sorted(set(steps)) and 3 <= len(steps) <= 5
+
+
+def test_a_models_own_session_config_keeps_the_roles_device_filters(flags, tmp_path):
+    """Chief and worker:0 train without worker:1, which never comes (pains P53)."""
+    hosts = jobs.cluster(chief=1, worker=2, ps=1)
+    args = flags("--train_steps=100")
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.kill(tasks.pop("worker:1"))
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+    assert 100 <= jobs.saved_step(tmp_path / "model") <= 102
 
 
 def test_a_run_without_progress_prints_all_stacks_and_ends_with_142(flags, tmp_path):

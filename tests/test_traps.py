@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import textwrap
 
 import jobs
@@ -54,6 +55,7 @@ def run(tmp_path, capfd):
     path.write_text(textwrap.dedent(_MODEL))
 
     def train(*flags, model_dir=tmp_path / "m"):
+        sys.modules.pop("model", None)
         code = cli.main([f"--model_fn={path}", f"--input_fn={path}", f"--model_dir={model_dir}",
                          "--train_steps=50", *flags])
         return code, capfd.readouterr().err
@@ -91,9 +93,12 @@ def test_a_checkpoint_that_does_not_fit_is_described_on_one_screen(run, tmp_path
     code, err = run("--param=width=4", "--train_steps=60")
     assert code == 2 and "of another shape: w is [3] there, [4] in the model" in err
     assert len(err.splitlines()) < 25 and "Traceback" not in err
-    _write(tmp_path, '"w"', '"v"')
+    for command in ("evaluate", "predict"):
+        code, err = run(command, "--param=width=4")
+        assert code == 2 and "of another shape: w is [3] there" in err and "Traceback" not in err
+    _write(tmp_path, '"w"', '"weights"')
     _, err = run("--train_steps=60")
-    assert re.search(r"not in the checkpoint: v\n.*only in the checkpoint: w\n", err)
+    assert re.search(r"not in the checkpoint: weights\n.*only in the checkpoint: w\n", err)
 
 
 def test_a_global_step_that_never_moves_is_an_error(run):
