@@ -114,8 +114,9 @@ class Monitor:
             if self._task.is_trainer:
                 self._stop.ask(now.status, now.reason, chief)
             return
-        limit = (self._config.peer_timeout_secs if watch.has_seen_chief
-                 else self._config.stall_timeout_secs)
+        # Without a chief no worker makes a step.
+        has_begun = watch.has_seen_chief or self._has_stepped
+        limit = self._config.peer_timeout_secs if has_begun else self._config.stall_timeout_secs
         if watch.silent_secs > limit:
             self._end("lost", f"{chief} gave no sign of life for {limit} s")
         self._log_every(_QUIET_SECS, watch.silent_secs > _QUIET_SECS,
