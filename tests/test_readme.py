@@ -8,7 +8,7 @@ import re
 import jobs
 import pytest
 
-from estimator_trainer import cli
+from estimator_trainer import command_line
 from estimator_trainer import plugins
 from estimator_trainer import topology
 from estimator_trainer.config import TrainerConfig
@@ -27,7 +27,7 @@ def test_every_flag_in_the_readme_exists():
 
 @pytest.mark.parametrize("line", re.findall(r"^(?:\s*|.*&& \S*)estimator-trainer(.*)$", TEXT, re.M))
 def test_every_command_in_the_readme_parses(line):
-    cli.parse(line.split())
+    command_line.parse(line.split())
 
 
 def test_the_first_screen_has_one_command_to_run_and_one_to_test():
@@ -39,7 +39,7 @@ def test_the_first_screen_has_one_command_to_run_and_one_to_test():
 
 
 def test_every_command_plugin_strategy_and_file_is_in_the_readme():
-    for name in [*cli.COMMANDS, *topology.STRATEGIES, *plugins.available("model_fn"),
+    for name in [*command_line.COMMANDS, *topology.STRATEGIES, *plugins.available("model_fn"),
                  *plugins.available("input_fn")]:
         assert f"`{name}`" in TEXT or f"`{name}`," in TEXT, name
     for name in re.findall(r"\b(\w+\.py)\b", TEXT.partition("## Files")[2]):
