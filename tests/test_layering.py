@@ -37,8 +37,9 @@ LAYERS = [
 ]
 # What answers before TensorFlow is imported.
 LIGHT = {"cli", "command_line", "launch", "manifest", "check", "plan", "result", "config",
-         "job_config", "settings", "params", "plugins", "ports", "environment", "logs", "topology", "task_config", "cluster_example", "cluster_spec", "versions",
-         "errors", "__init__", "__main__"}
+         "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
+         "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
+         "__init__", "__main__"}
 
 
 def _imports(path, top_level_only=False):
