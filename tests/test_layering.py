@@ -16,6 +16,8 @@ LAYERS = [
     {"__main__"},
     {"cli"},
     {"command_line", "launch", "manifest", "run", "offline", "predict"},
+    {"supervisor"},
+    {"screen"},
     {"evaluator"},
     {"lifecycle", "preflight", "check"},
     {"parts", "early_stopping"},
@@ -26,7 +28,8 @@ LAYERS = [
     {"ending", "signals", "serving", "progress"},
     {"checkpoints", "plan", "stop", "peers"},
     {"result"},
-    {"config", "job_config", "params", "ports", "environment", "logs", "batches"},
+    {"config", "job_config", "params", "ports", "environment", "logs", "batches", "child",
+     "shares", "addresses"},
     {"plugins", "settings"},
     {"topology"},
     {"task_config"},
@@ -36,7 +39,8 @@ LAYERS = [
     {"errors", "__init__"},
 ]
 # What answers before TensorFlow is imported.
-LIGHT = {"cli", "command_line", "launch", "manifest", "check", "plan", "result", "config",
+LIGHT = {"cli", "command_line", "launch", "supervisor", "screen",
+         "child", "shares", "addresses", "manifest", "check", "plan", "result", "config",
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
          "__init__", "__main__"}
