@@ -27,6 +27,8 @@ _FILE = "job.json"
 _REQUEST_FILE = "stop.json"
 _LEFT_FILE = "worker-%d.left"
 _BEAT_SECS = 5.0
+# That many may be late on a busy machine before the others take the chief for lost.
+_BEATS_TO_MISS = 5
 # A task that starts after the end (late, or restarted) sees no new run begin in this time.
 _STALE_SECS = 60.0
 _POLL_SECS = 0.25
@@ -58,15 +60,17 @@ class Ending:
 class Announcer:
     """The chief's side: says that a run began, that it lives, and how it ended."""
 
-    def __init__(self, model_dir: str, is_heard: bool):
+    def __init__(self, model_dir: str, is_heard: bool, peer_timeout_secs: float = 60):
         """Makes an announcer.
 
         Args:
           model_dir: The job's.
           is_heard: Whether there may be others; a run on its own writes nothing.
+          peer_timeout_secs: How long the others wait for a sign of life.
         """
         self._model_dir = model_dir
         self._is_heard = is_heard
+        self._beat_secs = min(_BEAT_SECS, peer_timeout_secs / _BEATS_TO_MISS)
         self._lock = threading.Lock()
         self._now = Ending(uuid.uuid4().hex, "")
         self._written_at = 0.0
@@ -78,7 +82,7 @@ class Announcer:
 
     def beat(self) -> None:
         """Shows that the chief lives; to be called often, writes rarely."""
-        if time.monotonic() - self._written_at < _BEAT_SECS:
+        if time.monotonic() - self._written_at < self._beat_secs:
             return
         with self._lock:
             if self._now.status in _GOES_ON:

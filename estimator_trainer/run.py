@@ -67,7 +67,8 @@ def train_and_evaluate(plan: Plan) -> Result:
 def _as_chief(plan: Plan, stop: Stop) -> Result:
     """Trains, alone or with others, and sees to the last evaluation; tells how it ended."""
     config, task = plan.config, plan.task
-    announcer = Announcer(config.model_dir, is_heard=task.name != "local")
+    announcer = Announcer(config.model_dir, is_heard=task.name != "local",
+                          peer_timeout_secs=config.peer_timeout_secs)
     with Monitor(config, task, stop, announcer) as monitor:
         try:
             return _lead(plan, stop, monitor, announcer)
