@@ -26,6 +26,7 @@ from estimator_trainer.stop import Request
 _FILE = "job.json"
 _REQUEST_FILE = "stop.json"
 _LEFT_FILE = "worker-%d.left"
+_JOINED_FILE = "worker-%d.joined"
 _BEAT_SECS = 5.0
 # That many may be late on a busy machine before the others take the chief for lost.
 _BEATS_TO_MISS = 5
@@ -102,6 +103,11 @@ class Announcer:
         """Returns whether the worker of that index has finished its part of this run."""
         return _read(self._model_dir, _LEFT_FILE % worker) == {"run": self._now.run}
 
+    def is_joined_twice(self, worker: int) -> bool:
+        """Returns whether a second process of that worker wanted to join this run."""
+        return _read(self._model_dir, _JOINED_FILE % worker) == {
+            "run": self._now.run, "is_joined_twice": True}
+
     def _write(self, ending: Ending) -> None:
         self._now, self._written_at = ending, time.monotonic()
         if self._is_heard:
@@ -109,7 +115,11 @@ class Announcer:
 
 
 class Watch:
-    """The others' side: looks whether training goes on, and asks for its end."""
+    """The others' side: looks whether training goes on, and asks for its end.
+
+    Attributes:
+      joined_run: Id of the run that a worker of an all-reduce takes part in; "" before it does.
+    """
 
     def __init__(self, model_dir: str, max_steps: int | None):
         """Starts to watch.
@@ -118,6 +128,7 @@ class Watch:
           model_dir: The job's.
           max_steps: Where training ends: an earlier run that got there has ended this one too.
         """
+        self.joined_run = ""
         self._model_dir = model_dir
         self._max_steps = max_steps
         self._found = self._last = self._read()
@@ -165,6 +176,21 @@ class Watch:
         if now is not None and now.status == "running":
             content = {"run": now.run, "status": status, "reason": reason, "by": by}
             _write(self._model_dir, _REQUEST_FILE, content)
+
+    def join(self, worker: int) -> bool:
+        """Tells the chief that the worker of that index takes part in the run that goes on.
+
+        Returns:
+          Whether it may: an all-reduce cannot take in a second process of a worker.
+        """
+        run = self._last.run if self._last else ""
+        before = _read(self._model_dir, _JOINED_FILE % worker) or {}
+        is_second = before.get("run") == run
+        if not before.get("is_joined_twice") or not is_second:
+            _write(self._model_dir, _JOINED_FILE % worker,
+                   {"run": run, "is_joined_twice": is_second})
+        self.joined_run = self.joined_run if is_second else run
+        return not is_second
 
     def leave(self, worker: int) -> None:
         """Tells the chief that the worker of that index has finished its part."""

@@ -52,12 +52,18 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
         record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
 
 
-def wait_to_begin(watch: Watch, stop: Stop) -> Ending | None:
-    """Waits until the chief has begun; returns how the job ended, if it has."""
-    while not (now := watch.now()):
+def wait_to_begin(watch: Watch, stop: Stop, task: TaskConfig, config: TrainerConfig
+                  ) -> Ending | None:
+    """Waits until this worker can take part; returns how the job ended, if it has."""
+    is_synchronous = config.train_distribute == "multi_worker_mirrored"
+    while True:
+        now = watch.now()
+        if now and now.status != "running":
+            return watch.ending()
+        if now and (not is_synchronous or watch.join(task.index)):
+            return None
         stop.wait(_POLL_SECS)
         stop.check()
-    return watch.ending() if now.status != "running" else None
 
 
 def evaluate(experiment: Experiment, single: tf.estimator.Estimator, record: EvaluationRecord,

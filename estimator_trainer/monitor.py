@@ -53,6 +53,7 @@ class Monitor:
         self._has_stepped = self._is_past_steps = False
         self._ticked_at = self._logged_at = time.monotonic()
         self._asked_at: float | None = None
+        self._broke_at: float | None = None
         self._down_at: dict[str, float] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
@@ -77,6 +78,14 @@ class Monitor:
         self.tick()
         self._is_past_steps = True
 
+    def wait_for_end(self) -> None:
+        """Waits until this monitor ends the process, because an all-reduce broke.
+
+        TensorFlow does not mend one: a new session fails as the one before it did, for ever.
+        """
+        self._broke_at = time.monotonic()
+        self._over.wait()
+
     def _run(self) -> None:
         while not self._over.wait(_LOOK_SECS):
             try:
@@ -96,7 +105,8 @@ class Monitor:
             if now - self._asked_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
                 self._end(status, f"{request.by}: {request.reason}")
-        if self._peers and not self._is_past_steps and now - self._ticked_at > _QUIET_SECS:
+        is_quiet = now - self._ticked_at > _QUIET_SECS or self._broke_at is not None
+        if self._peers and not self._is_past_steps and is_quiet:
             self._look_for_peers(now)
         quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs
         if quiet_secs > limit and self._task.role != "ps":
@@ -114,6 +124,10 @@ class Monitor:
             if self._task.is_trainer:
                 self._stop.ask(now.status, now.reason, chief)
             return
+        if now and watch.joined_run and watch.joined_run != now.run:
+            if self._has_stepped:
+                self._end("lost", f"{chief} was started again")
+            watch.join(self._task.index)
         # Without a chief no worker makes a step.
         has_begun = watch.has_seen_chief or self._has_stepped
         limit = self._config.peer_timeout_secs if has_begun else self._config.stall_timeout_secs
@@ -123,7 +137,14 @@ class Monitor:
                         "waiting for %s: no sign of life for %.0f s", chief, watch.silent_secs)
 
     def _look_for_peers(self, now: float) -> None:
-        """Logs which peers do not answer, and ends this process when one is gone too long."""
+        """Logs which peers do not answer, and ends this process when one is gone too long.
+
+        A peer of an all-reduce that was started again answers, and is gone all the same.
+        """
+        if isinstance(self._chief, Announcer) and self._is_synchronous:
+            for i in range(len(self._task.cluster.get("worker", ()))):
+                if self._chief.is_joined_twice(i):
+                    self._end("lost", f"{self._task.name_of('worker', i)} was started again")
         states = {name: peers.state(address) for name, address in self._peers.items()}
         lost = {name: state for name, state in states.items() if state != "up"}
         self._down_at = {name: self._down_at.get(name, now) for name in lost}
@@ -137,6 +158,8 @@ class Monitor:
                  else self._config.stall_timeout_secs)
         if any(now - since > limit for since in self._down_at.values()):
             self._end("lost", f"{shown} for {limit} s")
+        if self._broke_at is not None and (lost or now - self._broke_at > limit):
+            self._end("lost", f"the all-reduce broke: {shown or 'every trainer answers again'}")
 
     def _log_every(self, secs: float, is_due: bool, message: str, *args: Any) -> None:
         if is_due and time.monotonic() - self._logged_at >= secs:

@@ -132,7 +132,7 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
 
 def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result:
     config, task = plan.config, plan.task
-    ending = lifecycle.wait_to_begin(watch, stop)
+    ending = lifecycle.wait_to_begin(watch, stop, task, config)
     if ending:
         return lifecycle.follow(task, ending)
     strategies = strategy.for_training(config, task)

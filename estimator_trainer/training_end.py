@@ -86,6 +86,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._runs_at_step = 0
         self._previous_step = -1
         self._doubles = 0
+        self._has_stepped = False
 
     def begin(self) -> None:
         self._global_step = tf.compat.v1.train.get_global_step()
@@ -99,8 +100,11 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._fetches["counts"] = _collected(_COUNTS)[0]
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        if self.is_synchronous and self._has_stepped:
+            self._monitor.wait_for_end()
         self.step = self._previous_step = int(session.run(self._global_step))
-        self._monitor.tick()
+        if not self._has_stepped:
+            self._monitor.tick()
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
         feed = {self._ballots[0]: 1} if self._ballots and self._stop.request else None
@@ -108,7 +112,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         values = run_values.results
-        self.step = int(values["step"])
+        self.step, self._has_stepped = int(values["step"]), True
         self._monitor.tick(self.step)
         self._stop.check_failure()
         self._check_step()

@@ -84,6 +84,19 @@ def test_a_worker_leaves_the_run_it_was_part_of(tmp_path):
     assert not ending.Announcer(str(tmp_path), is_heard=True).has_left(1)
 
 
+def test_a_second_process_of_a_worker_does_not_join_the_run_of_the_first(tmp_path):
+    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief.announce("running")
+    first, second = (ending.Watch(str(tmp_path), max_steps=100) for _ in range(2))
+    assert first.join(0) and first.joined_run and not chief.is_joined_twice(0)
+    assert not second.join(0) and not second.join(0) and second.joined_run == ""
+    assert chief.is_joined_twice(0) and not chief.is_joined_twice(1)
+    again = ending.Announcer(str(tmp_path), is_heard=True)
+    again.announce("running")
+    second.now()
+    assert second.join(0) and not again.is_joined_twice(0)
+
+
 def test_half_a_file_is_no_ending(tmp_path):
     watch = ending.Watch(str(tmp_path), max_steps=1)
     (tmp_path / "job.json").write_text('{"run": "x", "sta')

@@ -185,6 +185,24 @@ def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, fla
     assert 50 <= step <= _rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
 
 
+@pytest.mark.parametrize("victim", ["worker:0", "chief:0"])
+def test_an_all_reduce_begins_anew_when_one_of_it_was_started_again(victim, flags, tmp_path):
+    """The new process answers, so its peers, whose sums wait for the old one, cannot see it."""
+    hosts, extra = _cluster("all-reduce")
+    args = flags("--train_steps=20000", "--save_checkpoints_steps=50", *extra)
+    role, _, index = victim.partition(":")
+    tf_config = json.dumps({"cluster": hosts, "task": {"type": role, "index": int(index)}})
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: _trains(tasks["chief:0"], 60), _TIMEOUT_SECS)
+        jobs.kill(tasks[victim])
+        (tmp_path / "again").mkdir()
+        tasks[victim] = jobs.start(tmp_path / "again", victim, args, tf_config)
+        [survivor] = [task for name, task in tasks.items() if name != victim]
+        _wait_for_all({"survivor": survivor}, 60)
+        assert survivor.code == 142
+        assert re.search(f"{victim} (was started again|at .* is down)", survivor.last_line)
+
+
 def test_a_stopped_process_in_an_all_reduce_is_named_and_ends_the_others(flags, tmp_path):
     hosts, extra = _cluster("all-reduce")
     args = flags("--train_steps=2000", "--save_checkpoints_steps=50", *extra)
