@@ -31,6 +31,8 @@ _QUIET_SECS = 10.0
 _GRACE_SECS = 25.0
 # After a failure there is nothing to save.
 _FAILED_GRACE_SECS = 3.0
+# For a peer that broke an all-reduce to be seen as gone, or as started again.
+_BROKEN_SECS = 15.0
 
 
 class Monitor:
@@ -81,7 +83,8 @@ class Monitor:
     def wait_for_end(self) -> None:
         """Waits until this monitor ends the process, because an all-reduce broke.
 
-        TensorFlow does not mend one: a new session fails as the one before it did, for ever.
+        TensorFlow breaks one when a trainer is gone, or did not answer for some 10 s, and does not
+        mend it: a new session fails as the one before it did, for ever.
         """
         self._broke_at = time.monotonic()
         self._over.wait()
@@ -158,7 +161,9 @@ class Monitor:
                  else self._config.stall_timeout_secs)
         if any(now - since > limit for since in self._down_at.values()):
             self._end("lost", f"{shown} for {limit} s")
-        if self._broke_at is not None and (lost or now - self._broke_at > limit):
+        broken_secs = 0 if self._broke_at is None else now - self._broke_at
+        # One that failed first asks all to end, and says why, before it is gone.
+        if not self._stop.request and (broken_secs and lost or broken_secs > _BROKEN_SECS):
             self._end("lost", f"the all-reduce broke: {shown or 'every trainer answers again'}")
 
     def _log_every(self, secs: float, is_due: bool, message: str, *args: Any) -> None:

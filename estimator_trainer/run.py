@@ -23,6 +23,7 @@ from estimator_trainer import server
 from estimator_trainer import signals
 from estimator_trainer import specs
 from estimator_trainer import strategy
+from estimator_trainer import training_end
 from estimator_trainer import waiting
 from estimator_trainer.ending import Announcer
 from estimator_trainer.ending import Watch
@@ -116,7 +117,7 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
     if is_trained:
         step, reason = lifecycle.resume_finished(config, record)
     else:
-        _train(experiment, task, stop)
+        _train(experiment, task, stop, monitor)
         step, reason = end.step, lifecycle.reason_of(end, stop)
     monitor.leave_steps()
     stop.check()
@@ -141,7 +142,7 @@ def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result
     _announce(plan, parts)
     end = EndOfTraining(config, task, stop, monitor, None)
     experiment = _experiment(plan, parts, strategies, _record(stop, monitor), [], [end])
-    _train(experiment, task, stop)
+    _train(experiment, task, stop, monitor)
     watch.leave(task.index)
     return lifecycle.left(task, end, stop, watch)
 
@@ -189,17 +190,23 @@ def _record(stop: Stop, monitor: Monitor) -> EvaluationRecord:
     return EvaluationRecord(on_batch)
 
 
-def _train(experiment: Experiment, task: TaskConfig, stop: Stop) -> None:
+def _train(experiment: Experiment, task: TaskConfig, stop: Stop, monitor: Monitor) -> None:
     stop.check()
     spec = experiment.train_spec
     [fits] = [hook for hook in spec.hooks if isinstance(hook, preflight.CheckpointFits)]
-    with fits.explained():
-        if task.is_local and task.has_evaluator:
-            # A lone chief beside an evaluator: `train_and_evaluate` takes it for a run on its own
-            # and would evaluate in process too.
-            experiment.estimator.train(spec.input_fn, hooks=spec.hooks, max_steps=spec.max_steps)
-        else:
-            tf.estimator.train_and_evaluate(*experiment)
+    try:
+        with fits.explained():
+            if task.is_local and task.has_evaluator:
+                # A lone chief beside an evaluator: `train_and_evaluate` takes it for a run on its
+                # own and would evaluate in process too.
+                experiment.estimator.train(spec.input_fn, hooks=spec.hooks,
+                                           max_steps=spec.max_steps)
+            else:
+                tf.estimator.train_and_evaluate(*experiment)
+    except tf.errors.OpError as error:
+        if training_end.is_of_another_trainer(error):
+            monitor.wait_for_end()
+        raise
 
 
 def _head(plan: Plan) -> str:

@@ -28,6 +28,8 @@ _IS_LAST = "estimator_trainer/is_last"
 _TRAIN_OPS = "estimator_trainer/train_ops"
 _BALLOTS = "estimator_trainer/ballots"
 _COUNTS = "estimator_trainer/counts"
+# How TensorFlow says, in any kind of error, that not this process is to blame.
+_BROKEN = "Collective ops is aborted"
 _STUCK_RUNS = 200
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
             " batches than there are trainers, or ends at another step in each. Give it more data,"
@@ -56,6 +58,11 @@ def watch(features: Any, is_last: tf.Tensor, train_op: Any, is_synchronous: bool
             tf.distribute.ReduceOp.SUM, counted)
         tf.compat.v1.add_to_collection(_BALLOTS, ballot)
         tf.compat.v1.add_to_collection(_COUNTS, count)
+
+
+def is_of_another_trainer(error: tf.errors.OpError) -> bool:
+    """Returns whether an all-reduce broke because of another trainer, or of the way to it."""
+    return _BROKEN in str(error)
 
 
 class EndOfTraining(tf.estimator.SessionRunHook):
