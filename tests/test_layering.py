@@ -16,6 +16,8 @@ LAYERS = [
     {"__main__"},
     {"cli"},
     {"command_line", "launch", "manifest", "run", "offline", "predict"},
+    {"tfjob"},
+    {"kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text"},
     {"evaluator"},
     {"lifecycle", "preflight", "check"},
     {"parts", "early_stopping"},
@@ -32,13 +34,15 @@ LAYERS = [
     {"task_config"},
     {"cluster_example"},
     {"cluster_spec"},
-    {"versions"},
+    {"versions", "packed_file"},
     {"errors", "__init__"},
 ]
 # What answers before TensorFlow is imported.
 LIGHT = {"cli", "command_line", "launch", "manifest", "check", "plan", "result", "config",
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
+         "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
+         "packed_file",
          "__init__", "__main__"}
 
 
