@@ -72,7 +72,8 @@ def custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
       flags: The flags of every task.
       package: File name of the source package.
     """
-    # "All worker pools except the first one ... can be skipped by providing an empty value."
+    # "All worker pools except the first one ... can be skipped by providing an empty value",
+    # which Google's SDK writes so (python-aiplatform, utils/worker_spec_utils.py).
     pools = [_pool(job, config, flags, package, place) if count else {}
              for place, count in enumerate(_counts(job))]
     while not pools[-1]:
@@ -83,6 +84,15 @@ def custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     if config.model_dir.startswith("gs://"):
         spec["baseOutputDirectory"] = {"outputUriPrefix": config.model_dir}
     return spec
+
+
+def has_empty_pool(job: JobConfig) -> bool:
+    """Returns whether a pool is empty before one that is not, as in an evaluator without ps.
+
+    `gcloud ai custom-jobs create --config` (528.0) refuses such a file, which the service takes.
+    """
+    _, *others = (bool(count) for count in _counts(job))
+    return others != sorted(others, reverse=True)
 
 
 def training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, Any]:
@@ -117,12 +127,18 @@ def commands(job: JobConfig, config: TrainerConfig, folder: str, package: str) -
         name = f"{job.name.replace('-', '_')}_$(date +%Y%m%d_%H%M%S)"
         return [f"gcloud ai-platform jobs submit training {name} --region={job.region}"
                 f" --config={folder}/job.yaml"]
-    lines = [f"gcloud ai custom-jobs create --region={job.region}"
-             f" --display-name={job.name} --config={folder}/job.yaml"]
+    lines = []
     if not job.image:
-        lines.insert(0, f"gcloud storage cp {folder}/{package}"
-                        f" {shlex.quote(_package_uri(config, package))}")
-    return lines
+        lines.append(f"gcloud storage cp {folder}/{package}"
+                     f" {shlex.quote(_package_uri(config, package))}")
+    if has_empty_pool(job):
+        return lines + [
+            'curl -X POST -H "Authorization: Bearer $(gcloud auth print-access-token)"'
+            f' -H "Content-Type: application/json" -d @{folder}/job.json'
+            f' "https://{job.region}-aiplatform.googleapis.com/v1/projects/'
+            f'$(gcloud config get project)/locations/{job.region}/customJobs"']
+    return lines + [f"gcloud ai custom-jobs create --region={job.region}"
+                    f" --display-name={job.name} --config={folder}/job.yaml"]
 
 
 def _counts(job: JobConfig) -> tuple[int, int, int, int]:

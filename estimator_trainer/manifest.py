@@ -8,6 +8,7 @@ Nothing of this process's environment goes into any of the files.
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 import shlex
@@ -49,7 +50,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...]) -> str:
     tensorflow = (source_package.tensorflow_here() if job.image else
                   google_cloud.EXECUTOR_TENSORFLOW)
     used = [plugin for plugin in (plan.model, plan.data) if plugin]
-    contents = {"job.yaml": _job_text(job, config, flags).encode(),
+    contents = {**_job_file(job, config, flags),
                 source_package.NAME: source_package.archive(used, tensorflow)}
     if job.image:
         contents["Dockerfile"] = dockerfile.text(
@@ -122,7 +123,8 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _job_text(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> str:
+def _job_file(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    """Returns the job's file: its name and its content."""
     values: list[dict[str, Any]]
     if job.platform == "tfjob":
         values, comment = tfjob.objects(job, flags), tfjob.COMMENT
@@ -131,10 +133,13 @@ def _job_text(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> st
     elif job.platform == "vertex":
         values = [google_cloud.custom_job(job, config, flags, source_package.NAME)]
         comment = google_cloud.VERTEX_COMMENT
+        if google_cloud.has_empty_pool(job):
+            body = {"displayName": job.name, "jobSpec": values[0]}
+            return {"job.json": (json.dumps(body, indent=2) + "\n").encode()}
     else:
         values = [google_cloud.training_job(job, config, flags)]
         comment = google_cloud.AI_PLATFORM_COMMENT
-    return yaml_text.documents(values, comment)
+    return {"job.yaml": yaml_text.documents(values, comment).encode()}
 
 
 def _commands(job: JobConfig, config: TrainerConfig) -> list[str]:

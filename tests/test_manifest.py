@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.server
 import itertools
 import json
+import os
 import pathlib
 import re
+import shutil
+import subprocess
 import tarfile
-from typing import Any, Sequence
+import threading
+from typing import Any, Iterator, Sequence
 
 import platform_schemas
 import pytest
@@ -51,6 +57,13 @@ def write(*job_flags: str, flags: Sequence[str] = ()) -> str:
 
 
 def documents() -> list[dict[str, Any]]:
+    """Returns what the job's file holds; of a REST request, the CustomJobSpec."""
+    body = pathlib.Path("manifest/job.json")
+    if body.exists():
+        job = json.loads(body.read_text())
+        platform_schemas.check_google("aiplatform.v1", "GoogleCloudAiplatformV1CustomJob", job)
+        body.unlink()
+        return [job["jobSpec"]]
     return list(yaml.safe_load_all(pathlib.Path("manifest/job.yaml").read_text(encoding="utf-8")))
 
 
@@ -185,7 +198,6 @@ def test_every_shape_fits_vertexs_schema_at_fixed_places(image: str) -> None:
             places.pop()
         pools = spec["workerPoolSpecs"]
         assert [pool.get("replicaCount", 0) for pool in pools] == places
-        # The SDK writes an empty pool so: python-aiplatform, utils/worker_spec_utils.py.
         assert all(pool for pool, count in zip(pools, places) if count)
         assert all(pool == {} for pool, count in zip(pools, places) if not count)
         kinds = {key for pool in pools for key in pool if key.endswith("Spec")}
@@ -343,6 +355,73 @@ def test_it_says_what_it_wrote_and_what_to_type_next(
         assert f"wrote manifest/{name}" in text and pathlib.Path("manifest", name).stat().st_size
     assert all(command in text for command in commands)
     assert "WARNING" not in text
+
+
+def test_a_vertex_job_with_an_empty_pool_between_others_goes_to_the_service_itself() -> None:
+    text = write("--platform=vertex", "--worker=2", "--evaluator=1",
+                 flags=["--train_distribute=multi_worker_mirrored"])
+    assert "wrote manifest/job.json" in text and "-d @manifest/job.json" in text
+    assert "gcloud ai custom-jobs create" not in text
+    assert documents()[0]["workerPoolSpecs"][2] == {}
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(not shutil.which("gcloud"), reason="no gcloud here")
+@pytest.mark.parametrize("platform", ["vertex", "ai-platform"])
+def test_gcloud_takes_the_file_and_sends_all_of_it(platform: str, tmp_path: pathlib.Path) -> None:
+    text = write(f"--platform={platform}", "--worker=2", "--ps=1", "--evaluator=1", flags=ODD)
+    (command,) = [line for line in text.splitlines() if line.startswith("  gcloud ai")]
+    (tmp_path / "token").write_text("made-up")
+    with _service(b'{"name": "projects/p/locations/us-central1/customJobs/1"}') as (url, bodies):
+        settings = {"CONFIG": str(tmp_path / "gcloud"), "CORE_PROJECT": "p",
+                    "AUTH_ACCESS_TOKEN_FILE": str(tmp_path / "token"), "CORE_DISABLE_PROMPTS": "1",
+                    "CORE_DISABLE_USAGE_REPORTING": "1", "API_ENDPOINT_OVERRIDES_ML": url,
+                    "API_ENDPOINT_OVERRIDES_AIPLATFORM": url}
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False,
+                              env={"PATH": os.environ["PATH"]} | {
+                                  f"CLOUDSDK_{key}": value for key, value in settings.items()})
+    assert done.returncode == 0, done.stderr
+    (sent,) = bodies
+    (written,) = documents()
+    api, schema = (("aiplatform.v1", "GoogleCloudAiplatformV1CustomJob") if platform == "vertex"
+                   else ("ml.v1", "GoogleCloudMlV1__Job"))
+    platform_schemas.check_google(api, schema, sent)
+    got = sent["jobSpec"] if platform == "vertex" else {"trainingInput": sent["trainingInput"]}
+    if platform == "ai-platform":
+        del got["trainingInput"]["enableWebAccess"]  # A default of its own.
+    # It writes 64-bit integers as strings, as JSON has them.
+    assert _integers_as_text(got) == _integers_as_text(written)
+
+
+@contextlib.contextmanager
+def _service(answer: bytes) -> Iterator[tuple[str, list[Any]]]:
+    """Gives a local address that answers any POST, and the bodies that it was sent."""
+    bodies: list[Any] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+
+        def do_POST(self) -> None:
+            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/", bodies
+        finally:
+            server.shutdown()
+
+
+def _integers_as_text(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _integers_as_text(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_integers_as_text(inner) for inner in value]
+    return str(value) if type(value) is int else value
 
 
 @pytest.mark.parametrize("job_flags, flags, says", [
