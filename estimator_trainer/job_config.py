@@ -10,6 +10,10 @@ from estimator_trainer.settings import setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
 PLATFORMS = ("tfjob", "kubernetes", "vertex", "ai-platform")
+# The GPUs of Vertex AI's MachineSpec.acceleratorType; AI Platform has those up to the A100.
+GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
+             "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
+             "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
 _THE_JOB = "The job, for `launch` and `manifest`, before `--`"
 _LAUNCH = "Launch"
 _MANIFEST = "Manifest"
@@ -37,18 +41,27 @@ class JobConfig:
         _LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
 
     platform: str = setting(_MANIFEST, "kubernetes", "For whom.", choices=PLATFORMS)
-    name: str = setting(_MANIFEST, "estimator-trainer", "The job's name.")
-    namespace: str = setting(_MANIFEST, "default", "Kubernetes: the namespace.")
+    name: str = setting(
+        _MANIFEST, "estimator-trainer",
+        "The job's name: lower-case letters, digits and `-`.")
     image: str = setting(
-        _MANIFEST, "", "Container image of the Dockerfile that `manifest` writes.")
+        _MANIFEST, "", "Container image to build from the Dockerfile that `manifest` writes;"
+        " Vertex AI needs none.")
     output_dir: str = setting(
         _MANIFEST, "manifest", "Directory to write the job, the Dockerfile and the source to.")
-    cpus: int = setting(_MANIFEST, 2, "CPUs of a task.", minimum=1)
-    memory_gib: int = setting(_MANIFEST, 8, "Memory of a task, in GiB.", minimum=1)
+    namespace: str = setting(_MANIFEST, "default", "Kubernetes: the namespace.")
+    volume: str = setting(
+        _MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every task mounts"
+        " at PATH, for a --model_dir below it.")
+    cpus: int = setting(_MANIFEST, 2, "Kubernetes: CPUs of a task.", minimum=1)
+    memory_gib: int = setting(_MANIFEST, 8, "Kubernetes: memory of a task, in GiB.", minimum=1)
     gpus: int = setting(_MANIFEST, 0, "GPUs of a chief and of a worker.", minimum=0)
-    gpu_type: str = setting(_MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: which.")
+    gpu_type: str = setting(
+        _MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: which GPU.", choices=GPU_TYPES)
     machine_type: str = setting(
-        _MANIFEST, "n1-standard-4", "Vertex AI and AI Platform: the machines.")
+        _MANIFEST, "", "Vertex AI and AI Platform: the machines. Default: n1-standard-4, or those"
+        " of a scale tier of AI Platform where one has the job's shape.")
+    region: str = setting(_MANIFEST, "us-central1", "Vertex AI and AI Platform: where.")
 
     def __post_init__(self) -> None:
         problems = settings.problems(self)

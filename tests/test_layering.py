@@ -16,8 +16,8 @@ LAYERS = [
     {"__main__"},
     {"cli"},
     {"command_line", "launch", "manifest", "run", "offline", "predict"},
-    {"supervisor"},
-    {"screen"},
+    {"supervisor", "tfjob"},
+    {"screen", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text"},
     {"evaluator"},
     {"lifecycle", "preflight", "check"},
     {"parts", "early_stopping"},
@@ -35,7 +35,7 @@ LAYERS = [
     {"task_config"},
     {"cluster_example"},
     {"cluster_spec"},
-    {"versions"},
+    {"versions", "packed_file"},
     {"errors", "__init__"},
 ]
 # What answers before TensorFlow is imported.
@@ -43,6 +43,8 @@ LIGHT = {"cli", "command_line", "launch", "supervisor", "screen",
          "child", "shares", "addresses", "manifest", "check", "plan", "result", "config",
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
+         "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
+         "packed_file",
          "__init__", "__main__"}
 
 
