@@ -12,10 +12,11 @@ from estimator_trainer import command_line
 from estimator_trainer import plugins
 from estimator_trainer import topology
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.job_config import JobConfig
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
-FLAGS = SETTINGS | {"job_dir", "job-dir", "json", "help", "version", "flagfile"}
+FLAGS = SETTINGS | {f.name for f in dataclasses.fields(JobConfig)} | {"probe", "job_dir", "job-dir", "json", "help", "version", "flagfile"}
 # Options of the other programs in its commands.
 OTHERS = {"check"}
 
@@ -27,7 +28,7 @@ def test_every_flag_in_the_readme_exists():
 
 @pytest.mark.parametrize("line", re.findall(r"^(?:\s*|.*&& \S*)estimator-trainer(.*)$", TEXT, re.M))
 def test_every_command_in_the_readme_parses(line):
-    command_line.parse(line.split())
+    assert command_line.parse(line.split()).config.model_dir or "--model_dir" not in line
 
 
 def test_the_first_screen_has_one_command_to_run_and_one_to_test():
