@@ -21,12 +21,14 @@ class Environment:
       cluster_spec: CLUSTER_SPEC, Vertex AI's list of worker pools, as JSON text.
       aip_model_dir: AIP_MODEL_DIR, where Vertex AI wants the model.
       legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
+      cuda_visible_devices: CUDA_VISIBLE_DEVICES, or None: set and empty, it hides every GPU.
     """
 
     tf_config: str = ""
     cluster_spec: str = ""
     aip_model_dir: str = ""
     legacy_keras: str = ""
+    cuda_visible_devices: str | None = None
 
 
 def read() -> Environment:
@@ -35,7 +37,8 @@ def read() -> Environment:
         tf_config=os.environ.get("TF_CONFIG", ""),
         cluster_spec=os.environ.get("CLUSTER_SPEC", ""),
         aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""),
-        legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""))
+        legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""),
+        cuda_visible_devices=os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
 def quiet_native_logs() -> None:
