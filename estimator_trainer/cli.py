@@ -58,8 +58,8 @@ def _run(line: CommandLine) -> int:
         plan = plan_lib.for_one_process(config, variables)
     if command == "check":
         found = doctor.examine(plan, variables, line.is_probing)
-        if line.is_probing and not plan.problems + tuple(found.problems):
-            found += _probe(plan)
+        if line.is_probing:
+            found += _probe(plan, found)
         print(check.describe(plan, found, as_json))
         return 2 if plan.problems or found.problems else 0
     return _run_with_tensorflow(command, plan_lib.ready(plan))
@@ -80,7 +80,10 @@ def _import_tensorflow(plan: Plan) -> None:
     logs.silence_tensorflow()
 
 
-def _probe(plan: Plan) -> Findings:
+def _probe(plan: Plan, found: Findings) -> Findings:
+    if plan.problems or found.problems:
+        return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
+                                  " broken here. Solve the problems below, then check again."])
     _import_tensorflow(plan)
     from estimator_trainer import probe
     return probe.examine(plan)

@@ -48,12 +48,6 @@ def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> F
     return found
 
 
-def others(task: TaskConfig) -> dict[str, str]:
-    """Returns the address by name of every other task of the cluster."""
-    return {task.name_of(role, i): address for role, hosts in task.cluster.items()
-            for i, address in enumerate(hosts) if (role, i) != (task.role, task.index)}
-
-
 def _hosts(task: TaskConfig) -> Findings:
     """Looks up every host; a warning, for Kubernetes knows the name of a pod only once it runs."""
     found = Findings()
@@ -79,7 +73,8 @@ def _fault_of_name(host: str) -> str:
 
 
 def _peers(task: TaskConfig) -> Findings:
-    addresses = others(task)
+    addresses = {task.name_of(role, i): address for role, hosts in task.cluster.items()
+                 for i, address in enumerate(hosts) if (role, i) != (task.role, task.index)}
     states = _in_parallel(peers.state, set(addresses.values()))
     found = Findings()
     for name, address in addresses.items():

@@ -215,8 +215,9 @@ def test_warnings_do_not_change_the_exit_code_and_problems_do(capsys, monkeypatc
     assert code == 0 and len(shown["warnings"]) == 3
     path = tmp_path / "own.py"
     path.write_text("import not_there\ndef model_fn(features): pass\n")
-    code, shown = _check(capsys, f"--model_dir={tmp_path}", f"--model_fn={path}")
+    code, shown = _check(capsys, f"--model_dir={tmp_path}", f"--model_fn={path}", "--probe")
     assert code == 2 and len(shown["problems"]) == 1
+    assert "--probe did not try" in shown["warnings"][-1]
 
 
 def test_probe_tells_the_data_and_who_shares_model_dir(tmp_path, data_dir):
