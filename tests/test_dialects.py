@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.cluster
 
 _STEPS = 200
-_TIMEOUT_SECS = 90
+_TIMEOUT_SECS = 120
 
 
 @pytest.mark.parametrize("dialect, names, trainers", [
