@@ -11,6 +11,7 @@ from typing import Any, Callable, Sequence
 from estimator_trainer import __version__
 from estimator_trainer import check
 from estimator_trainer import command_line
+from estimator_trainer import doctor
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import launch
@@ -20,6 +21,7 @@ from estimator_trainer import plan as plan_lib
 from estimator_trainer import result
 from estimator_trainer import versions
 from estimator_trainer.command_line import CommandLine
+from estimator_trainer.findings import Findings
 from estimator_trainer.plan import Plan
 
 
@@ -55,27 +57,44 @@ def _run(line: CommandLine) -> int:
     else:
         plan = plan_lib.for_one_process(config, variables)
     if command == "check":
-        print(check.describe(plan, as_json))
-        return 2 if plan.problems else 0
-    plan = plan_lib.ready(plan)
+        found = doctor.examine(plan, variables, line.is_probing)
+        if line.is_probing:
+            found += _probe(plan, found)
+        print(check.describe(plan, found, as_json))
+        return 2 if plan.problems or found.problems else 0
+    return _run_with_tensorflow(command, plan_lib.ready(plan))
+
+
+def _import_tensorflow(plan: Plan) -> None:
+    # It takes seconds; --help, check and mistakes do not wait for it. Before anything else of
+    # it, compat gives it back its Estimator.
+    config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
     if not config.verbose:
         environment.quiet_native_logs()
-    return _run_with_tensorflow(command, plan)
+    with logs.without_native_noise(config.verbose):
+        import tensorflow  # noqa: F401
+
+        from estimator_trainer import compat  # noqa: F401
+    logs.silence_tensorflow()
+
+
+def _probe(plan: Plan, found: Findings) -> Findings:
+    if plan.problems or found.problems:
+        return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
+                                  " broken here. Solve the problems below, then check again."])
+    _import_tensorflow(plan)
+    from estimator_trainer import probe
+    return probe.examine(plan)
 
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
-    # TensorFlow takes seconds to import; --help, check and mistakes do not wait for it. Before
-    # anything else of it, compat gives it back its Estimator.
-    with logs.without_native_noise(plan.config.verbose):
-        from estimator_trainer import compat  # noqa: F401
-        import tensorflow  # noqa: F401
+    _import_tensorflow(plan)
     from estimator_trainer import offline
     from estimator_trainer import predict
     from estimator_trainer import run
     from estimator_trainer import strategy
-    logs.silence_tensorflow()
     strategy.split_cpu(plan.config)
     step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,
                                    "predict": predict.predict, "export": offline.export}[command]

@@ -15,11 +15,11 @@ PLUGINS = sorted([*(jobs.REPO / "model_fns").glob("*.py"), *(jobs.REPO / "input_
 LAYERS = [
     {"__main__"},
     {"cli"},
-    {"command_line", "launch", "manifest", "run", "offline", "predict"},
+    {"command_line", "launch", "manifest", "run", "offline", "predict", "probe"},
     {"supervisor", "tfjob"},
     {"screen", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text"},
     {"evaluator"},
-    {"lifecycle", "preflight", "check"},
+    {"lifecycle", "preflight", "check", "doctor"},
     {"parts", "early_stopping"},
     {"specs", "estimator", "presence", "server"},
     {"model", "exporters"},
@@ -29,23 +29,22 @@ LAYERS = [
     {"checkpoints", "plan", "stop", "peers"},
     {"result"},
     {"config", "job_config", "params", "ports", "environment", "logs", "batches", "child",
-     "shares", "addresses"},
+     "shares", "addresses", "imports"},
     {"plugins", "settings"},
     {"topology"},
     {"task_config"},
     {"cluster_example"},
     {"cluster_spec"},
     {"versions", "packed_file"},
-    {"errors", "__init__"},
+    {"errors", "findings", "__init__"},
 ]
 # What answers before TensorFlow is imported.
-LIGHT = {"cli", "command_line", "launch", "supervisor", "screen",
-         "child", "shares", "addresses", "manifest", "check", "plan", "result", "config",
+LIGHT = {"cli", "command_line", "launch", "supervisor", "screen", "child", "shares", "addresses",
+         "manifest", "check", "doctor", "findings", "imports", "peers", "plan", "result", "config",
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
          "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
-         "packed_file",
-         "__init__", "__main__"}
+         "packed_file", "__init__", "__main__"}
 
 
 def _imports(path, top_level_only=False):
