@@ -17,8 +17,7 @@ from estimator_trainer.job_config import JobConfig
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
 JOB_SETTINGS = {f.name for f in dataclasses.fields(JobConfig)}
-FLAGS = SETTINGS | JOB_SETTINGS | {"probe", "job_dir", "job-dir", "json", "help", "version",
-         "flagfile"}
+FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
 OTHERS = {"check"}
 
