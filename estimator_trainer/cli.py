@@ -74,9 +74,9 @@ def _import_tensorflow(plan: Plan) -> None:
     if not config.verbose:
         environment.quiet_native_logs()
     with logs.without_native_noise(config.verbose):
-        import tensorflow  # noqa: F401
-
         from estimator_trainer import compat  # noqa: F401
+        # isort: split
+        import tensorflow  # noqa: F401
     logs.silence_tensorflow()
 
 
