@@ -220,6 +220,7 @@ def test_warnings_do_not_change_the_exit_code_and_problems_do(capsys, monkeypatc
     assert "--probe did not try" in shown["warnings"][-1]
 
 
+@pytest.mark.cluster
 def test_probe_tells_the_data_and_who_shares_model_dir(tmp_path, data_dir):
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     flags = ("check", "--probe", "--json", f"--param=data_dir={data_dir}",
@@ -240,6 +241,7 @@ def test_probe_tells_the_data_and_who_shares_model_dir(tmp_path, data_dir):
     assert len(both["facts"]["model_dir written by"]) == 2
 
 
+@pytest.mark.cluster
 def test_probe_reports_what_only_tensorflow_finds(tmp_path):
     path = tmp_path / "own.py"
     path.write_text("def input_fn(mode): raise KeyError('no such column')\n")
@@ -272,6 +274,7 @@ def test_a_worker_says_that_model_dir_is_not_shared_with_its_chief(tmp_path):
             jobs.kill(task)
 
 
+@pytest.mark.cluster
 def test_no_secret_of_the_environment_or_of_job_is_shown_or_written(tmp_path, data_dir):
     job = {"job_args": [f"--token={_SECRET}"]}
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
