@@ -8,7 +8,7 @@ import dialects
 import jobs
 import pytest
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 
 _STEPS = 200
 _TIMEOUT_SECS = 120

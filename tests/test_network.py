@@ -92,6 +92,7 @@ def _cut_off(tasks, cut, secs):
     return step
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.parametrize("places", [
     {"chief:0": "a", "ps:0": "a", "worker:0": "b"}, {"chief:0": "a", "worker:0": "b", "ps:0": "b"}
 ], ids=["worker", "ps"])
@@ -122,6 +123,7 @@ def test_an_all_reduce_whose_link_was_cut_is_to_be_restarted_and_then_completes(
     assert f"training from step {saved} to 2000" in tasks["chief:0"].log
 
 
+@pytest.mark.any_tensorflow
 def test_the_hosts_of_a_job_may_be_addresses_of_one_machine(tmp_path):
     ports = (address.rpartition(":")[2] for address in jobs.free_addresses(3))
     hosts = {"chief": [f"127.0.0.2:{next(ports)}"], "worker": [f"127.0.0.3:{next(ports)}"],
