@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import json
@@ -19,6 +20,8 @@ _STARTED = re.compile(r"  training from step (\d+)|  serves variables at|  evalu
 _LAST = re.compile(r"role=\S+ status=(\w+) step=(\d+) reason=(.*)")
 _MESSAGE = re.compile(r"estimator-trainer: (.*)")
 _PR_SET_PDEATHSIG = 1
+# For its last lines; what it started and what left its group may hold the pipe for ever.
+_READ_SECS = 5.0
 
 
 @dataclasses.dataclass
@@ -32,7 +35,7 @@ class Child:
       log_path: Gets all that it prints, of every start.
       on_line: Is called, in another thread, with this child and each line.
       restarts: How often it was started again.
-      state: For people: starting, running, done, or how it ended.
+      state: For people: not started, starting, running, done, or how it ended.
       step: The last global step that it told of.
       examples_per_sec: Its speed, as it told it; "" if it did not.
       reason: Why it failed, in its own words; "" if it did not say.
@@ -44,7 +47,7 @@ class Child:
     log_path: pathlib.Path
     on_line: Callable[[Child, str], None]
     restarts: int = 0
-    state: str = "starting"
+    state: str = "not started"
     step: int = 0
     examples_per_sec: str = ""
     reason: str = ""
@@ -55,12 +58,13 @@ class Child:
         To be called in the main thread: on Linux the kernel kills the child when the thread ends
         that started it.
         """
-        self.state, self.reason, self.examples_per_sec = "starting", "", ""
+        self.reason = self.examples_per_sec = ""
         die_with_parent = _die_with_parent() if sys.platform == "linux" else None
         self._process = subprocess.Popen(
             self.command, env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
             preexec_fn=die_with_parent)
+        self.state = "starting"
         self._reader = threading.Thread(target=self._read, name=f"log of {self.name}", daemon=True)
         self._reader.start()
 
@@ -70,26 +74,34 @@ class Child:
         return self._process.pid
 
     def poll(self) -> int | None:
-        """Returns the exit code, negative for a signal, once all it printed is read; else None."""
-        code = self._process.poll()
-        if code is None:
-            return None
-        # What it started may still hold the pipe.
-        self._reader.join(1)
-        return code
+        """Returns the exit code, negative for a signal, or None while the process runs.
+
+        With it ends all that it started, and all that it printed has been read.
+        """
+        if self._process.returncode is None and self._has_ended():
+            # Before it is reaped: after that, its id may be that of somebody else's group.
+            self.signal(signal.SIGKILL)
+            self._process.wait()
+            self._reader.join(_READ_SECS)
+        return self._process.returncode
 
     def signal(self, number: int) -> None:
-        """Sends a signal to the process and all it started, if there are any left."""
-        try:
-            os.killpg(self._process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
+        """Sends a signal to the process and all it started, if it has not been reaped."""
+        if self._process.returncode is None:
+            # macOS does not permit it where only zombies are left.
+            with contextlib.suppress(PermissionError):
+                os.killpg(self._process.pid, number)
 
     def kill(self) -> None:
-        """Ends the process and all it started, and reaps it."""
-        self.signal(signal.SIGKILL)
-        self._process.wait()
-        self._reader.join(1)
+        """Ends the process and all it started, and reaps it; one that never began is none."""
+        if self.state != "not started":
+            self.signal(signal.SIGKILL)
+            self._process.wait()
+            self._reader.join(_READ_SECS)
+
+    def _has_ended(self) -> bool:
+        return os.waitid(os.P_PID, self._process.pid,
+                         os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -49,17 +49,18 @@ def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
 
     Args:
       tf_config: Its TF_CONFIG.
-      threads: Threads that share one op.
+      threads: Threads that share one op, unless the user's environment says how many.
       gpus: Its CUDA_VISIBLE_DEVICES.
     """
-    kept = {name: value for name, value in os.environ.items() if name != "CLUSTER_SPEC"}
-    return {
-        **kept, "TF_CONFIG": tf_config, "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": gpus,
+    defaults = {
+        "PYTHONUNBUFFERED": "1",
         "TF_NUM_INTRAOP_THREADS": str(threads),
         # With one, an op that waits for another task could keep that task waiting.
         "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
         # Two tasks may have to share a GPU.
         "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+    kept = {name: value for name, value in os.environ.items() if name != "CLUSTER_SPEC"}
+    return {**defaults, **kept, "TF_CONFIG": tf_config, "CUDA_VISIBLE_DEVICES": gpus}
 
 
 def quiet_native_logs() -> None:

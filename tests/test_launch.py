@@ -18,6 +18,7 @@ import jobs
 import pytest
 
 from estimator_trainer import addresses
+from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import shares
 from estimator_trainer.child import Child
@@ -232,6 +233,16 @@ def test_a_machine_is_divided_among_the_tasks(roles, gpus, cores, expected):
     tasks = [(role, roles[:i].count(role)) for i, role in enumerate(roles)]
     divided = shares.divide(tasks, gpus, cores)
     assert [(share.threads, share.gpus) for share in divided] == expected
+
+
+def test_a_task_gets_its_own_place_and_the_users_choice_of_threads(monkeypatch):
+    monkeypatch.setenv("CLUSTER_SPEC", "{}")
+    monkeypatch.setenv("TF_CONFIG", "{}")
+    monkeypatch.setenv("TF_NUM_INTRAOP_THREADS", "7")
+    variables = environment.of_task('{"task": 1}', 2, "0")
+    assert variables["TF_CONFIG"] == '{"task": 1}' and variables["CUDA_VISIBLE_DEVICES"] == "0"
+    assert variables["TF_NUM_INTRAOP_THREADS"] == "7" and "CLUSTER_SPEC" not in variables
+    assert variables["TF_NUM_INTEROP_THREADS"] == "2"
 
 
 @pytest.mark.parametrize("variable, expected", [
