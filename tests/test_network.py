@@ -27,34 +27,39 @@ def _ip(*words):
 def network():
     """Two network namespaces, joined by a switch in a third; yields a function that cuts b off."""
     prefix = f"et{os.getpid()}"
-    spaces = [f"{prefix}-{name}" for name in ("switch", *_HOSTS)]
+    switch = f"{prefix}-switch"
+    spaces = [switch, *(f"{prefix}-{name}" for name in _HOSTS)]
+
+    def cut(is_cut):
+        state = ["nomaster"] if is_cut else ["master", "switch"]
+        _ip("-n", switch, "link", "set", "dev", "b", *state)
+
     try:
         try:
-            for space in spaces:
-                _ip("netns", "add", space)
+            _connect(prefix, switch, spaces)
         except (OSError, subprocess.CalledProcessError) as error:
             pytest.skip(f"no network namespaces here: {getattr(error, 'stderr', error)}")
-        switch = spaces[0]
-        _ip("-n", switch, "link", "add", "switch", "type", "bridge")
-        _ip("-n", switch, "link", "set", "switch", "up")
-        for name, address in _HOSTS.items():
-            space = f"{prefix}-{name}"
-            _ip("link", "add", "net", "netns", space, "type", "veth", "peer", "name", name,
-                "netns", switch)
-            _ip("-n", switch, "link", "set", "dev", name, "master", "switch")
-            _ip("-n", switch, "link", "set", "dev", name, "up")
-            _ip("-n", space, "addr", "add", f"{address}/24", "dev", "net")
-            _ip("-n", space, "link", "set", "net", "up")
-            _ip("-n", space, "link", "set", "lo", "up")
-
-        def cut(is_cut):
-            state = ["nomaster"] if is_cut else ["master", "switch"]
-            _ip("-n", switch, "link", "set", "dev", "b", *state)
-
         yield prefix, cut
     finally:
         for space in spaces:
-            subprocess.run(["ip", "netns", "del", space], check=False, capture_output=True)
+            with contextlib.suppress(OSError):
+                subprocess.run(["ip", "netns", "del", space], check=False, capture_output=True)
+
+
+def _connect(prefix, switch, spaces):
+    for space in spaces:
+        _ip("netns", "add", space)
+    _ip("-n", switch, "link", "add", "switch", "type", "bridge")
+    _ip("-n", switch, "link", "set", "switch", "up")
+    for name, address in _HOSTS.items():
+        space = f"{prefix}-{name}"
+        _ip("link", "add", "net", "netns", space, "type", "veth", "peer", "name", name, "netns",
+            switch)
+        _ip("-n", switch, "link", "set", "dev", name, "master", "switch")
+        _ip("-n", switch, "link", "set", "dev", name, "up")
+        _ip("-n", space, "addr", "add", f"{address}/24", "dev", "net")
+        _ip("-n", space, "link", "set", "net", "up")
+        _ip("-n", space, "link", "set", "lo", "up")
 
 
 @contextlib.contextmanager
