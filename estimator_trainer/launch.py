@@ -9,18 +9,18 @@ import sys
 import tempfile
 from typing import Mapping, Sequence
 
-from estimator_trainer import addresses
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import plan as plan_lib
-from estimator_trainer import screen as screen_lib
-from estimator_trainer import shares
-from estimator_trainer.child import Child
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.environment import Environment
 from estimator_trainer.job_config import JobConfig
-from estimator_trainer.screen import Screen
-from estimator_trainer.supervisor import Supervisor
+from estimator_trainer.launcher import addresses
+from estimator_trainer.launcher import screen as screen_lib
+from estimator_trainer.launcher import shares
+from estimator_trainer.launcher.child import Child
+from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.supervisor import Supervisor
 
 
 def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],

@@ -14,17 +14,17 @@ import re
 import shlex
 from typing import Any, Sequence
 
-from estimator_trainer import dockerfile
 from estimator_trainer import errors
-from estimator_trainer import google_cloud
-from estimator_trainer import kubernetes
 from estimator_trainer import plan as plan_lib
-from estimator_trainer import source_package
 from estimator_trainer import task_config
-from estimator_trainer import tfjob
-from estimator_trainer import yaml_text
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.job_config import JobConfig
+from estimator_trainer.platforms import dockerfile
+from estimator_trainer.platforms import google_cloud
+from estimator_trainer.platforms import kubernetes
+from estimator_trainer.platforms import source_package
+from estimator_trainer.platforms import tfjob
+from estimator_trainer.platforms import yaml_text
 
 # The settings that name a file or a directory which every task opens by itself.
 _PATHS = ("model_dir", "params_file", "warm_start_from")

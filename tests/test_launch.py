@@ -17,12 +17,12 @@ import time
 import jobs
 import pytest
 
-from estimator_trainer import addresses
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import shares
-from estimator_trainer.child import Child
-from estimator_trainer.screen import Screen
+from estimator_trainer.launcher import addresses
+from estimator_trainer.launcher import shares
+from estimator_trainer.launcher.child import Child
+from estimator_trainer.launcher.screen import Screen
 
 pytestmark = pytest.mark.any_tensorflow
 

@@ -8,7 +8,9 @@ import jobs
 import pytest
 
 PACKAGE = jobs.REPO / "estimator_trainer"
-MODULES = sorted(p for p in PACKAGE.glob("*.py"))
+PACKAGES = ("launcher", "platforms")
+MODULES = sorted([*PACKAGE.glob("*.py"),
+                  *(path for name in PACKAGES for path in (PACKAGE / name).glob("[!_]*.py"))])
 PLUGINS = sorted([*(jobs.REPO / "model_fns").glob("*.py"), *(jobs.REPO / "input_fns").glob("*.py")])
 
 # From the top to the bottom: a module imports only modules of layers below its own.
@@ -57,8 +59,9 @@ def _imports(path, top_level_only=False):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    own = {name.split(".")[1] for name in names if name.startswith("estimator_trainer.")}
-    return names, {name for name in own if (PACKAGE / f"{name}.py").exists()}
+    parts = [name.split(".") for name in names if name.startswith("estimator_trainer.")]
+    own = {name[2] if name[1] in PACKAGES else name[1] for name in parts if len(name) > 1}
+    return names, own & {path.stem for path in MODULES}
 
 
 def _layer(name):

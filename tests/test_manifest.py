@@ -25,10 +25,10 @@ from estimator_trainer import errors
 from estimator_trainer import job_config
 from estimator_trainer import manifest
 from estimator_trainer import ports
-from estimator_trainer import source_package
 from estimator_trainer import task_config
 from estimator_trainer import topology
-from estimator_trainer import yaml_text
+from estimator_trainer.platforms import source_package
+from estimator_trainer.platforms import yaml_text
 
 PLATFORMS = job_config.PLATFORMS
 # What a shell, YAML or Kubernetes could take for something else.

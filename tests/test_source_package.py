@@ -18,8 +18,8 @@ import pytest
 from estimator_trainer import command_line
 from estimator_trainer import packed_file
 from estimator_trainer import plan
-from estimator_trainer import source_package
 from estimator_trainer import task_config
+from estimator_trainer.platforms import source_package
 
 
 @pytest.fixture(autouse=True)

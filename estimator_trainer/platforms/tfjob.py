@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from estimator_trainer import kubernetes
 from estimator_trainer.job_config import JobConfig
+from estimator_trainer.platforms import kubernetes
 
 COMMENT = """\
 Written by `estimator-trainer manifest`, for Kubeflow's training operator v1.

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Sequence, TextIO
 
-from estimator_trainer.child import Child
+from estimator_trainer.launcher.child import Child
 
 _COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
 _HEADINGS = ("task", "pid", "state", "step", "examples/s", "restarts")

@@ -6,10 +6,10 @@ import signal
 import time
 from typing import Any, Sequence
 
-from estimator_trainer import child as child_lib
 from estimator_trainer import result
-from estimator_trainer.child import Child
-from estimator_trainer.screen import Screen
+from estimator_trainer.launcher import child as child_lib
+from estimator_trainer.launcher.child import Child
+from estimator_trainer.launcher.screen import Screen
 
 _POLL_SECS = 0.1
 _RESTART_SECS = 1.0

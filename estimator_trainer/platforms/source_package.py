@@ -25,7 +25,7 @@ from estimator_trainer import versions
 
 STEM = f"estimator_trainer-{__version__}"
 NAME = f"{STEM}.tar.gz"
-_HERE = pathlib.Path(__file__).parent
+_HERE = pathlib.Path(__file__).parent.parent
 _ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}
 
 
