@@ -8,6 +8,10 @@ import setuptools
 _HERE = pathlib.Path(__file__).parent
 _VERSION = re.search(r'__version__ = "(.+)"',
                      (_HERE / "estimator_trainer" / "__init__.py").read_text()).group(1)
+# In the package, because `estimator-trainer manifest` packs it for other machines.
+_REQUIREMENTS = [line for line in
+                 (_HERE / "estimator_trainer" / "requirements.txt").read_text().splitlines()
+                 if not line.startswith("#")]
 
 setuptools.setup(
     name="estimator_trainer",
@@ -15,21 +19,11 @@ setuptools.setup(
     description="Trains and evaluates a tf.estimator model from a model_fn and an input_fn.",
     long_description=(_HERE / "README.md").read_text(),
     long_description_content_type="text/markdown",
-    packages=["estimator_trainer", "estimator_trainer.compat", "model_fns", "input_fns"],
-    package_data={"input_fns": ["digits.csv.gz"]},
+    packages=["estimator_trainer", "estimator_trainer.compat", "estimator_trainer.launcher",
+              "estimator_trainer.platforms", "model_fns", "input_fns"],
+    package_data={"estimator_trainer": ["requirements.txt"], "input_fns": ["digits.csv.gz"]},
     python_requires=">=3.10,<3.14",
-    install_requires=[
-        "absl-py",
-        "tensorflow>=2.15.1,<2.22",
-        "tensorflow-estimator==2.15.0",
-        # tensorflow-estimator imports it without declaring it.
-        "six",
-        # Keras 2, in TensorFlow's own minor version; it requires that version by itself.
-        "tf_keras>=2.15,<2.22",
-        "tensorflow-datasets>=4.9.4",
-        # tensorflow-datasets 4.9.10 imports it without declaring it.
-        "importlib_resources",
-    ],
+    install_requires=_REQUIREMENTS,
     extras_require={
         "tf215": [
             "tensorflow==2.15.*",
@@ -38,7 +32,9 @@ setuptools.setup(
             # saying so: `import tensorflow_datasets` then loses its API.
             "tensorflow-metadata<1.17",
         ],
-        "dev": ["flake8", "isort", "mypy", "pytest", "pytest-timeout"],
+        "dev": ["flake8", "isort", "mypy", "pytest", "pytest-timeout",
+                # The schemas that test_manifest.py checks against, and a YAML reader.
+                "google-api-python-client", "kubeflow-training", "kubernetes", "pyyaml"],
     },
     entry_points={"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]},
 )

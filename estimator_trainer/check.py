@@ -7,17 +7,28 @@ from typing import Any
 
 from estimator_trainer import plugins
 from estimator_trainer import versions
+from estimator_trainer.findings import Findings
 from estimator_trainer.plan import Plan
 
 
-def describe(plan: Plan, as_json: bool) -> str:
-    """Describes what `train` would run, and every problem found."""
-    content = _content(plan)
+def describe(plan: Plan, found: Findings, as_json: bool) -> str:
+    """Describes what `train` would run, and everything found about it.
+
+    Args:
+      plan: What would run, with the problems that keep `train` from it.
+      found: What else was found.
+      as_json: Whether for machines.
+    """
+    content = _content(plan, found)
     if as_json:
         return json.dumps(content, indent=2)
-    lines = [f"{name:17}{_line(value)}" for name, value in content.items() if name != "problems"]
-    lines += [f"PROBLEM  {problem}" for problem in plan.problems]
-    return "\n".join(lines + [f"{len(plan.problems)} problems" if plan.problems else "ready"])
+    problems, warnings = content.pop("problems"), content.pop("warnings")
+    content |= content.pop("facts")
+    width = max(17, 2 + max(map(len, content)))
+    lines = [f"{name:{width}}{_line(value)}" for name, value in content.items()]
+    lines += [f"WARNING  {warning}" for warning in warnings]
+    lines += [f"PROBLEM  {problem}" for problem in problems]
+    return "\n".join(lines + [f"{len(problems)} problems" if problems else "ready"])
 
 
 def list_plugins(as_json: bool) -> str:
@@ -35,12 +46,13 @@ def list_plugins(as_json: bool) -> str:
     return "\n".join(lines)
 
 
-def _content(plan: Plan) -> dict[str, Any]:
+def _content(plan: Plan, found: Findings) -> dict[str, Any]:
     task, config = plan.task, plan.config
     return {
         "task": task.name,
         "role": f"{task.role}:{task.index}" if not task.is_local else "local",
         "cluster": {role: list(hosts) for role, hosts in task.cluster.items()},
+        "world_size": task.num_trainers,
         "evaluator": "in the cluster" if task.has_evaluator else "none: the chief evaluates",
         "shard": f"{task.input_pipeline_id + 1}/{task.num_input_pipelines}",
         "notes": list(task.notes),
@@ -51,9 +63,10 @@ def _content(plan: Plan) -> dict[str, Any]:
         "input_fn": _plugin(plan.data),
         "params": dict(plan.params.values) if plan.params else {},
         "versions": str(plan.versions),
-        "warnings": versions.warnings(plan.versions),
         "model_dir": config.model_dir or "(a new temporary directory)",
-        "problems": list(plan.problems),
+        "facts": found.facts,
+        "warnings": [*versions.warnings(plan.versions), *found.warnings],
+        "problems": [*plan.problems, *found.problems],
     }
 
 

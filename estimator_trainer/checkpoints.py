@@ -70,7 +70,7 @@ def is_whole(path: str) -> bool:
         return False
     # A string's length is only known by reading it; its dtype's size is 0 here.
     needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
-    files = tf.io.gfile.glob(f"{_escape(path)}.data-*")
+    files = tf.io.gfile.glob(f"{escape(path)}.data-*")
     return needed <= sum(tf.io.gfile.stat(file).length for file in files)
 
 
@@ -126,7 +126,7 @@ def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
     old = set(tf.io.gfile.listdir(folder))
     name = posixpath.basename(checkpoint_path)
     copied = set()
-    for source in tf.io.gfile.glob(f"{_escape(checkpoint_path)}.*"):
+    for source in tf.io.gfile.glob(f"{escape(checkpoint_path)}.*"):
         copied.add(posixpath.basename(source))
         tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
                          overwrite=True)
@@ -159,7 +159,7 @@ def write_text(path: str, text: str) -> None:
 
 
 def _all(model_dir: str) -> list[str]:
-    pattern = posixpath.join(_escape(model_dir), "model.ckpt-*.index")
+    pattern = posixpath.join(escape(model_dir), "model.ckpt-*.index")
     paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
     return sorted(paths, key=step_of)
 
@@ -172,6 +172,6 @@ def _best_dir(model_dir: str) -> str:
     return posixpath.join(model_dir, _BEST_DIR)
 
 
-def _escape(path: str) -> str:
+def escape(path: str) -> str:
     """Escapes what `gfile.glob` would take for a pattern, as in a directory named `run[1]`."""
     return re.sub(r"([\[\]*?])", r"\\\1", path)

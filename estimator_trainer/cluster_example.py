@@ -37,11 +37,16 @@ def corrected(text: str) -> str:
         except ValueError:
             continue
         if isinstance(value, dict):
-            for guess in (candidate, json.dumps(_repaired(value))):
+            for guess in (_bare(value), json.dumps(_repaired(value))):
                 spec = cluster_spec.read(guess)
                 if spec.tasks and not spec.problems:
                     return guess
     return _STOCK
+
+
+def _bare(value: Mapping[str, Any]) -> str:
+    """Returns the cluster and the task alone; `job` holds arguments, maybe secrets, of the user."""
+    return json.dumps({key: value[key] for key in ("cluster", "task") if key in value})
 
 
 def _unquoted(text: str) -> list[str]:

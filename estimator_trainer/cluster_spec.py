@@ -29,6 +29,7 @@ ROLES = {
 }
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,]+):([0-9]{1,5})")
+_JOB = re.compile(r"""(["']job\\*["'])\s*:.*""")  # The user's arguments, maybe secrets.
 _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -95,7 +96,7 @@ class _Reader:
         self.is_whole = True  # every role was understood, so one that is missing is missing
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
-        got = "missing" if value is None else repr(value)
+        got = "missing" if value is None else _JOB.sub(r"\1...", repr(value))
         got = got if len(got) <= 120 else got[:117] + "..."
         self.problems.append(
             f"{field} is {got} (from {self.source}{path}); expected {expected}.{near}")

@@ -8,25 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any
 
 from estimator_trainer import errors
+from estimator_trainer import settings
 from estimator_trainer import topology
+from estimator_trainer.settings import setting
 
 EXPORTERS = ("final", "latest", "best")
 # Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
 # into this many steps there; so do we, in the open.
 _COLLECTIVE_CHECKPOINT_STEPS = 1000
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
-
-
-def _setting(group: str,
-             default: Any,
-             help_text: str,
-             choices: tuple[str, ...] = (),
-             minimum: float | None = None) -> Any:
-    metadata = {"group": group, "help": help_text, "choices": choices, "minimum": minimum}
-    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,118 +30,117 @@ class TrainerConfig:
     """
 
     # What
-    model_fn: str = _setting(
+    model_fn: str = setting(
         "What to train", "cnn",
         "model_fn plug-in: a name in model_fns/, a dotted module or a file; `:NAME` after it"
         " picks another function.")
-    input_fn: str = _setting("What to train", "digits", "input_fn plug-in, named the same way.")
-    param: tuple[str, ...] = _setting(
+    input_fn: str = setting("What to train", "digits", "input_fn plug-in, named the same way.")
+    param: tuple[str, ...] = setting(
         "What to train", (), "A plug-in's param, as key=value. Repeatable; `list` shows them all.")
-    params_file: str = _setting(
+    params_file: str = setting(
         "What to train", "", "JSON object of params. --param wins over it.")
-    model_dir: str = _setting(
+    model_dir: str = setting(
         "What to train", "",
         "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"
         " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
 
     # Training
-    train_steps: int = _setting(
+    train_steps: int = setting(
         "Training", 1000, "Global step at which training ends; 0 = at the end of the input.",
         minimum=0)
-    train_distribute: str = _setting(
+    train_distribute: str = setting(
         "Training", "none", "Strategy for training.", choices=topology.STRATEGIES)
-    num_replicas: int = _setting(
+    num_replicas: int = setting(
         "Training", 0,
         "Replicas in one process for `mirrored` and `central_storage`: GPUs, or logical CPUs"
         " where there is no GPU; 0 = every GPU, else one CPU.", minimum=0)
-    collective: str = _setting(
+    collective: str = setting(
         "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
-    intra_op_threads: int = _setting(
+    intra_op_threads: int = setting(
         "Training", 0, "Threads that share one op; 0 = one a core. In servers too.", minimum=0)
-    inter_op_threads: int = _setting(
+    inter_op_threads: int = setting(
         "Training", 0, "Threads that run ops side by side; 0 = one a core. In servers too.",
         minimum=0)
-    seed: int = _setting(
+    seed: int = setting(
         "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
-    warm_start_from: str = _setting(
+    warm_start_from: str = setting(
         "Training", "", "Checkpoint or directory whose variables a fresh run starts from.")
-    warm_start_vars: str = _setting(
+    warm_start_vars: str = setting(
         "Training", ".*", "Regular expression of the trainable variables to warm-start.")
 
     # Checkpoints and logs
-    save_checkpoints_steps: int = _setting(
+    save_checkpoints_steps: int = setting(
         "Checkpoints and logs", 0, "Steps between checkpoints; 0 = by time.", minimum=0)
-    save_checkpoints_secs: int = _setting(
+    save_checkpoints_secs: int = setting(
         "Checkpoints and logs", 0,
         "Seconds between checkpoints; 0 = 600, unless by steps. `multi_worker_mirrored` saves by"
         " steps only, every 1000 unless told otherwise.", minimum=0)
-    keep_checkpoint_max: int = _setting(
+    keep_checkpoint_max: int = setting(
         "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
-    save_summary_steps: int = _setting(
+    save_summary_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between TensorBoard summaries.", minimum=1)
-    log_every_steps: int = _setting(
+    log_every_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
-    verbose: bool = _setting(
+    verbose: bool = setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 
     # Ending
-    early_stopping_metric: str = _setting(
+    early_stopping_metric: str = setting(
         "Ending", "", "Metric whose lack of improvement ends training; default: none does.")
-    early_stopping_mode: str = _setting(
+    early_stopping_mode: str = setting(
         "Ending", "min", "Whether that metric is to reach a min or a max.", choices=("min", "max"))
-    early_stopping_steps: int = _setting(
+    early_stopping_steps: int = setting(
         "Ending", 1000, "Steps without improvement, from evaluation to evaluation.", minimum=1)
-    peer_timeout_secs: int = _setting(
+    peer_timeout_secs: int = setting(
         "Ending", 60, "Seconds after which a task that has answered, and no longer does, is lost;"
         " those that need it exit with 142.", minimum=1)
-    stall_timeout_secs: int = _setting(
+    stall_timeout_secs: int = setting(
         "Ending", 600, "Seconds without any progress, at the start too, before a task prints its"
         " stacks and exits with 142.", minimum=1)
 
     # Evaluation
-    eval_distribute: str = _setting(
+    eval_distribute: str = setting(
         "Evaluation", "none", "Strategy for evaluation, which runs in one process.",
         choices=topology.STRATEGIES)
-    eval_steps: int = _setting(
+    eval_steps: int = setting(
         "Evaluation", 0, "Batches an evaluation takes; 0 = the whole set.", minimum=0)
-    eval_every_steps: int = _setting(
+    eval_every_steps: int = setting(
         "Evaluation", 0,
         "Steps between evaluations (and so checkpoints); 0 = at every checkpoint.", minimum=0)
-    eval_throttle_secs: int = _setting(
+    eval_throttle_secs: int = setting(
         "Evaluation", 0, "Least seconds from one evaluation's start to the next.", minimum=0)
-    checkpoint: str = _setting(
+    checkpoint: str = setting(
         "Evaluation", "latest",
         "Checkpoint for `evaluate`, `predict` and `export`: latest, best, all (evaluate only)"
         " or step=N.")
 
     # Export and prediction
-    exporters: tuple[str, ...] = _setting(
+    exporters: tuple[str, ...] = setting(
         "Export and prediction", ("final",),
         "Comma-separated exporters: final, latest, best; or `none`.")
-    exports_to_keep: int = _setting(
+    exports_to_keep: int = setting(
         "Export and prediction", 5, "Exports that `latest` and `best` keep.", minimum=1)
-    best_metric: str = _setting(
+    best_metric: str = setting(
         "Export and prediction", "loss", "Metric that decides which checkpoint is best.")
-    best_mode: str = _setting(
+    best_mode: str = setting(
         "Export and prediction", "min", "Whether the best is the min or the max.",
         choices=("min", "max"))
-    serving_input: str = _setting(
+    serving_input: str = setting(
         "Export and prediction", "raw",
         "What the exported signature takes: raw tensors, or serialized tf.Example protos.",
         choices=("raw", "example"))
-    forward_key: str = _setting(
+    forward_key: str = setting(
         "Export and prediction", "",
         "Feature copied unchanged into predictions and exports, to tell instances apart.")
-    export_dir: str = _setting(
+    export_dir: str = setting(
         "Export and prediction", "",
         "For `predict`: a SavedModel to predict with instead of a checkpoint.")
-    output: str = _setting(
+    output: str = setting(
         "Export and prediction", "", "For `predict`: the file to write; default: standard output.")
 
     def __post_init__(self) -> None:
-        problems = [p for field in dataclasses.fields(self) for p in _field_problems(self, field)]
-        problems += _cross_problems(self)
+        problems = settings.problems(self) + _cross_problems(self)
         if problems:
             raise errors.ConfigError("\n".join(problems))
 
@@ -170,28 +161,6 @@ class TrainerConfig:
     def max_steps(self) -> int | None:
         """The Estimator's `max_steps`: a total over all runs in model_dir; None = no limit."""
         return self.train_steps or None
-
-
-def setting(name: str) -> dataclasses.Field[Any]:
-    """Returns the field called `name`; its metadata has group, help, choices and minimum."""
-    return next(f for f in dataclasses.fields(TrainerConfig) if f.name == name)
-
-
-def _field_problems(config: TrainerConfig, field: dataclasses.Field[Any]) -> list[str]:
-    value, choices = getattr(config, field.name), field.metadata["choices"]
-    minimum = field.metadata["minimum"]
-    if choices and value not in choices:
-        return [
-            f"{field.name} is {value!r} (from --{field.name}); expected one of"
-            f" {', '.join(sorted(choices))}.{errors.near_match(value, choices)}"
-            f" For example: --{field.name}={field.default}"
-        ]
-    if minimum is not None and value < minimum:
-        return [
-            f"{field.name} is {value!r} (from --{field.name}); expected a number of at least"
-            f" {minimum}. For example: --{field.name}={field.default}"
-        ]
-    return []
 
 
 def _cross_problems(config: TrainerConfig) -> list[str]:

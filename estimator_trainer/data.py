@@ -25,10 +25,12 @@ class DataSpec:
     Attributes:
       features: A TensorSpec, or a dict of them, with the batch dimension first.
       batches: How many batches; INFINITE or UNKNOWN as tf.data has them.
+      labels: As `features`; None if the dataset yields none.
     """
 
     features: Any
     batches: int
+    labels: Any = None
 
     @property
     def is_infinite(self) -> bool:
@@ -86,9 +88,9 @@ def describe(input_fn: InputFn, params: dict[str, Any]) -> DataSpec:
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         dataset = input_fn(tf.estimator.ModeKeys.EVAL, params)
         element = dataset.element_spec
-        features = element[0] if isinstance(element, tuple) else element
+        features, labels = element if isinstance(element, tuple) else (element, None)
         cardinality = session.run(tf.data.experimental.cardinality(dataset))
-    return DataSpec(features, int(cardinality))
+    return DataSpec(features, int(cardinality), labels)
 
 
 def feature_batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:

@@ -21,12 +21,16 @@ class Environment:
       cluster_spec: CLUSTER_SPEC, Vertex AI's list of worker pools, as JSON text.
       aip_model_dir: AIP_MODEL_DIR, where Vertex AI wants the model.
       legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
+      cuda_visible_devices: CUDA_VISIBLE_DEVICES, the GPUs to use; None if it is not set.
+      no_color: NO_COLOR; any value means: no colours (no-color.org).
     """
 
     tf_config: str = ""
     cluster_spec: str = ""
     aip_model_dir: str = ""
     legacy_keras: str = ""
+    cuda_visible_devices: str | None = None
+    no_color: str = ""
 
 
 def read() -> Environment:
@@ -35,7 +39,28 @@ def read() -> Environment:
         tf_config=os.environ.get("TF_CONFIG", ""),
         cluster_spec=os.environ.get("CLUSTER_SPEC", ""),
         aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""),
-        legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""))
+        legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""),
+        cuda_visible_devices=os.environ.get("CUDA_VISIBLE_DEVICES"),
+        no_color=os.environ.get("NO_COLOR", ""))
+
+
+def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
+    """Returns the environment of a task's process that this one starts.
+
+    Args:
+      tf_config: Its TF_CONFIG.
+      threads: Threads that share one op, unless the user's environment says how many.
+      gpus: Its CUDA_VISIBLE_DEVICES.
+    """
+    defaults = {
+        "PYTHONUNBUFFERED": "1",
+        "TF_NUM_INTRAOP_THREADS": str(threads),
+        # With one, an op that waits for another task could keep that task waiting.
+        "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
+        # Two tasks may have to share a GPU.
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+    kept = {name: value for name, value in os.environ.items() if name != "CLUSTER_SPEC"}
+    return {**defaults, **kept, "TF_CONFIG": tf_config, "CUDA_VISIBLE_DEVICES": gpus}
 
 
 def quiet_native_logs() -> None:

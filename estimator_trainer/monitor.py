@@ -57,6 +57,7 @@ class Monitor:
         self._asked_at: float | None = None
         self._broke_at: float | None = None
         self._down_at: dict[str, float] = {}
+        self._has_told_of_model_dir = False
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
 
@@ -131,6 +132,8 @@ class Monitor:
             if self._has_stepped:
                 self._end("lost", f"{chief} was started again")
             watch.join(self._task.index)
+        if now is None and watch.silent_secs > self._config.peer_timeout_secs / 2:
+            self._tell_if_model_dir_is_not_shared()
         # Without a chief no worker makes a step.
         has_begun = watch.has_seen_chief or self._has_stepped
         limit = self._config.peer_timeout_secs if has_begun else self._config.stall_timeout_secs
@@ -138,6 +141,17 @@ class Monitor:
             self._end("lost", f"{chief} gave no sign of life for {limit} s")
         self._log_every(_QUIET_SECS, watch.silent_secs > _QUIET_SECS,
                         "waiting for %s: no sign of life for %.0f s", chief, watch.silent_secs)
+
+    def _tell_if_model_dir_is_not_shared(self) -> None:
+        """Says so once if the chief answers: it writes job.json before it starts its server."""
+        address = next(iter(self._task.cluster.get("chief", ())), "")
+        if address and not self._has_told_of_model_dir and peers.state(address) == "up":
+            self._has_told_of_model_dir = True
+            logging.warning(
+                "model_dir %s seems not to be shared with %s, which answers at %s but wrote no"
+                " job.json here. Give every task one directory that all of them see: the same"
+                " mount, or one like --model_dir=gs://bucket/job; `check --probe` tells",
+                self._config.model_dir, self._task.name_of("chief", 0), address)
 
     def _look_for_peers(self, now: float) -> None:
         """Logs which peers do not answer, and ends this process when one is gone too long.

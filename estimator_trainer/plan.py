@@ -9,7 +9,7 @@ import dataclasses
 import os.path
 import posixpath
 import tempfile
-from typing import Callable, TypeVar
+from typing import Callable, Sequence, TypeVar
 
 from estimator_trainer import errors
 from estimator_trainer import params
@@ -72,6 +72,20 @@ def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
         problems.append("model_dir is missing (no --model_dir); expected the directory of a"
                         " trained model. For example: --model_dir=/tmp/digits")
     return _with_plugins(config, _LOCAL, problems)
+
+
+def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig]) -> Plan:
+    """Plans `train` in all tasks of a job that other machines will run.
+
+    Ports, versions and variables of this machine do not count; the plug-ins are those here.
+    """
+    problems = list(dict.fromkeys(problem for task in tasks for problem in topology.problems(
+        task, config.train_distribute, config.eval_distribute)))
+    if not config.model_dir:
+        problems.append(
+            "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
+            " own container is lost. For example: -- --model_dir=gs://bucket/job")
+    return _with_plugins(config, tasks[0], problems)
 
 
 def ready(plan: Plan) -> Plan:

@@ -19,6 +19,7 @@ import types
 from typing import Any, Callable, Mapping
 
 from estimator_trainer import errors
+from estimator_trainer import packed_file
 
 # The arguments the Estimator passes, by name, to the functions of each kind.
 ARGUMENTS = {
@@ -54,7 +55,7 @@ class Plugin:
 
 def available(kind: str) -> list[str]:
     """Returns the bare names of the project's own plug-ins of this kind, sorted."""
-    return sorted(path.stem for folder in _folders(f"{kind}s") for path in folder.glob("*.py")
+    return sorted(path.stem for folder in folders(f"{kind}s") for path in folder.glob("*.py")
                   if not path.stem.startswith("_"))
 
 
@@ -73,7 +74,7 @@ def find(kind: str, name: str) -> Plugin:
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
     if is_file:
-        path, module = pathlib.Path(target).absolute(), pathlib.Path(target).stem
+        path, module = _file(target), pathlib.Path(target).stem
     elif "." in target:
         path, module = _source_of_module(target), target
     else:
@@ -113,9 +114,16 @@ def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(p.name for p in parameters)
 
 
-def _folders(package: str) -> list[pathlib.Path]:
+def folders(package: str) -> list[pathlib.Path]:
+    """Returns the folders that a package's modules are looked up in."""
     spec = machinery.PathFinder.find_spec(package, _search_path())
     return [pathlib.Path(p) for p in (spec and spec.submodule_search_locations) or ()]
+
+
+def _file(target: str) -> pathlib.Path:
+    path = pathlib.Path(target).absolute()
+    copies = [folder / packed_file.place(target) for folder in folders(packed_file.PACKAGE)]
+    return next((copy for copy in [path, *copies] if copy.is_file()), path)
 
 
 def _search_path() -> list[str]:

@@ -131,6 +131,11 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             run_context.request_stop()
 
     def end(self, session: tf.compat.v1.Session) -> None:
+        if not self.reason:
+            # The Estimator's own hook looks once more, and may see the step of another trainer.
+            self.step = int(session.run(self._global_step))
+            is_reached = self._config.max_steps and self.step >= self._config.max_steps
+            self.reason = "train_steps" if is_reached else ""
         if not self.reason and self.is_synchronous:
             raise errors.TrainerError(_NO_DATA.format(self._task.name))
         # Also after an end of the input that no mark foretold.

@@ -104,13 +104,14 @@ def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[st
             kill(task)
 
 
-def start(folder: pathlib.Path, name: str, args: Sequence[str], tf_config: str) -> Task:
-    """Starts one task in a process group of its own, its output in a log file."""
+def start(folder: pathlib.Path, name: str, args: Sequence[str], tf_config: str = "",
+          prefix: Sequence[str] = (), **variables: str) -> Task:
+    """Starts one task, after `prefix`, in a process group of its own, its output in a log file."""
     log_path = folder / f"{name.replace(':', '-')}.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "estimator_trainer", *args], stdout=log, stderr=log,
-            env=environment(TF_CONFIG=tf_config), start_new_session=True)
+            [*prefix, sys.executable, "-m", "estimator_trainer", *args], stdout=log, stderr=log,
+            env=environment(**{"TF_CONFIG": tf_config, **variables}), start_new_session=True)
     return Task(name, process, log_path)
 
 

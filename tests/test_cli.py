@@ -11,7 +11,9 @@ import textwrap
 import jobs
 import pytest
 
+from estimator_trainer import __version__
 from estimator_trainer import cli
+from estimator_trainer import command_line
 from estimator_trainer import config
 from estimator_trainer import errors
 
@@ -41,8 +43,8 @@ def test_it_answers_without_tensorflow_in_half_a_second_of_cpu(args, no_tensorfl
 
 
 def test_help_names_every_command_and_flag():
-    text = cli.help_text()
-    assert all(f"  {command} " in text for command in cli.COMMANDS)
+    text = command_line.help_text()
+    assert all(f"  {command} " in text for command in command_line.COMMANDS)
     for field in config.dataclasses.fields(config.TrainerConfig):
         assert f"--{field.name}\n" in text and field.metadata["help"]
 
@@ -59,20 +61,27 @@ def test_help_names_every_command_and_flag():
     (["--noverbose"], "verbose", False),
 ])
 def test_a_flag_reaches_the_config_however_it_is_spelt(argv, field, value):
-    _, parsed, _ = cli.parse(argv)
+    parsed = command_line.parse(argv).config
     assert getattr(parsed, field) == value
 
 
 def test_a_flagfile_is_read(tmp_path):
     (tmp_path / "job.flags").write_text("--train_steps=7\n--param=batch_size=8\n")
-    _, parsed, _ = cli.parse([f"--flagfile={tmp_path}/job.flags"])
+    parsed = command_line.parse([f"--flagfile={tmp_path}/job.flags"]).config
     assert parsed.train_steps == 7 and parsed.param == ("batch_size=8",)
+
+
+def test_what_follows_two_dashes_is_for_every_task():
+    line = command_line.parse(["launch", "--worker=2", "--ps=1", "--", "train", "--train_steps=7"])
+    assert line.command == "launch" and line.flags == ("--train_steps=7",)
+    assert line.config.train_steps == 7
+    assert line.job.tasks == (("chief", 0), ("worker", 0), ("worker", 1), ("ps", 0))
 
 
 def test_parsing_leaves_no_flags_behind_for_plugins_to_collide_with():
     from absl import flags
     before = set(flags.FLAGS)
-    cli.parse([])
+    command_line.parse([])
     assert set(flags.FLAGS) == before
 
 
@@ -86,10 +95,16 @@ def test_parsing_leaves_no_flags_behind_for_plugins_to_collide_with():
     (["train", "evaluate"], "command is 'evaluate'"),
     (["--flagfile=/nowhere"], "the flags cannot be read"),
     (["--train_steps"], "the flags cannot be read"),
+    (["--train_steps=7", "launch"], "launch, manifest, check, list first of all"),
+    (["launch", "--workers=2"], "Did you mean '--worker'?"),
+    (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=..."),
+    (["launch", "--", "evaluate"], "launch got 'evaluate'"),
+    (["launch", "--chief=0"], "expected a task that trains"),
+    (["manifest", "--evaluator=2"], "a job has one evaluator. For example: --evaluator=1"),
 ])
 def test_a_mistake_on_the_command_line_is_one_sentence(argv, expected):
     with pytest.raises(errors.ConfigError) as raised:
-        cli.parse(argv)
+        command_line.parse(argv)
     assert expected in str(raised.value) and "\n" not in str(raised.value)
 
 
@@ -207,7 +222,7 @@ def test_list_shows_every_param_with_its_default():
 
 
 def test_console_script_and_module_are_the_same_program():
-    assert jobs.trainer("--version").stdout.startswith(f"estimator_trainer {cli.__version__}, T")
+    assert jobs.trainer("--version").stdout.startswith(f"estimator_trainer {__version__}, T")
     assert sys.modules["estimator_trainer.cli"].main is cli.main
 
 

@@ -6,11 +6,18 @@ import json
 import os
 import signal
 import textwrap
+from unittest import mock
 
 import jobs
 import pytest
+import tensorflow as tf
 
 from estimator_trainer import ending
+from estimator_trainer import task_config
+from estimator_trainer import training_end
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.monitor import Monitor
+from estimator_trainer.stop import Stop
 
 _TIMEOUT_SECS = 90
 
@@ -95,6 +102,24 @@ def test_a_second_process_of_a_worker_does_not_join_the_run_of_the_first(tmp_pat
     again.announce("running")
     second.now()
     assert second.join(0) and not again.is_joined_twice(0)
+
+
+@pytest.mark.parametrize("step, reason", [(100, "train_steps"), (101, "train_steps"),
+                                          (99, "input_exhausted")])
+def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, reason):
+    """The Estimator's own hook looks later, and may end training by another trainer's step."""
+    task = task_config.parse(json.dumps({
+        "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
+        "task": {"type": "worker", "index": 0}}))
+    hook = training_end.EndOfTraining(TrainerConfig(train_steps=100), task, Stop(),
+                                      mock.Mock(spec=Monitor), None)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        global_step = tf.compat.v1.train.create_global_step()
+        training_end.watch({"x": tf.ones([2])}, tf.constant(False), global_step.assign(step), False)
+        hook.begin()
+        session.run(global_step.assign(step))
+        hook.end(session)
+    assert (hook.step, hook.reason) == (step, reason)
 
 
 def test_half_a_file_is_no_ending(tmp_path):

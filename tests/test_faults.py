@@ -50,11 +50,12 @@ def _signal(task, number):
 
 
 def _rerun(tmp_path, hosts, args, evaluator=False):
-    """Runs the job again to its end; returns the step that its chief resumed from."""
+    """Runs the job again to its end; returns the step that its first trainer resumed from."""
     (tmp_path / "again").mkdir()
     with jobs.running(tmp_path / "again", hosts, args, evaluator) as tasks:
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
-        return int(re.search(r"training from step (\d+)", tasks["chief:0"].log)[1])
+        logs = [t.log for name, t in tasks.items() if name.startswith(("chief", "worker"))]
+        return min(int(re.search(r"training from step (\d+)", log)[1]) for log in logs)
 
 
 _CLUSTERS = {
@@ -121,7 +122,7 @@ def test_a_signal_to_one_task_ends_the_job_without_losing_a_step(kind, who, flag
         assert "status=stopped" in task.last_line and "reason=SIGTERM" in task.last_line
         assert "Traceback" not in task.log
     assert step >= max(step for t in tasks.values() for step, _ in t.losses)
-    # The worker may make its first steps before the chief looks at the global step.
+    args = [*args, f"--train_steps={step + 100}"]
     assert step <= _rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
     assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
 
@@ -139,17 +140,22 @@ def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(
 
 
 def test_others_go_on_without_a_killed_worker_and_it_joins_again(flags, tmp_path):
-    args = flags("--train_steps=2500")
+    args = flags("--train_steps=100000")
     hosts = jobs.cluster(chief=1, worker=2, ps=1)
     with jobs.running(tmp_path, hosts, args) as tasks:
-        jobs.wait_for(lambda: _trains(tasks["worker:1"]), _TIMEOUT_SECS)
+        jobs.wait_for(lambda: _trains(tasks["worker:1"]) and _trains(tasks["worker:0"]),
+                      _TIMEOUT_SECS)
         jobs.kill(tasks["worker:1"])
+        killed_at = tasks["worker:0"].losses[-1][0]
         tf_config = json.dumps({"cluster": hosts, "task": {"type": "worker", "index": 1}})
         (tmp_path / "again").mkdir()
         tasks["worker:1"] = jobs.start(tmp_path / "again", "worker:1", args, tf_config)
-        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
-    assert _trains(tasks["worker:1"]), tasks["worker:1"].log
-    assert 2500 <= jobs.saved_step(tmp_path / "model") <= 2503
+        jobs.wait_for(lambda: _trains(tasks["worker:1"]), _TIMEOUT_SECS)
+        assert tasks["chief:0"].code is None and tasks["worker:0"].losses[-1][0] > killed_at + 100
+        _signal(tasks["chief:0"], signal.SIGTERM)
+        _wait_for_all(tasks)
+    assert _codes(tasks) == dict.fromkeys(tasks, 143)
+    assert tasks["chief:0"].log.count("training from step") == 1
 
 
 def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(flags, tmp_path):

@@ -8,14 +8,16 @@ import re
 import jobs
 import pytest
 
-from estimator_trainer import cli
+from estimator_trainer import command_line
 from estimator_trainer import plugins
 from estimator_trainer import topology
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.job_config import JobConfig
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
-FLAGS = SETTINGS | {"job_dir", "job-dir", "json", "help", "version", "flagfile"}
+JOB_SETTINGS = {f.name for f in dataclasses.fields(JobConfig)}
+FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
 OTHERS = {"check"}
 
@@ -27,7 +29,7 @@ def test_every_flag_in_the_readme_exists():
 
 @pytest.mark.parametrize("line", re.findall(r"^(?:\s*|.*&& \S*)estimator-trainer(.*)$", TEXT, re.M))
 def test_every_command_in_the_readme_parses(line):
-    cli.parse(line.split())
+    assert command_line.parse(line.split()).config.model_dir or "--model_dir" not in line
 
 
 def test_the_first_screen_has_one_command_to_run_and_one_to_test():
@@ -39,11 +41,11 @@ def test_the_first_screen_has_one_command_to_run_and_one_to_test():
 
 
 def test_every_command_plugin_strategy_and_file_is_in_the_readme():
-    for name in [*cli.COMMANDS, *topology.STRATEGIES, *plugins.available("model_fn"),
+    for name in [*command_line.COMMANDS, *topology.STRATEGIES, *plugins.available("model_fn"),
                  *plugins.available("input_fn")]:
         assert f"`{name}`" in TEXT or f"`{name}`," in TEXT, name
     for name in re.findall(r"\b(\w+\.py)\b", TEXT.partition("## Files")[2]):
-        assert (jobs.REPO / "estimator_trainer" / name).exists(), name
+        assert list((jobs.REPO / "estimator_trainer").rglob(name)), name
 
 
 def test_the_shown_output_is_what_the_command_prints():

@@ -9,11 +9,16 @@ import shlex
 import sys
 from typing import Any
 
+import dialects
+from dialects import DIALECTS
 import pytest
 
+from estimator_trainer import cli
 from estimator_trainer import cluster_example
 from estimator_trainer import cluster_spec
+from estimator_trainer import doctor
 from estimator_trainer import errors
+from estimator_trainer import ports
 from estimator_trainer import task_config
 
 A, B, C, D, E = (f"host{i}:2222" for i in range(5))
@@ -363,54 +368,14 @@ def test_a_mistake_in_worker_pools_is_named_with_its_path() -> None:
     assert 'from CLUSTER_SPEC["cluster"]["workerpool1"][0]' in str(raised.value)
 
 
-# One job per dialect: the same cluster text for each (task type, index), in the platform's words.
-def job(cluster: dict[str, Any], tasks: list[tuple[str, Any]], **extra: Any) -> list[str]:
-    return [config(cluster, role, index, **extra) for role, index in tasks]
-
-
-VERTEX = {"chief": [A], "worker": [B, C], "ps": [D]}
-ALL_FIVE = [("chief", 0), ("worker", 0), ("worker", 1), ("ps", 0), ("evaluator", 0)]
-WORKERS = [("worker", 0), ("worker", 1), ("worker", 2)]
-DIALECTS = {
-    "Vertex AI": [
-        json.dumps({"cluster": VERTEX, "environment": "cloud", "job": '{"job_args":[]}',
-                    "task": {"cloud": "x-tp", "index": index, "trial": "1", "type": role}})
-        for role, index in ALL_FIVE],
-    "AI Platform, chief": job(VERTEX, ALL_FIVE, environment="cloud", job={"scale_tier": "CUSTOM"}),
-    "AI Platform, master": job({"master": [A], "worker": [B, C], "ps": [D]},
-                               [("master", 0)] + ALL_FIVE[1:4], environment="cloud"),
-    "TFJob, chief": job({**VERTEX, "evaluator": [E]}, ALL_FIVE, environment="cloud"),
-    "TFJob, master": job({"master": [A], "worker": [B, C], "ps": [D], "evaluator": [E]},
-                         [("master", 0)] + ALL_FIVE[1:], environment="cloud"),
-    "TFJob, no head": job({"worker": [A, B, C], "ps": [D], "evaluator": [E]},
-                          WORKERS + [("ps", 0), ("evaluator", 0)], environment="cloud"),
-    "Volcano": job({**VERTEX, "evaluator": [E]}, ALL_FIVE),
-    "SageMaker, ps": job({"master": ["host1:2222"], "ps": ["host1:2223", "host2:2223"],
-                          "worker": ["host2:2222"]},
-                         [("master", 0), ("worker", 0), ("ps", 0), ("ps", 1)],
-                         environment="cloud"),
-    "SageMaker, all-reduce": job({"worker": ["host1:8890", "host2:8890", "host3:8890"]}, WORKERS,
-                                 environment="cloud"),
-    "tf-yarn": (job(VERTEX, ALL_FIVE[:3], environment="google") +
-                job(VERTEX, ALL_FIVE[3:], environment="")),
-    "TonY": job(VERTEX, ALL_FIVE[:4]) + job({**VERTEX, "evaluator": [E]}, ALL_FIVE[4:]),
-    "TensorFlowOnSpark": job({**VERTEX, "evaluator": [E]}, ALL_FIVE, environment="cloud"),
-    "ecosystem jinja": job({"worker": [A, B, C], "evaluator": [E]},
-                           [("worker", "0"), ("worker", "1"), ("worker", "2"), ("evaluator", "0")]),
-    "Azure ML": job({"ps": [D], "worker": [A, B, C]}, WORKERS + [("ps", 0)], environment="cloud"),
-    "spark-tensorflow-distributor": job({"worker": [A, B, C]}, WORKERS),
-    "Tensor2Tensor, sync": job({"ps": [B, C], "master": [A]},
-                               [("master", 0), ("ps", 0), ("ps", 1)], environment="cloud"),
-    "Tensor2Tensor, async": job({"ps": [D], "chief": [A], "worker": [B]},
-                                [("chief", 0), ("worker", 0), ("ps", 0)], environment="cloud"),
-    "R1 resnet flags": job({"worker": [A, B, C]}, WORKERS),
-    "R1 resnet flags, map": job({"worker": {"0": A, "1": B, "2": C}}, WORKERS),
-}
+def tasks_of(dialect: str) -> list[task_config.TaskConfig]:
+    return [task_config.parse(each.get("TF_CONFIG"), each.get("CLUSTER_SPEC"))
+            for each in DIALECTS[dialect]]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_all_tasks_of_a_job_agree_on_it(dialect: str) -> None:
-    tasks = [task_config.parse(text) for text in DIALECTS[dialect]]
+    tasks = tasks_of(dialect)
     assert len(tasks) >= 3
     assert all(task.cluster == tasks[0].cluster for task in tasks)
     assert len({task.num_trainers for task in tasks}) == 1
@@ -421,8 +386,34 @@ def test_all_tasks_of_a_job_agree_on_it(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_check_shows_the_same_normal_form_in_every_task(
+        dialect: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    # The hosts are nowhere, and this machine's ports are not theirs.
+    monkeypatch.setattr(doctor, "_fault_of_name", lambda host: "")
+    monkeypatch.setattr(ports, "problems", lambda task: [])
+    shown = []
+    for variables in DIALECTS[dialect]:
+        with monkeypatch.context() as patched:
+            for name, text in variables.items():
+                patched.setenv(name, text)
+            code = cli.main(["check", "--json", "--model_dir=gs://bucket/job",
+                             f"--train_distribute={dialects.strategy(dialect)}"])
+        shown.append(json.loads(capsys.readouterr().out))
+        assert code == 0, shown[-1]["problems"]
+    tasks = tasks_of(dialect)
+    assert all(each["cluster"] == shown[0]["cluster"] for each in shown)
+    assert {each["world_size"] for each in shown} == {tasks[0].num_trainers}
+    assert [each["role"] for each in shown] == [f"{task.role}:{task.index}" for task in tasks]
+    assert [each["task"] for each in shown if each["role"] == "chief:0"] == [tasks[0].name]
+    trainers = [each["shard"] for each, task in zip(shown, tasks) if task.is_trainer]
+    assert trainers == [f"{i + 1}/{len(trainers)}" for i in range(len(trainers))]
+    assert [each["evaluator"] == "in the cluster" for each in shown] == [
+        task.has_evaluator for task in tasks]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_trainers_of_a_job_share_its_data_without_gaps_or_overlaps(dialect: str) -> None:
-    trainers = [task for task in map(task_config.parse, DIALECTS[dialect]) if task.is_trainer]
+    trainers = [task for task in tasks_of(dialect) if task.is_trainer]
     count = trainers[0].num_trainers
     assert [(task.num_input_pipelines, task.input_pipeline_id)
             for task in trainers] == [(count, i) for i in range(count)]
@@ -433,7 +424,28 @@ def test_the_trainers_of_a_job_share_its_data_without_gaps_or_overlaps(dialect: 
     ("Vertex AI", [False] * 4 + [True]), ("SageMaker, ps", [False] * 4),
 ])
 def test_an_evaluator_is_known_where_the_platform_lists_it(dialect: str, known: list[bool]) -> None:
-    assert [task_config.parse(text).has_evaluator for text in DIALECTS[dialect]] == known
+    assert [task.has_evaluator for task in tasks_of(dialect)] == known
+
+
+def test_the_platforms_own_bytes_are_those_that_are_read() -> None:
+    """As in tf-operator's pod_test.go, Vertex AI's manual and SageMaker's test_training.py."""
+    tfjob, vertex, sagemaker = (DIALECTS[name][0]["TF_CONFIG"] for name in (
+        "TFJob, no head", "Vertex AI", "SageMaker, ps"))
+    assert tfjob.startswith('{"cluster":{"evaluator":["test-tfjob-evaluator-0.ns3.svc:2222"],"ps":')
+    assert tfjob.endswith('"task":{"type":"worker","index":0},"environment":"cloud"}')
+    assert vertex.endswith('"task":{"cloud":"x-tp","index":0,"trial":"1","type":"chief"}}')
+    assert sagemaker == (
+        '{"cluster":{"master":["host1:2222"],"ps":["host1:2223","host2:2223"],'
+        '"worker":["host2:2222"]},"environment":"cloud","task":{"index":0,"type":"master"}}')
+
+
+def test_worker_pools_by_number_are_ignored_beside_tf_config_and_refused_alone() -> None:
+    """The form in a unit test of Vertex AI's SDK, which no platform is known to write."""
+    pools = json.dumps({"cluster": {"worker_pools": [{"index": 0, "replicas": [A, B]}]},
+                        "task": {"worker_pool_index": 0, "replica_index": 0}})
+    assert task_config.parse(config({"chief": [A], "worker": [B]}), pools).cluster == CHIEF_WORKER
+    with pytest.raises(errors.TaskConfigError, match="role is 'worker_pools'"):
+        task_config.parse(None, pools)
 
 
 def test_dynamic_workers_are_refused_by_every_task_of_the_job() -> None:
@@ -447,7 +459,7 @@ def test_dynamic_workers_are_refused_by_every_task_of_the_job() -> None:
 def test_run_config_takes_the_normal_form_of_every_task(
         dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_config = pytest.importorskip("tensorflow_estimator").estimator.RunConfig
-    for task in map(task_config.parse, DIALECTS[dialect]):
+    for task in tasks_of(dialect):
         for head in ["chief"] + ["master"] * (task.head_evaluates and not task.has_evaluator):
             monkeypatch.setenv("TF_CONFIG", task.tf_config(head))
             built = run_config()
@@ -477,10 +489,12 @@ def test_run_config_takes_a_task_that_stands_alone(
 def test_strategies_resolve_the_normal_form_to_the_same_cluster(
         monkeypatch: pytest.MonkeyPatch) -> None:
     tf = pytest.importorskip("tensorflow")
-    task = task_config.parse(DIALECTS["TFJob, master"][2])
+    task = tasks_of("TFJob, master")[2]
     monkeypatch.setenv("TF_CONFIG", task.tf_config())
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    assert resolver.cluster_spec().as_dict() == {"chief": [A], "worker": [B, C], "ps": [D]}
+    assert resolver.cluster_spec().as_dict() == {
+        "chief": ["test-tfjob-master-0.ns3.svc:2222"], "ps": ["test-tfjob-ps-0.ns3.svc:2222"],
+        "worker": [f"test-tfjob-worker-{i}.ns3.svc:2222" for i in range(2)]}
     assert (resolver.task_type, resolver.task_id) == ("worker", 1)
 
 

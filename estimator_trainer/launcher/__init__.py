@@ -1,0 +1,1 @@
+"""What `launch` is made of: the tasks of a job as processes of this machine."""

@@ -1,0 +1,1 @@
+"""What `manifest` is made of: a job in the words of each scheduler."""
