@@ -15,6 +15,7 @@ import threading
 import time
 from typing import Callable, Iterable
 
+from estimator_trainer import gpus
 from estimator_trainer import imports
 from estimator_trainer import peers
 from estimator_trainer.environment import Environment
@@ -127,16 +128,14 @@ def _newest_checkpoint_bytes(folder: pathlib.Path) -> int:
 
 
 def _gpus(visible: str | None) -> Findings:
-    found = Findings(facts={"gpus": "no nvidia-smi on this machine"})
-    program = shutil.which("nvidia-smi")
-    if program:
-        try:
-            listed = subprocess.run([program, "-L"], capture_output=True, text=True, check=False,
-                                    timeout=_LIMIT_SECS).stdout.splitlines()
-            found.facts["gpus"] = [line.partition(" (UUID")[0] for line in listed
-                                   if line.startswith("GPU ")] or "none, says nvidia-smi"
-        except (OSError, subprocess.TimeoutExpired) as error:
-            found.facts["gpus"] = f"nvidia-smi -L fails: {error}"
+    found = Findings()
+    try:
+        found.facts["gpus"] = [line.partition(" (UUID")[0] for line in gpus.listed(_LIMIT_SECS)
+                               ] or "none, says nvidia-smi"
+    except FileNotFoundError as error:
+        found.facts["gpus"] = str(error)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        found.facts["gpus"] = f"nvidia-smi -L fails: {error}"
     if visible is not None:
         found.facts["CUDA_VISIBLE_DEVICES"] = repr(visible)
     return found

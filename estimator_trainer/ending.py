@@ -23,7 +23,7 @@ import tensorflow as tf
 from estimator_trainer import checkpoints
 from estimator_trainer.stop import Request
 
-_FILE = "job.json"
+JOB_FILE = "job.json"
 _REQUEST_FILE = "stop.json"
 _LEFT_FILE = "worker-%d.left"
 _JOINED_FILE = "worker-%d.joined"
@@ -90,7 +90,7 @@ class Announcer:
                 try:
                     self._write(dataclasses.replace(self._now, beat=self._now.beat + 1))
                 except tf.errors.OpError as error:
-                    logging.warning("cannot write %s: %s", _FILE, error.message)
+                    logging.warning("cannot write %s: %s", JOB_FILE, error.message)
 
     def requested(self) -> Request | None:
         """Returns what another task asks of this run."""
@@ -111,7 +111,7 @@ class Announcer:
     def _write(self, ending: Ending) -> None:
         self._now, self._written_at = ending, time.monotonic()
         if self._is_heard:
-            _write(self._model_dir, _FILE, dataclasses.asdict(ending))
+            _write(self._model_dir, JOB_FILE, dataclasses.asdict(ending))
 
 
 class Watch:
@@ -198,7 +198,7 @@ class Watch:
 
     def _read(self) -> Ending | None:
         try:
-            content = _read(self._model_dir, _FILE)
+            content = _read(self._model_dir, JOB_FILE)
             return Ending(**content) if content else None
         except TypeError:
             return None

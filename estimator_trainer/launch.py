@@ -47,7 +47,9 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     with addresses.reserved(job.host, job.tasks) as cluster:
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in job.tasks]
-        _check(config, tf_configs, model_dir)
+        # The problems are those of every task alike, for all the ports are there.
+        plan_lib.ready(plan_lib.for_training(
+            config, Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = shares.visible_gpus(variables.cuda_visible_devices), shares.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)
@@ -63,16 +65,6 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         code = supervisor.run()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
-
-
-def _check(config: TrainerConfig, tf_configs: Sequence[str], model_dir: str) -> None:
-    """Finds before any task starts what each of them would find by itself."""
-    problems: dict[str, None] = {}
-    for text in tf_configs:
-        plan = plan_lib.for_training(config, Environment(tf_config=text, aip_model_dir=model_dir))
-        problems |= dict.fromkeys(plan.problems)
-    if problems:
-        raise errors.ConfigError("\n".join(problems))
 
 
 def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:

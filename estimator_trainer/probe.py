@@ -12,13 +12,13 @@ import tensorflow as tf
 
 from estimator_trainer import checkpoints
 from estimator_trainer import data
+from estimator_trainer import ending
 from estimator_trainer import errors
 from estimator_trainer import parts as parts_lib
 from estimator_trainer.findings import Findings
 from estimator_trainer.plan import Plan
 
 _MARK = "check-%s.json"
-_JOB_FILE = "job.json"
 
 
 def examine(plan: Plan) -> Findings:
@@ -39,7 +39,7 @@ def _model_dir(plan: Plan) -> Findings:
                                json.dumps(mark) + "\n")
         marks = [_read(path) for path in tf.io.gfile.glob(posixpath.join(
             checkpoints.escape(folder), _MARK % "*"))]
-        is_running = tf.io.gfile.exists(posixpath.join(folder, _JOB_FILE))
+        is_running = tf.io.gfile.exists(posixpath.join(folder, ending.JOB_FILE))
     except (tf.errors.OpError, ValueError) as error:
         found.problems.append(
             f"model_dir is {folder!r} (from --model_dir), and it cannot be written:"

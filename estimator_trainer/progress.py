@@ -9,6 +9,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import batches
 from estimator_trainer import logs
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.task_config import TaskConfig
@@ -22,10 +23,7 @@ _BAR_SECS = 0.2
 
 def watch(features: Any, loss: tf.Tensor | None) -> None:
     """Makes a replica's batch size and loss known to the hooks of the current graph."""
-    first = tf.nest.flatten(features)[0]
-    is_sparse = isinstance(first, tf.SparseTensor)
-    size = first.dense_shape[0] if is_sparse else tf.shape(first, out_type=tf.int64)[0]
-    tf.compat.v1.add_to_collection(_EXAMPLES, size)
+    tf.compat.v1.add_to_collection(_EXAMPLES, batches.size(features))
     if loss is not None:
         tf.compat.v1.add_to_collection(_LOSSES, loss)
 

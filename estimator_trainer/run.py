@@ -104,8 +104,8 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
     announcer.announce("running")
     checkpoints.fall_back(config.model_dir)
     is_trained = lifecycle.is_trained(config)
-    build = strategy.for_one_process if is_trained else strategy.for_training
-    strategies = build(config, task)
+    strategies = (strategy.for_one_process(config) if is_trained else
+                  strategy.for_training(config, task))
     signals.listen_again()
     parts = parts_lib.load(plan)
     record = _record(stop, monitor)

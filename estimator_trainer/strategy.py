@@ -43,7 +43,7 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
                       _build(config.eval_distribute, config))
 
 
-def for_one_process(config: TrainerConfig, task: TaskConfig | None = None) -> Strategies:
+def for_one_process(config: TrainerConfig) -> Strategies:
     """Builds the evaluation strategy alone; an evaluation runs in one process, of any task."""
     return Strategies(None, _build(config.eval_distribute, config))
 

@@ -37,7 +37,7 @@ LAYERS = [
     {"task_config"},
     {"cluster_example"},
     {"cluster_spec"},
-    {"versions", "packed_file"},
+    {"versions", "packed_file", "gpus"},
     {"errors", "findings", "__init__"},
 ]
 # What answers before TensorFlow is imported.
@@ -46,7 +46,7 @@ LIGHT = {"cli", "command_line", "launch", "supervisor", "screen", "child", "shar
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
          "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
-         "packed_file", "__init__", "__main__"}
+         "packed_file", "gpus", "__init__", "__main__"}
 
 
 def _imports(path, top_level_only=False):

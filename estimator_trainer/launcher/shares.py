@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shutil
 import subprocess
 from typing import Sequence
+
+from estimator_trainer import gpus as gpus_lib
 
 _LIST_GPUS_SECS = 10
 _CPU_ONLY = "-1"
@@ -66,16 +67,10 @@ def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
         # What follows an invalid id is not seen (CUDA C++ Programming Guide, J.2).
         invalid = next((i for i, part in enumerate(ids) if part in ("", _CPU_ONLY)), len(ids))
         return ids[:invalid]
-    program = shutil.which("nvidia-smi")
-    if not program:
-        return []
     try:
-        listed = subprocess.run([program, "-L"], capture_output=True, text=True, check=False,
-                                timeout=_LIST_GPUS_SECS)
+        return [str(i) for i in range(len(gpus_lib.listed(_LIST_GPUS_SECS)))]
     except (OSError, subprocess.TimeoutExpired):
         return []
-    count = sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
-    return [str(i) for i in range(count)]
 
 
 def num_cores() -> int:
