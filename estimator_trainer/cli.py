@@ -14,6 +14,7 @@ from estimator_trainer import command_line
 from estimator_trainer import doctor
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import host_lists
 from estimator_trainer import launch
 from estimator_trainer import logs
 from estimator_trainer import manifest
@@ -46,6 +47,9 @@ def _run(line: CommandLine) -> int:
     variables = environment.read()
     if command == "list":
         print(check.list_plugins(as_json))
+        return 0
+    if line.hosts:
+        print(host_lists.describe(line.hosts))
         return 0
     if command == "launch":
         return launch.run(line.job, line.config, line.flags, variables)

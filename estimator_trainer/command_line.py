@@ -1,4 +1,4 @@
-"""The command line: the only flags, made of the fields of TrainerConfig and JobConfig."""
+"""The command line: the only flags, made of the fields of the three kinds of settings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from absl import flags
 
 from estimator_trainer import errors
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.host_lists import HostLists
 from estimator_trainer.job_config import JobConfig
 
 COMMANDS = {
@@ -20,11 +21,14 @@ COMMANDS = {
     "export": "Export a SavedModel from a checkpoint.",
     "launch": "Run a whole cluster on this machine: launch --worker=2 --ps=1 -- FLAGS",
     "manifest": "Write the job for a scheduler: manifest --platform=tfjob --worker=2 -- FLAGS",
+    "tf-config": "Print TF_CONFIG for lists of hosts: tf-config --ps_hosts=A --worker_hosts=B,C",
     "check": "Say what `train` would run, and every problem found. --json for machines, --probe to"
              " look at peers, model_dir, GPUs and data too.",
     "list": "List the plug-ins with their params.",
 }
 _JOB_COMMANDS = ("launch", "manifest")
+# Those with flags of their own, which follow them.
+_FIRST = (*_JOB_COMMANDS, "tf-config")
 _EXAMPLE = "estimator-trainer --model_fn=cnn --input_fn=digits --model_dir=/tmp/digits"
 
 
@@ -39,6 +43,7 @@ class CommandLine:
       is_probing: Whether --probe was given.
       job: The tasks of `launch` and `manifest`; else the default.
       flags: The words after `--`, for every task.
+      hosts: The lists of hosts of `tf-config`.
     """
 
     command: str
@@ -47,6 +52,7 @@ class CommandLine:
     is_probing: bool = False
     job: JobConfig = JobConfig()
     flags: tuple[str, ...] = ()
+    hosts: HostLists | None = None
 
 
 def parse(argv: Sequence[str]) -> CommandLine:
@@ -57,11 +63,13 @@ def parse(argv: Sequence[str]) -> CommandLine:
     """
     if argv and argv[0] in _JOB_COMMANDS:
         return _parse_job(argv[0], list(argv[1:]))
+    if argv and argv[0] == "tf-config":
+        return _parse_hosts(list(argv[1:]))
     words, settings = _parsed(argv, _trainer_flags())
     command = words[0] if words else "train"
-    if command not in COMMANDS or command in _JOB_COMMANDS or len(words) > 1:
+    if command not in COMMANDS or command in _FIRST or len(words) > 1:
         got = words[1] if command in COMMANDS and len(words) > 1 else command
-        first = " first of all" if got in _JOB_COMMANDS else ""
+        first = " first of all" if got in _FIRST else ""
         raise errors.ConfigError(
             f"command is {got!r} (from the command line); expected one of"
             f" {', '.join(COMMANDS)}{first}, and flags as --name=value."
@@ -84,6 +92,17 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     values.pop("json"), values.pop("probe")
     return CommandLine(command, _config(values), job=JobConfig(**settings),
                        flags=tuple(word for word in task_flags if word != "train"))
+
+
+def _parse_hosts(argv: list[str]) -> CommandLine:
+    words, values = _parsed(argv, _flag_values(HostLists))
+    if words:
+        raise errors.ConfigError(
+            f"tf-config got {words[0]!r} (from the command line); expected its flags alone. For"
+            " example: estimator-trainer tf-config --ps_hosts=a:2222 --worker_hosts=b:2222")
+    for name in ("ps_hosts", "worker_hosts"):
+        values[name] = tuple(values[name])
+    return CommandLine("tf-config", TrainerConfig(), hosts=HostLists(**values))
 
 
 def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], dict[str, Any]]:
@@ -111,7 +130,8 @@ def help_text() -> str:
         first, *more = textwrap.wrap(text, 84)
         lines += [f"  {name:10}{first}", *(f"  {'':10}{line}" for line in more)]
     group = ""
-    for field in [*dataclasses.fields(TrainerConfig), *dataclasses.fields(JobConfig)]:
+    for field in [field for config in (TrainerConfig, JobConfig, HostLists)
+                  for field in dataclasses.fields(config)]:
         if field.metadata["group"] != group:
             group = field.metadata["group"]
             lines += ["", f"{group}:"]

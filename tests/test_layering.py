@@ -30,8 +30,8 @@ LAYERS = [
     {"ending", "signals", "serving", "progress"},
     {"checkpoints", "plan", "stop", "peers"},
     {"result"},
-    {"config", "job_config", "params", "ports", "environment", "logs", "batches", "child",
-     "shares", "addresses", "imports"},
+    {"config", "job_config", "host_lists", "params", "ports", "environment", "logs", "batches",
+     "child", "shares", "addresses", "imports"},
     {"plugins", "settings"},
     {"topology"},
     {"task_config"},
@@ -41,7 +41,8 @@ LAYERS = [
     {"errors", "findings", "__init__"},
 ]
 # What answers before TensorFlow is imported.
-LIGHT = {"cli", "command_line", "launch", "supervisor", "screen", "child", "shares", "addresses",
+LIGHT = {"cli", "command_line", "host_lists", "launch", "supervisor", "screen", "child", "shares",
+         "addresses",
          "manifest", "check", "doctor", "findings", "imports", "peers", "plan", "result", "config",
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",

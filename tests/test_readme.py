@@ -12,11 +12,12 @@ from estimator_trainer import command_line
 from estimator_trainer import plugins
 from estimator_trainer import topology
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.host_lists import HostLists
 from estimator_trainer.job_config import JobConfig
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
-JOB_SETTINGS = {f.name for f in dataclasses.fields(JobConfig)}
+JOB_SETTINGS = {f.name for config in (JobConfig, HostLists) for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
 OTHERS = {"check"}
