@@ -1,0 +1,1 @@
+"""What model_fns here share, and any other may use: schedules, optimizers, the train op."""
