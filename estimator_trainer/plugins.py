@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import importlib
-from importlib import machinery
 import importlib.util
 import inspect
 import pathlib
@@ -18,8 +17,10 @@ import traceback
 import types
 from typing import Any, Callable, Mapping
 
+from estimator_trainer import default_params
 from estimator_trainer import errors
 from estimator_trainer import packed_file
+from estimator_trainer import sources
 
 # The arguments the Estimator passes, by name, to the functions of each kind.
 ARGUMENTS = {
@@ -55,8 +56,8 @@ class Plugin:
 
 def available(kind: str) -> list[str]:
     """Returns the bare names of the project's own plug-ins of this kind, sorted."""
-    return sorted(path.stem for folder in folders(f"{kind}s") for path in folder.glob("*.py")
-                  if not path.stem.startswith("_"))
+    found = [path for folder in sources.folders(f"{kind}s") for path in folder.glob("*.py")]
+    return sorted(path.stem for path in found if not path.stem.startswith("_"))
 
 
 def find(kind: str, name: str) -> Plugin:
@@ -76,10 +77,10 @@ def find(kind: str, name: str) -> Plugin:
     if is_file:
         path, module = _file(target), pathlib.Path(target).stem
     elif "." in target:
-        path, module = _source_of_module(target), target
+        path, module = sources.of_module(target), target
     else:
         module = f"{kind}s.{target}"
-        path = _source_of_module(module) if target.isidentifier() else None
+        path = sources.of_module(module) if target.isidentifier() else None
     if path is None or not path.is_file():
         raise errors.ConfigError(_not_found(kind, name, target))
     return _read(kind, name, module, path, function, is_file)
@@ -114,34 +115,10 @@ def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(p.name for p in parameters)
 
 
-def folders(package: str) -> list[pathlib.Path]:
-    """Returns the folders that a package's modules are looked up in."""
-    spec = machinery.PathFinder.find_spec(package, _search_path())
-    return [pathlib.Path(p) for p in (spec and spec.submodule_search_locations) or ()]
-
-
 def _file(target: str) -> pathlib.Path:
     path = pathlib.Path(target).absolute()
-    copies = [folder / packed_file.place(target) for folder in folders(packed_file.PACKAGE)]
+    copies = [folder / packed_file.place(target) for folder in sources.folders(packed_file.PACKAGE)]
     return next((copy for copy in [path, *copies] if copy.is_file()), path)
-
-
-def _search_path() -> list[str]:
-    return [*sys.path, str(pathlib.Path.cwd())]
-
-
-def _source_of_module(dotted: str) -> pathlib.Path | None:
-    """Finds a module's file; unlike `importlib.util.find_spec`, imports no parent package."""
-    top, *inner = dotted.split(".")
-    spec = machinery.PathFinder.find_spec(top, _search_path())
-    if spec is None or not inner:
-        return pathlib.Path(spec.origin) if spec and spec.origin else None
-    for folder in spec.submodule_search_locations or ():
-        stem = pathlib.Path(folder, *inner)
-        for path in (stem.with_suffix(".py"), stem / "__init__.py"):
-            if path.is_file():
-                return path
-    return None
 
 
 def _not_found(kind: str, name: str, target: str) -> str:
@@ -172,7 +149,7 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
             f" --{kind}={name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")
     doc = (ast.get_docstring(tree) or "").partition("\n")[0]
     return Plugin(kind, name, module, str(path), function, is_file,
-                  _default_params(tree, path), doc)
+                  default_params.read(tree, path), doc)
 
 
 def _bound_names(tree: ast.Module) -> set[str]:
@@ -186,23 +163,6 @@ def _bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
     return names
-
-
-def _default_params(tree: ast.Module, path: pathlib.Path) -> Mapping[str, Any] | None:
-    for node in tree.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        if isinstance(target, ast.Name) and target.id == "DEFAULT_PARAMS":
-            try:
-                params = ast.literal_eval(node.value)  # type: ignore[attr-defined]
-            except ValueError:
-                params = None
-            if not isinstance(params, dict):
-                raise errors.ConfigError(
-                    f"DEFAULT_PARAMS in {path}, line {node.lineno}, is not a literal dict;"
-                    " expected names and plain values, which can be read without importing the"
-                    ' module. For example: DEFAULT_PARAMS = {"learning_rate": 0.1}')
-            return params
-    return None
 
 
 def _import(plugin: Plugin) -> types.ModuleType:

@@ -37,7 +37,8 @@ LAYERS = [
     {"task_config"},
     {"cluster_example"},
     {"cluster_spec"},
-    {"versions", "packed_file", "gpus"},
+    {"default_params"},
+    {"versions", "packed_file", "sources", "gpus"},
     {"errors", "findings", "__init__"},
 ]
 # What answers before TensorFlow is imported.
@@ -47,7 +48,7 @@ LIGHT = {"cli", "command_line", "host_lists", "launch", "supervisor", "screen", 
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
          "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
-         "packed_file", "gpus", "__init__", "__main__"}
+         "packed_file", "gpus", "sources", "default_params", "__init__", "__main__"}
 
 
 def _imports(path, top_level_only=False):

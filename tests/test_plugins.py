@@ -52,6 +52,20 @@ def test_a_file_is_read_without_running_it_and_loads_beside_its_neighbours(folde
     assert plugin.default_params == {"width": 3}
 
 
+def test_defaults_may_include_those_of_imported_modules(folder):
+    (folder / "team").mkdir()
+    (folder / "team" / "shared.py").write_text("import nowhere\nDEFAULT_PARAMS = {'rate': 0.5}\n")
+    more = "{**ours.DEFAULT_PARAMS, 'rate': 2.0, "
+    (folder / "mine.py").write_text("from team import shared as ours\n" +
+                                    SOURCE.replace("{", more))
+    assert plugins.find("model_fn", "./mine.py").default_params == {"rate": 2.0, "width": 3}
+    for other in ("team", "nobody", "ours.rates"):
+        (folder / "mine.py").write_text(
+            "import team\n" + SOURCE.replace("{", f"{{**{other}.DEFAULT_PARAMS, "))
+        with pytest.raises(errors.ConfigError, match="is not a literal dict"):
+            plugins.find("model_fn", "./mine.py")
+
+
 def test_a_dotted_module_and_another_function_can_be_named(folder):
     (folder / "team" / "models").mkdir(parents=True)
     (folder / "team" / "models" / "ctr.py").write_text(SOURCE)

@@ -21,6 +21,7 @@ from typing import Iterator, Mapping, Sequence
 from estimator_trainer import __version__
 from estimator_trainer import packed_file
 from estimator_trainer import plugins
+from estimator_trainer import sources
 from estimator_trainer import versions
 
 STEM = f"estimator_trainer-{__version__}"
@@ -69,7 +70,7 @@ def requirements(tensorflow: str) -> list[str]:
 def _own_files() -> dict[str, bytes]:
     files = _tree(_HERE, _HERE.name)
     for kind in plugins.ARGUMENTS:
-        for folder in plugins.folders(f"{kind}s"):
+        for folder in sources.folders(f"{kind}s"):
             files = _tree(folder, folder.name) | files
     return files
 
