@@ -12,12 +12,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns import _classifier
+from model_fns.training import classifier
 
-DEFAULT_PARAMS = {
-    "learning_rate": 0.1,  # of SGD, for the mean loss of the global batch
-    "num_classes": 0,  # 0: from the data
-}
+DEFAULT_PARAMS = {**classifier.DEFAULT_PARAMS}
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
@@ -28,7 +25,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       features: `{"image": float32 [batch, height, width, channels]}`, or the image alone.
       labels: int64 [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
-      params: See DEFAULT_PARAMS.
+      params: Those of `model_fns.training.classifier`.
     """
     image = features["image"] if isinstance(features, dict) else features
     network = tf.keras.Sequential([
@@ -36,7 +33,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
         tf.keras.layers.MaxPooling2D(),
         tf.keras.layers.Flatten(),
         tf.keras.layers.Dense(64, activation="relu"),
-        tf.keras.layers.Dense(_classifier.num_classes(params)),
+        tf.keras.layers.Dense(classifier.num_classes(params)),
     ])
     logits = network(image, training=mode == tf.estimator.ModeKeys.TRAIN)
-    return _classifier.spec(logits, labels, mode, params["learning_rate"])
+    return classifier.spec(logits, labels, mode, params)

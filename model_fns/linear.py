@@ -6,12 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns import _classifier
+from model_fns.training import classifier
 
-DEFAULT_PARAMS = {
-    "learning_rate": 0.1,  # of SGD, for the mean loss of the global batch
-    "num_classes": 0,  # 0: from the data
-}
+DEFAULT_PARAMS = {**classifier.DEFAULT_PARAMS}
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
@@ -22,9 +19,9 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       features: `{"image": float32 [batch, ...]}`, or the image alone.
       labels: int64 [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
-      params: See DEFAULT_PARAMS.
+      params: Those of `model_fns.training.classifier`.
     """
     image = features["image"] if isinstance(features, dict) else features
     flat = tf.keras.layers.Flatten()(image)
-    logits = tf.keras.layers.Dense(_classifier.num_classes(params), name="logits")(flat)
-    return _classifier.spec(logits, labels, mode, params["learning_rate"])
+    logits = tf.keras.layers.Dense(classifier.num_classes(params), name="logits")(flat)
+    return classifier.spec(logits, labels, mode, params)

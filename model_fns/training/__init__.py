@@ -1,1 +1,18 @@
-"""What model_fns here share, and any other may use: schedules, optimizers, the train op."""
+"""What model_fns here share, and any other may use, each by itself.
+
+    from model_fns.training import classifier
+
+    DEFAULT_PARAMS = {**classifier.DEFAULT_PARAMS, "hidden_units": 100}
+
+    def model_fn(features, labels, mode, params):
+        logits = ...
+        return classifier.spec(logits, labels, mode, params)
+
+  schedules    learning rates as functions of the global step
+  optimizers   optimizers by name, and clipping, accumulation, averages wrapped around them
+  averages     moving averages of the variables, in their place in evaluation and export
+  update       from a loss to the EstimatorSpec of mode "train"
+  classifier   from logits to the EstimatorSpec of any mode
+
+Each module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.
+"""

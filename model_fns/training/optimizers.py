@@ -1,39 +1,55 @@
-"""Optimizers by name."""
+"""Optimizers by name, and wrappers that change what becomes of the gradients.
+
+They are those of TensorFlow 1, whose variables have the names in old checkpoints. A wrapper is
+one too: it computes gradients as the optimizer inside does, and differs in how it applies them.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Sequence, TypeAlias
 
 import tensorflow as tf
 
 DEFAULT_PARAMS = {
-    "optimizer": "sgd",  # adadelta, adagrad, adam, ftrl, momentum, nesterov, rmsprop or sgd
+    "optimizer": "sgd",  # adadelta, adagrad, adagrad_da, adam, ftrl, momentum, nesterov,
+    # proximal_adagrad, proximal_sgd, rmsprop or sgd
     "momentum": 0.9,  # of momentum, nesterov and rmsprop
     "adam_beta1": 0.9,
     "adam_beta2": 0.999,
-    "epsilon": 1e-8,  # of adam, adadelta and rmsprop
-    "l1": 0.0,  # of ftrl
-    "l2": 0.0,  # of ftrl
+    "epsilon": 1e-8,  # of adadelta, adam and rmsprop
+    "l1_strength": 0.0,  # of adagrad_da, ftrl, proximal_adagrad and proximal_sgd
+    "l2_strength": 0.0,  # of the same
 }
+Optimizer: TypeAlias = tf.compat.v1.train.Optimizer
+_GradsAndVars = Sequence[tuple[Any, tf.Variable]]
 _train = tf.compat.v1.train
-_Build = Callable[[tf.Tensor, dict[str, Any]], tf.compat.v1.train.Optimizer]
-_BY_NAME: dict[str, _Build] = {
+_BY_NAME: dict[str, Callable[[tf.Tensor, dict[str, Any]], Optimizer]] = {
     "adadelta": lambda rate, p: _train.AdadeltaOptimizer(rate, epsilon=p["epsilon"]),
     "adagrad": lambda rate, p: _train.AdagradOptimizer(rate),
+    "adagrad_da": lambda rate, p: _train.AdagradDAOptimizer(
+        rate, _train.get_or_create_global_step(), l1_regularization_strength=p["l1_strength"],
+        l2_regularization_strength=p["l2_strength"]),
     "adam": lambda rate, p: _train.AdamOptimizer(
         rate, p["adam_beta1"], p["adam_beta2"], p["epsilon"]),
     "ftrl": lambda rate, p: _train.FtrlOptimizer(
-        rate, l1_regularization_strength=p["l1"], l2_regularization_strength=p["l2"]),
+        rate, l1_regularization_strength=p["l1_strength"],
+        l2_regularization_strength=p["l2_strength"]),
     "momentum": lambda rate, p: _train.MomentumOptimizer(rate, p["momentum"]),
     "nesterov": lambda rate, p: _train.MomentumOptimizer(rate, p["momentum"], use_nesterov=True),
+    "proximal_adagrad": lambda rate, p: _train.ProximalAdagradOptimizer(
+        rate, l1_regularization_strength=p["l1_strength"],
+        l2_regularization_strength=p["l2_strength"]),
+    "proximal_sgd": lambda rate, p: _train.ProximalGradientDescentOptimizer(
+        rate, l1_regularization_strength=p["l1_strength"],
+        l2_regularization_strength=p["l2_strength"]),
     "rmsprop": lambda rate, p: _train.RMSPropOptimizer(
         rate, momentum=p["momentum"], epsilon=p["epsilon"]),
     "sgd": lambda rate, p: _train.GradientDescentOptimizer(rate),
 }
 
 
-def optimizer(params: dict[str, Any], learning_rate: tf.Tensor) -> tf.compat.v1.train.Optimizer:
-    """Returns an optimizer of TensorFlow 1, whose variables have the names of old checkpoints.
+def by_name(params: dict[str, Any], learning_rate: tf.Tensor) -> Optimizer:
+    """Returns the optimizer that the params name.
 
     Args:
       params: See DEFAULT_PARAMS.
@@ -47,3 +63,132 @@ def optimizer(params: dict[str, Any], learning_rate: tf.Tensor) -> tf.compat.v1.
         raise ValueError(f"optimizer is {name!r}; expected one of {', '.join(sorted(_BY_NAME))}."
                          " For example: --param optimizer=adam")
     return _BY_NAME[name](learning_rate, params)
+
+
+class _Wrapper(Optimizer):
+    """Does as the optimizer inside does."""
+
+    def __init__(self, optimizer: Optimizer):
+        super().__init__(use_locking=False, name=type(self).__name__)
+        self._inside = optimizer
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, tf.Variable]]:
+        pairs: list[tuple[Any, tf.Variable]] = self._inside.compute_gradients(*args, **kwargs)
+        return pairs
+
+    def apply_gradients(self, grads_and_vars: _GradsAndVars, global_step: tf.Variable = None,
+                        name: str | None = None) -> tf.Operation:
+        return self._inside.apply_gradients(grads_and_vars, global_step, name)
+
+
+class Clipping(_Wrapper):
+    """Scales the gradients of a step down to a global norm.
+
+    The norm is that of the mean over synchronous replicas, so their number changes nothing.
+    """
+
+    def __init__(self, optimizer: Optimizer, norm: float):
+        super().__init__(optimizer)
+        self._norm = norm
+
+    def apply_gradients(self, grads_and_vars: _GradsAndVars, global_step: tf.Variable = None,
+                        name: str | None = None) -> tf.Operation:
+        pairs = [(grad, var) for grad, var in grads_and_vars if grad is not None]
+        return _merged(self._reduce_and_apply, pairs, global_step)
+
+    def _reduce_and_apply(self, strategy: tf.distribute.Strategy, pairs: Any,
+                          global_step: tf.Variable) -> tf.Operation:
+        # Each replica's loss is divided by their number already: the sum is the mean.
+        grads = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
+        return _in_each_replica(strategy, self._clip_and_apply, grads, [v for _, v in pairs],
+                                global_step)
+
+    def _clip_and_apply(self, grads: list[Any], variables: list[tf.Variable],
+                        global_step: tf.Variable) -> tf.Operation:
+        clipped, _ = tf.clip_by_global_norm(grads, self._norm)
+        count = tf.distribute.get_replica_context().num_replicas_in_sync
+        parts = [grad if count == 1 else tf.convert_to_tensor(grad) / count for grad in clipped]
+        return super().apply_gradients(list(zip(parts, variables)), global_step)
+
+
+class Averaging(_Wrapper):
+    """Updates moving averages of the variables with each global step.
+
+    The averages forget faster in the first steps: min(decay, (1 + step) / (10 + step)).
+    """
+
+    def __init__(self, optimizer: Optimizer, decay: float):
+        super().__init__(optimizer)
+        self._decay = decay
+
+    def apply_gradients(self, grads_and_vars: _GradsAndVars, global_step: tf.Variable = None,
+                        name: str | None = None) -> tf.Operation:
+        pairs = list(grads_and_vars)
+        before = tf.identity(global_step)
+        with tf.control_dependencies([before]):
+            update = super().apply_gradients(pairs, global_step, name)
+        with tf.control_dependencies([update]):
+            after = global_step.read_value()
+            step = tf.cast(after, tf.float32)
+            decay = tf.minimum(self._decay, (1.0 + step) / (10.0 + step))
+            # Not by a branch around it, in which the averages could not be made.
+            decay = tf.where(tf.equal(before, after), 1.0, decay)
+            return tf.train.ExponentialMovingAverage(decay).apply([var for _, var in pairs])
+
+
+class Accumulating(_Wrapper):
+    """Applies the mean gradients of `steps` batches at once, as one global step.
+
+    What it has accumulated is each process's own, and is not in checkpoints.
+    """
+
+    def __init__(self, optimizer: Optimizer, steps: int):
+        super().__init__(optimizer)
+        self._steps = steps
+
+    def apply_gradients(self, grads_and_vars: _GradsAndVars, global_step: tf.Variable = None,
+                        name: str | None = None) -> tf.Operation:
+        pairs = [(grad, var) for grad, var in grads_and_vars if grad is not None]
+        runs = _local(tf.zeros([], tf.int64), "runs")
+        totals = [_local(tf.zeros(var.shape, var.dtype), "accumulated") for _, var in pairs]
+        added = [total.assign_add(tf.convert_to_tensor(grad))
+                 for total, (grad, _) in zip(totals, pairs)]
+        with tf.control_dependencies([*added, runs.assign_add(1)]):
+            is_due = tf.equal(runs.read_value() % self._steps, 0)
+            means = [total.read_value() / self._steps for total in totals]
+        update = _merged(self._apply_if, list(zip(means, (var for _, var in pairs))), global_step,
+                         is_due)
+        with tf.control_dependencies([update]):
+            keep = 1.0 - tf.cast(is_due, tf.float32)
+            return tf.group(*(total.assign(mean * self._steps * tf.cast(keep, mean.dtype))
+                              for total, mean in zip(totals, means)))
+
+    def _apply_if(self, strategy: tf.distribute.Strategy, pairs: Any, global_step: tf.Variable,
+                  is_due: Any) -> tf.Operation:
+        all_due = strategy.experimental_local_results(is_due)
+        return tf.cond(all_due[0], lambda: _in_each_replica(
+            strategy, self._inside.apply_gradients, pairs, global_step), tf.no_op)
+
+
+def _merged(function: Callable[..., tf.Operation], *args: Any) -> tf.Operation:
+    """Calls `function(strategy, *args)` once for all replicas.
+
+    No replica may meet the others inside a branch, so a branch has to be around them all.
+    """
+    return tf.distribute.get_replica_context().merge_call(function, args=args)
+
+
+def _in_each_replica(strategy: tf.distribute.Strategy, function: Callable[..., tf.Operation],
+                     *args: Any) -> tf.Operation:
+    return strategy.group(strategy.extended.call_for_each_replica(function, args=args))
+
+
+def _local(value: tf.Tensor, name: str) -> tf.Variable:
+    """Makes a variable of this replica's own, on a worker's device also where variables are on ps.
+    """
+    with tf.compat.v1.colocate_with(tf.no_op()):
+        return tf.compat.v1.Variable(
+            value, name=name, trainable=False, use_resource=True,
+            collections=[tf.compat.v1.GraphKeys.LOCAL_VARIABLES],
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import tensorflow as tf
 
 DEFAULT_PARAMS = {
     "learning_rate": 0.1,  # for the mean loss of the global batch, after the warm-up
-    "decay": "constant",  # constant, exponential, staircase, steps or cosine
-    "decay_steps": 1000,  # steps that decay_rate stands for; of cosine: all after the warm-up
-    "decay_rate": 0.9,  # factor of exponential and staircase in decay_steps; of steps, at each
-    "decay_boundaries": [],  # of steps: the global steps at which the rate is multiplied
+    "reference_batch_size": 0,  # global batch that learning_rate is for: it grows with the batch
     "warmup_steps": 0,  # steps in which the rate grows from 0, linearly
+    "decay": "constant",  # constant, exponential, staircase, steps or cosine
+    "decay_rate": 0.9,  # factor of exponential and staircase in decay_steps; of steps, at each
+    "decay_steps": 1000,  # steps that decay_rate stands for; of cosine: all after the warm-up
+    "decay_epochs": 0.0,  # in place of decay_steps, in passes over the data; 0: decay_steps
+    "decay_boundaries": [],  # of steps: the global steps (or epochs) that multiply the rate
+    "global_batch_size": 0,  # examples of one global step; 0: from the input_fn's batch_size
+    "train_examples": 0,  # of one epoch; 0: from the data
 }
 _DECAYS = ("constant", "exponential", "staircase", "steps", "cosine")
 
@@ -20,8 +25,9 @@ _DECAYS = ("constant", "exponential", "staircase", "steps", "cosine")
 def learning_rate(params: dict[str, Any], global_step: tf.Tensor) -> tf.Tensor:
     """Returns the learning rate of a step.
 
-    The warm-up is that of Goyal et al., "Accurate, Large Minibatch SGD" (arXiv:1706.02677), the
-    cosine that of Loshchilov and Hutter, "SGDR" (arXiv:1608.03983), without restarts.
+    The linear scaling and the warm-up are those of Goyal et al., "Accurate, Large Minibatch SGD"
+    (arXiv:1706.02677), the cosine that of Loshchilov and Hutter, "SGDR" (arXiv:1608.03983),
+    without restarts.
 
     Args:
       params: See DEFAULT_PARAMS.
@@ -31,20 +37,44 @@ def learning_rate(params: dict[str, Any], global_step: tf.Tensor) -> tf.Tensor:
       float32 [].
 
     Raises:
-      ValueError: for an unknown decay.
+      ValueError: for an unknown decay, or one in epochs of unknown length.
     """
     rate, kind = tf.constant(params["learning_rate"], tf.float32), params["decay"]
     if kind not in _DECAYS:
         raise ValueError(f"decay is {kind!r}; expected one of {', '.join(sorted(_DECAYS))}. For"
                          " example: --param decay=cosine")
-    step = tf.cast(global_step, tf.float32)
-    warmup = float(params["warmup_steps"])
-    part = tf.maximum(step - warmup, 0.0) / params["decay_steps"]
+    if params["reference_batch_size"]:
+        rate *= _known(params, "global_batch_size") / params["reference_batch_size"]
+    step, warmup = tf.cast(global_step, tf.float32), float(params["warmup_steps"])
+    part = tf.maximum(step - warmup, 0.0) / _decay_steps(params)
     if kind in ("exponential", "staircase"):
         rate *= tf.pow(params["decay_rate"], tf.floor(part) if kind == "staircase" else part)
     elif kind == "steps":
-        passed = [tf.cast(step >= boundary, tf.float32) for boundary in params["decay_boundaries"]]
+        scale = steps_per_epoch(params) if params["decay_epochs"] else 1.0
+        passed = [tf.cast(step >= boundary * scale, tf.float32)
+                  for boundary in params["decay_boundaries"]]
         rate *= tf.pow(params["decay_rate"], tf.add_n(passed) if passed else 0.0)
     elif kind == "cosine":
-        rate *= 0.5 * (1.0 + tf.cos(3.141592653589793 * tf.minimum(part, 1.0)))
+        rate *= 0.5 * (1.0 + tf.cos(math.pi * tf.minimum(part, 1.0)))
     return rate * tf.minimum((step + 1.0) / warmup, 1.0) if warmup else rate
+
+
+def steps_per_epoch(params: dict[str, Any]) -> float:
+    """Returns the global steps of one pass over the training set.
+
+    Raises:
+      ValueError: if its length, or the batch size, is unknown.
+    """
+    return _known(params, "train_examples") / _known(params, "global_batch_size")
+
+
+def _decay_steps(params: dict[str, Any]) -> float:
+    epochs = params["decay_epochs"]
+    return epochs * steps_per_epoch(params) if epochs else float(params["decay_steps"])
+
+
+def _known(params: dict[str, Any], name: str) -> int:
+    if params[name] < 1:
+        raise ValueError(f"{name} is {params[name]}, and the input_fn does not tell it. For"
+                         f" example: --param {name}=1000")
+    return int(params[name])

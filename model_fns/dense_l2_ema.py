@@ -1,0 +1,47 @@
+"""Classifier with one hidden layer of ReLUs, L2 penalty and moving averages: 784-500-10 for MNIST.
+
+Weights from a truncated normal distribution of deviation 0.1, L2 1e-4 on them, SGD whose rate
+decays by 0.99 an epoch, moving averages (0.99) of the variables used for evaluation and export,
+histograms of variables and gradients: the running example of a book on TensorFlow 1.
+
+Source: https://github.com/caicloud/tensorflow-tutorial (chapters 5, 7 and 10)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns.training import classifier
+
+DEFAULT_PARAMS = {
+    **classifier.DEFAULT_PARAMS,
+    "learning_rate": 0.8,  # of SGD, for the mean loss of the global batch, in the first epoch
+    "decay": "exponential",
+    "decay_rate": 0.99,
+    "decay_epochs": 1.0,
+    "moving_average": 0.99,
+    "weight_decay": 2e-4,  # times sum(v^2) / 2: L2 1e-4
+    "histograms": True,
+    "hidden_units": 500,
+}
+
+
+def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
+             params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Builds the classifier.
+
+    Args:
+      features: `{"image": float32 [batch, ...]}`, or the image alone.
+      labels: int64 [batch], classes from 0; None in mode "infer".
+      mode: A `tf.estimator.ModeKeys`.
+      params: See DEFAULT_PARAMS and `model_fns.training.classifier`.
+    """
+    image = features["image"] if isinstance(features, dict) else features
+    normal = tf.compat.v1.truncated_normal_initializer(stddev=0.1)
+    hidden = tf.keras.layers.Dense(params["hidden_units"], tf.nn.relu, kernel_initializer=normal,
+                                   name="hidden")(tf.keras.layers.Flatten()(image))
+    logits = tf.keras.layers.Dense(classifier.num_classes(params), kernel_initializer=normal,
+                                   name="logits")(hidden)
+    return classifier.spec(logits, labels, mode, params)

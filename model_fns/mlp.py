@@ -1,0 +1,40 @@
+"""Classifier with one hidden layer of sigmoids: 784-100-10 for MNIST.
+
+Weights from a standard normal distribution, biases 0, SGD with 0.0005, mean cross-entropy: the
+network of the well-known example of asynchronous training with TensorFlow 1.2.
+
+Source: https://github.com/ischlag/distributed-tensorflow-example
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns.training import classifier
+
+DEFAULT_PARAMS = {
+    **classifier.DEFAULT_PARAMS,
+    "learning_rate": 0.0005,  # for the mean loss of the global batch
+    "hidden_units": 100,
+}
+
+
+def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
+             params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Builds the classifier.
+
+    Args:
+      features: `{"image": float32 [batch, ...]}`, or the image alone.
+      labels: int64 [batch], classes from 0; None in mode "infer".
+      mode: A `tf.estimator.ModeKeys`.
+      params: See DEFAULT_PARAMS and `model_fns.training.classifier`.
+    """
+    image = features["image"] if isinstance(features, dict) else features
+    normal = tf.compat.v1.random_normal_initializer()
+    hidden = tf.keras.layers.Dense(params["hidden_units"], tf.sigmoid, kernel_initializer=normal,
+                                   name="hidden")(tf.keras.layers.Flatten()(image))
+    logits = tf.keras.layers.Dense(classifier.num_classes(params), kernel_initializer=normal,
+                                   name="logits")(hidden)
+    return classifier.spec(logits, labels, mode, params)

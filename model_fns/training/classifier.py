@@ -1,0 +1,88 @@
+"""What classifiers share: from logits to the EstimatorSpec of any mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns.training import averages
+from model_fns.training import update
+
+DEFAULT_PARAMS = {
+    **update.DEFAULT_PARAMS,
+    "num_classes": 0,  # 0: from the data
+    "label_smoothing": 0.0,  # part of the probability that is spread over all classes
+    "weight_decay": 0.0,  # adds this times sum(v^2) / 2 over all kernels v to the training loss
+}
+
+
+def num_classes(params: dict[str, Any]) -> int:
+    """Returns the number of classes.
+
+    Raises:
+      ValueError: if neither the user nor the data gives it.
+    """
+    if params["num_classes"] < 1:
+        raise ValueError(
+            f"num_classes is {params['num_classes']}, and the input_fn's module has no"
+            " data_params that tells it. For example: --param num_classes=10")
+    return int(params["num_classes"])
+
+
+def spec(logits: tf.Tensor, labels: tf.Tensor | None, mode: str,
+         params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Builds the EstimatorSpec of a classifier in any mode.
+
+    Args:
+      logits: float32 [batch, classes].
+      labels: int [batch], classes from 0; None in mode "infer".
+      mode: A `tf.estimator.ModeKeys`.
+      params: See DEFAULT_PARAMS.
+
+    Returns:
+      A spec whose predictions are `classes` (int64 [batch]) and `probabilities` (float32
+      [batch, classes]), and whose metric is `accuracy`.
+    """
+    logits = tf.cast(logits, tf.float32)
+    classes = tf.argmax(logits, axis=-1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return prediction({"classes": classes, "probabilities": tf.nn.softmax(logits)}, params)
+    loss = cross_entropy(logits, labels, params["label_smoothing"])
+    if mode == tf.estimator.ModeKeys.EVAL:
+        accuracy = tf.compat.v1.metrics.accuracy(labels, classes)
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"accuracy": accuracy},
+                                          scaffold=averages.scaffold(params))
+    is_right = tf.equal(classes, tf.cast(labels, tf.int64))
+    tf.compat.v1.summary.scalar("accuracy", tf.reduce_mean(tf.cast(is_right, tf.float32)))
+    return update.spec(loss + weight_penalty(params["weight_decay"]), params)
+
+
+def prediction(predictions: dict[str, tf.Tensor],
+               params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Builds the EstimatorSpec of mode "infer", whose signature gives all of the predictions."""
+    return tf.estimator.EstimatorSpec(
+        tf.estimator.ModeKeys.PREDICT, predictions=predictions,
+        export_outputs={"serving_default": tf.estimator.export.PredictOutput(predictions)},
+        scaffold=averages.scaffold(params))
+
+
+def cross_entropy(logits: tf.Tensor, labels: tf.Tensor, smoothing: float = 0.0) -> tf.Tensor:
+    """Returns the mean cross-entropy over a batch, float32 [].
+
+    With label smoothing (Szegedy et al., arXiv:1512.00567, section 7) the target is 1 - smoothing
+    at the label and smoothing / classes everywhere.
+    """
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    if smoothing:
+        uniform = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
+        losses = (1.0 - smoothing) * losses + smoothing * uniform
+    return tf.reduce_mean(losses)
+
+
+def weight_penalty(decay: float) -> tf.Tensor:
+    """Returns `decay` times half the sum of squares of all kernels, float32 []; not of biases."""
+    if not decay:
+        return tf.constant(0.0)
+    kernels = [v for v in tf.compat.v1.trainable_variables() if v.shape.rank > 1]
+    return decay * tf.add_n([tf.nn.l2_loss(tf.cast(v, tf.float32)) for v in kernels])

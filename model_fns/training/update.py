@@ -1,0 +1,107 @@
+"""The update that a training step makes: from a loss to the EstimatorSpec of mode "train"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns.training import averages
+from model_fns.training import optimizers
+from model_fns.training import schedules
+
+DEFAULT_PARAMS = {
+    **schedules.DEFAULT_PARAMS,
+    **optimizers.DEFAULT_PARAMS,
+    **averages.DEFAULT_PARAMS,
+    "clip_norm": 0.0,  # global norm that a step's gradients are scaled down to; 0: none
+    "accumulate_steps": 1,  # batches whose mean gradients make one update, one global step
+    "on_nan": "stop",  # or skip: leave out an update whose gradients are not all finite
+    "histograms": False,  # of variables and gradients, for TensorBoard
+}
+# Graph collections, through which the program asks for what its flags say, and learns that it is
+# done; a model_fn with a train op of its own may answer too.
+SYNC_REPLICAS = "sync_replicas"  # gradients that a step takes, trainers; then the optimizer
+LOSS_SCALE, LOSS_SCALED = "loss_scale", "loss_scaled"  # 1 if wanted, 1 if done
+RUNS_PER_STEP = "runs_per_step"  # session runs that one global step takes
+_NO_GROWTH = 2**31 - 1
+
+
+def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Builds the EstimatorSpec of mode "train".
+
+    Args:
+      loss: float32 [], the mean over the batch, with all that is to be minimised.
+      params: See DEFAULT_PARAMS.
+
+    Raises:
+      ValueError: for params that do not go together.
+    """
+    global_step = tf.compat.v1.train.get_or_create_global_step()
+    rate = schedules.learning_rate(params, global_step)
+    optimizer = _optimizer(params, rate)
+    pairs = optimizer.compute_gradients(loss)
+    tf.compat.v1.summary.scalar("learning_rate", rate)
+    if params["histograms"]:
+        _write_histograms(pairs)
+    train_op = optimizer.apply_gradients(pairs, global_step)
+    if params["on_nan"] == "skip":
+        # The Estimator ends training at a loss that is NaN.
+        loss = tf.where(tf.math.is_finite(loss), loss, tf.zeros_like(loss))
+    return tf.estimator.EstimatorSpec(
+        tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=train_op)
+
+
+def _optimizer(params: dict[str, Any], rate: tf.Tensor) -> optimizers.Optimizer:
+    """Returns the optimizer within all wrappers asked for; the outermost comes first."""
+    request = tf.compat.v1.get_collection_ref(SYNC_REPLICAS)
+    optimizer = optimizers.by_name(params, rate)
+    if params["clip_norm"]:
+        optimizer = optimizers.Clipping(optimizer, params["clip_norm"])
+    if params["moving_average"] and request:
+        optimizer = optimizers.Averaging(optimizer, params["moving_average"])
+    is_scaled = bool(tf.compat.v1.get_collection(LOSS_SCALE))
+    loss_scale = _loss_scale(params, is_scaled)
+    if request:
+        _refuse_with_sync(params, loss_scale)
+        optimizer = tf.compat.v1.train.SyncReplicasOptimizer(optimizer, *request)
+        request.append(optimizer)
+    elif loss_scale:
+        optimizer = tf.compat.v1.train.experimental.MixedPrecisionLossScaleOptimizer(
+            optimizer, loss_scale)
+        if is_scaled:
+            tf.compat.v1.add_to_collection(LOSS_SCALED, 1)
+    if params["accumulate_steps"] > 1:
+        optimizer = optimizers.Accumulating(optimizer, params["accumulate_steps"])
+        tf.compat.v1.add_to_collection(RUNS_PER_STEP, params["accumulate_steps"])
+    if params["moving_average"] and not request:
+        optimizer = optimizers.Averaging(optimizer, params["moving_average"])
+    return optimizer
+
+
+def _loss_scale(params: dict[str, Any], is_scaled: bool) -> Any:
+    """Returns the scale of the loss that float16 needs; also leaves out updates not finite."""
+    if params["on_nan"] not in ("stop", "skip"):
+        raise ValueError(f"on_nan is {params['on_nan']!r}; expected skip or stop. For example:"
+                         " --param on_nan=skip")
+    scale = tf.compat.v1.train.experimental.DynamicLossScale
+    if is_scaled:
+        return scale()
+    return scale(initial_loss_scale=1, increment_period=_NO_GROWTH) if (
+        params["on_nan"] == "skip") else None
+
+
+def _refuse_with_sync(params: dict[str, Any], loss_scale: Any) -> None:
+    if loss_scale is not None or params["accumulate_steps"] > 1:
+        raise ValueError(
+            "sync_replicas is set (from --sync_replicas), and the chief alone sees the gradients"
+            " of all workers: accumulate_steps, on_nan=skip and mixed_precision=float16 do not"
+            " work with it. For example: --param accumulate_steps=1 --param on_nan=stop")
+
+
+def _write_histograms(pairs: list[tuple[Any, tf.Variable]]) -> None:
+    for grad, var in pairs:
+        name = var.op.name
+        tf.compat.v1.summary.histogram(f"variables/{name}", var)
+        if grad is not None:
+            tf.compat.v1.summary.histogram(f"gradients/{name}", tf.convert_to_tensor(grad))
