@@ -12,7 +12,7 @@ import tensorflow as tf
 from estimator_trainer import batches
 from estimator_trainer import errors
 from estimator_trainer import plugins
-from estimator_trainer.task_config import TaskConfig
+from estimator_trainer.plan import Plan
 
 InputFn = Callable[..., tf.data.Dataset]
 FEATURES, IS_LAST = "features", "is_last"
@@ -38,7 +38,7 @@ class DataSpec:
         return self.batches == tf.data.INFINITE_CARDINALITY
 
 
-def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
+def adapt(function: InputFn, plan: Plan) -> InputFn:
     """Makes `function` callable with every argument that the Estimator passes.
 
     The Estimator passes `input_context` under a strategy only, so plain ps training would read
@@ -46,8 +46,7 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
 
     Args:
       function: The plug-in's function, with any subset of the Estimator's arguments.
-      name: What the user calls it, for messages.
-      task: Gives this process its place among the trainers.
+      plan: Gives this process its place among the trainers, and the settings.
 
     Returns:
       An input_fn; it raises ConfigError when `function` returns no Dataset. In mode "train" its
@@ -55,6 +54,7 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
       this batch is the last. The model_fn that `model.adapt` makes takes them apart.
     """
     takes = plugins.arguments(function)
+    name, task = plan.config.input_fn, plan.task
 
     def input_fn(mode: str, params: dict[str, Any], config: Any = None,
                  input_context: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
@@ -68,7 +68,7 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
         if not is_training:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
         passed = {"mode": mode, "params": params, "config": config,
-                  "input_context": input_context or _shard(task)}
+                  "input_context": input_context or _shard(plan)}
         dataset = function(**{key: value for key, value in passed.items() if key in takes})
         if not isinstance(dataset, tf.data.Dataset):
             raise errors.ConfigError(
@@ -76,6 +76,7 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
                 " expected a tf.data.Dataset of (features, labels), not yet iterated. For"
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
         if is_training:
+            dataset = _as_set(dataset, plan, passed["input_context"])
             return batches.mark_last(dataset).map(_with_mark)
         is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
         return batches.split(dataset, num_replicas) if is_split else dataset
@@ -83,10 +84,11 @@ def adapt(function: InputFn, name: str, task: TaskConfig) -> InputFn:
     return input_fn
 
 
-def describe(input_fn: InputFn, params: dict[str, Any]) -> DataSpec:
-    """Describes what the adapted `input_fn` yields in evaluation, reading no record."""
+def describe(input_fn: InputFn, params: dict[str, Any],
+             mode: str = tf.estimator.ModeKeys.EVAL) -> DataSpec:
+    """Describes what the adapted `input_fn` yields in a mode, reading no record."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        dataset = input_fn(tf.estimator.ModeKeys.EVAL, params)
+        dataset = input_fn(mode, params)
         element = dataset.element_spec
         features, labels = element if isinstance(element, tuple) else (element, None)
         cardinality = session.run(tf.data.experimental.cardinality(dataset))
@@ -119,7 +121,29 @@ def _with_mark(batch: Any, is_last: tf.Tensor) -> Any:
     return {FEATURES: batch, IS_LAST: is_last}
 
 
-def _shard(task: TaskConfig) -> tf.distribute.InputContext:
+def _as_set(dataset: tf.data.Dataset, plan: Plan,
+            input_context: tf.distribute.InputContext) -> tf.data.Dataset:
+    """Repeats and batches as the flags say, where the input_fn has no params that do."""
+    config = plan.config
+    known = (plan.data.default_params if plan.data else None) or {}
+    if config.train_epochs and "epochs" not in known:
+        dataset = dataset.repeat(config.train_epochs)
+    if config.global_batch_size and "batch_size" not in known:
+        try:
+            dataset = dataset.rebatch(
+                input_context.get_per_replica_batch_size(config.global_batch_size))
+        except ValueError as error:
+            replicas = input_context.num_replicas_in_sync
+            raise errors.ConfigError(
+                f"global_batch_size is {config.global_batch_size} (from --global_batch_size);"
+                f" expected a multiple of the {replicas} replicas. For example:"
+                f" --global_batch_size={replicas * 64}") from error
+    return dataset
+
+
+def _shard(plan: Plan) -> tf.distribute.InputContext:
     """The context of one trainer without a strategy."""
     return tf.distribute.InputContext(
-        num_input_pipelines=task.num_input_pipelines, input_pipeline_id=task.input_pipeline_id)
+        num_input_pipelines=plan.task.num_input_pipelines,
+        input_pipeline_id=plan.task.input_pipeline_id,
+        num_replicas_in_sync=plan.config.sync_replicas or 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 from typing import Any
 
 from absl import logging
@@ -13,6 +14,8 @@ from estimator_trainer import errors
 from estimator_trainer import model
 from estimator_trainer import plugins
 from estimator_trainer import serving
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.params import Params
 from estimator_trainer.plan import Plan
 
 
@@ -26,6 +29,7 @@ class Parts:
       params: The params for both.
       receiver_fn: The serving_input_receiver_fn.
       session_config: What the model_fn's module defines under this name, or None.
+      train_examples: Examples of one epoch, or 0 if the data does not tell.
     """
 
     model_fn: model.ModelFn
@@ -33,6 +37,7 @@ class Parts:
     params: dict[str, Any]
     receiver_fn: serving.ReceiverFn
     session_config: tf.compat.v1.ConfigProto | None
+    train_examples: int = 0
 
 
 def load(plan: Plan) -> Parts:
@@ -44,19 +49,50 @@ def load(plan: Plan) -> Parts:
     assert plan.model is not None and plan.data is not None and plan.params is not None
     model_function, model_module = plugins.load(plan.model)
     input_function, module = plugins.load(plan.data)
-    model_fn = model.adapt(model_function, plan.config.model_fn, plan.config.forward_key,
-                           is_synchronous=plan.task.num_trainers > 1 and
-                           plan.config.train_distribute == "multi_worker_mirrored")
-    input_fn = data.adapt(input_function, plan.config.input_fn, plan.task)
-    known = module.data_params(plan.params.values) if hasattr(module, "data_params") else {}
+    model_fn = model.adapt(model_function, plan.config, plan.task)
+    input_fn = data.adapt(input_function, plan)
+    known = _data_params(plan.params, module, plan.config)
     params = plan.params.with_data(known)
     spec = data.describe(input_fn, params)
     _check(plan, spec)
+    _check_epochs(plan, input_fn, params)
     receiver_fn = getattr(module, "serving_input_receiver_fn", None)
     if receiver_fn is None:
         receiver_fn = serving.receiver_fn(spec.features, plan.config.serving_input)
     return Parts(model_fn, input_fn, params, receiver_fn,
-                 getattr(model_module, "session_config", None))
+                 getattr(model_module, "session_config", None), known.get("train_examples", 0))
+
+
+def data_problem(plan: Plan) -> str:
+    """Asks the input_fn's module what is wrong with the data, after reading them failed.
+
+    Returns:
+      One sentence that names file and record, or "".
+    """
+    if plan.data is None or plan.params is None:
+        return ""
+    _, module = plugins.load(plan.data)
+    if not hasattr(module, "data_problem"):
+        return ""
+    return str(module.data_problem(
+        plan.params.with_data(_data_params(plan.params, module, plan.config))))
+
+
+def _data_params(params: Params, module: types.ModuleType,
+                 config: TrainerConfig) -> dict[str, Any]:
+    """Returns what only the data and the flags know."""
+    batch_size = config.global_batch_size or params.values.get("batch_size", 0)
+    known = module.data_params(params.values) if hasattr(module, "data_params") else {}
+    return {"global_batch_size": batch_size, **known}
+
+
+def _check_epochs(plan: Plan, input_fn: data.InputFn, params: dict[str, Any]) -> None:
+    if plan.config.train_epochs and plan.task.is_trainer and data.describe(
+            input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite:
+        raise errors.ConfigError(
+            f"train_epochs is {plan.config.train_epochs} (from --train_epochs), and input_fn"
+            f" {plan.config.input_fn!r} yields a dataset without end in mode 'train'. Leave out"
+            " .repeat(), or set steps. For example: --train_steps=1000")
 
 
 def _check(plan: Plan, spec: data.DataSpec) -> None:

@@ -54,7 +54,8 @@ def for_training(config: TrainerConfig, environment: Environment) -> Plan:
     task = _collect(problems, lambda: task_config.parse(
         environment.tf_config, environment.cluster_spec))
     if task is not None:
-        problems += topology.problems(task, config.train_distribute, config.eval_distribute)
+        problems += topology.problems(task, config.train_distribute, config.eval_distribute,
+                                      config.sync_replicas)
         problems += ports.problems(task)
         config = _with_model_dir(config, environment, task)
         if not config.model_dir and not task.is_local:
@@ -80,7 +81,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig]) -> P
     Ports, versions and variables of this machine do not count; the plug-ins are those here.
     """
     problems = list(dict.fromkeys(problem for task in tasks for problem in topology.problems(
-        task, config.train_distribute, config.eval_distribute)))
+        task, config.train_distribute, config.eval_distribute, config.sync_replicas)))
     if not config.model_dir:
         problems.append(
             "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
@@ -112,8 +113,15 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,
     merged = None
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
-            model, data, config.param, config.params_file))
+            model, data, [*config.param, *_pairs(config, data)], config.params_file))
     return Plan(config, task, model, data, merged, tuple(problems), versions.installed())
+
+
+def _pairs(config: TrainerConfig, data: plugins.Plugin) -> list[str]:
+    """Returns the params of the input_fn that flags stand for, as key=value."""
+    flags = {"epochs": config.train_epochs, "batch_size": config.global_batch_size}
+    return [f"{key}={value}" for key, value in flags.items()
+            if value and key in (data.default_params or {})]
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,

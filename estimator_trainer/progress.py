@@ -35,18 +35,21 @@ class TrainingProgress(tf.estimator.SessionRunHook):
       step: The last global step seen.
     """
 
-    def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int):
+    def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
+                 train_examples: int):
         """Makes the hook.
 
         Args:
           every_steps: This process's steps between two lines.
           max_steps: The global step at which training ends, or None.
           num_synchronous: Processes whose batches make up one global step together.
+          train_examples: Examples of one epoch, or 0 if that is unknown.
         """
         self.step = 0
         self._every_steps = every_steps
         self._max_steps = max_steps
         self._num_synchronous = num_synchronous
+        self._train_examples = train_examples
         self._is_terminal = sys.stderr.isatty()
 
     def begin(self) -> None:
@@ -105,9 +108,13 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     def _describe(self, results: dict[str, Any], now: float) -> str:
         secs = max(now - self._line_time - self._idle_secs, 1e-9)
         steps_per_sec = (self.step - self._line_step) / secs
-        examples_per_sec = steps_per_sec * results["examples"] * self._num_synchronous
+        examples = results["examples"] * self._num_synchronous
+        examples_per_sec = steps_per_sec * examples
         goal = f"/{self._max_steps}" if self._max_steps else ""
-        return (f"step {self.step}{goal}  loss {results['loss']:.4g}  {steps_per_sec:.4g} steps/s"
+        epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
+                 if self._train_examples else "")
+        return (f"step {self.step}{goal}  loss {results['loss']:.4g}{epoch}"
+                f"  {steps_per_sec:.4g} steps/s"
                 f"  {examples_per_sec:,.0f} examples/s{self._eta(steps_per_sec)}")
 
     def _eta(self, steps_per_sec: float) -> str:
@@ -123,11 +130,13 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}] {line}"
 
 
-def for_training(config: TrainerConfig, task: TaskConfig) -> TrainingProgress:
+def for_training(config: TrainerConfig, task: TaskConfig,
+                 train_examples: int) -> TrainingProgress:
     """Builds the hook that reports this task's training."""
-    is_synchronous = config.train_distribute == "multi_worker_mirrored"
-    return TrainingProgress(config.log_every_steps, config.max_steps,
-                            task.num_trainers if is_synchronous else 1)
+    is_all_reduce = config.train_distribute == "multi_worker_mirrored"
+    num_synchronous = task.num_trainers if is_all_reduce else config.sync_replicas or 1
+    return TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
+                            train_examples)
 
 
 class PauseToEvaluate(tf.estimator.CheckpointSaverListener):

@@ -32,6 +32,7 @@ from estimator_trainer.exporters import EvaluationRecord
 from estimator_trainer.monitor import Monitor
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
+from estimator_trainer.profiling import StepProfiler
 from estimator_trainer.result import Result
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
@@ -59,7 +60,7 @@ def train_and_evaluate(plan: Plan) -> Result:
             except errors.Interrupted as interruption:
                 return lifecycle.interrupted(config, task, interruption)
             except Exception as error:
-                explained = lifecycle.explained(error, config, task)
+                explained = lifecycle.explained(error, plan)
                 if task.role != "evaluator":
                     watch.ask("failed", lifecycle.in_short(explained), task.name)
                 raise explained from error
@@ -78,7 +79,7 @@ def _as_chief(plan: Plan, stop: Stop) -> Result:
             _tell(plan, announcer, ended)
             return ended
         except Exception as error:
-            explained = lifecycle.explained(error, config, task)
+            explained = lifecycle.explained(error, plan)
             step = checkpoints.latest_step(config.model_dir)
             _tell(plan, announcer,
                   Result(task.name, "failed", step, lifecycle.in_short(explained)))
@@ -140,7 +141,7 @@ def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result
     signals.listen_again()
     parts = parts_lib.load(plan)
     _announce(plan, parts)
-    end = EndOfTraining(config, task, stop, monitor, None)
+    end = EndOfTraining(config, task, stop, monitor, None, watch)
     experiment = _experiment(plan, parts, strategies, _record(stop, monitor), [], [end])
     _train(experiment, task, stop, monitor)
     watch.leave(task.index)
@@ -173,7 +174,10 @@ def _experiment(plan: Plan, parts: Parts, strategies: strategy.Strategies,
                 hooks: list[tf.estimator.SessionRunHook]) -> Experiment:
     config, task = plan.config, plan.task
     if task.is_trainer:
-        hooks = [*hooks, progress.for_training(config, task), preflight.CheckpointFits(config)]
+        hooks = [*hooks, progress.for_training(config, task, parts.train_examples),
+                 preflight.CheckpointFits(config)]
+        if config.profiled_steps:
+            hooks.append(StepProfiler(config.model_dir, *config.profiled_steps))
     during = exporters.during_training(config, parts.receiver_fn, record)
     return Experiment(
         estimator.for_training(config, parts.model_fn, parts.params, strategies,

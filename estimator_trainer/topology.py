@@ -29,8 +29,8 @@ _WHY_NOT = {
 }
 
 
-def problems(task: task_config.TaskConfig, train_distribute: str,
-             eval_distribute: str) -> tuple[str, ...]:
+def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribute: str,
+             sync_replicas: int = 0) -> tuple[str, ...]:
     """Returns what the cluster cannot do, one sentence each, the same in every task of a job.
 
     Args:
@@ -39,6 +39,7 @@ def problems(task: task_config.TaskConfig, train_distribute: str,
       train_distribute: One of STRATEGIES, for training.
       eval_distribute: One of STRATEGIES, for evaluation, which runs in one process on every
         cluster.
+      sync_replicas: Gradients that a step of ps training waits for, or 0.
     """
     found = []
     shape = _shape(task)
@@ -54,7 +55,23 @@ def problems(task: task_config.TaskConfig, train_distribute: str,
             f"eval_distribute is {eval_distribute!r} (from --eval_distribute); expected one of"
             f" {', '.join(sorted(_ONE_PROCESS))}, because evaluation runs in one process."
             " For example: --eval_distribute=none")
+    if sync_replicas:
+        found += _sync_problems(sync_replicas, shape, train_distribute, task.num_trainers)
     return tuple(found)
+
+
+def _sync_problems(count: int, shape: str, train_distribute: str, num_trainers: int) -> list[str]:
+    got = f"sync_replicas is {count} (from --sync_replicas)"
+    if shape and shape != "trainers with ps":
+        return [f"{got}, and this is {shape}; it makes training with ps synchronous. For example:"
+                " --sync_replicas=0"]
+    if train_distribute != "none":
+        return [f"{got}, which makes plain ps training synchronous; train_distribute is"
+                f" {train_distribute!r}. For example: --train_distribute=none"]
+    if shape and count > num_trainers:
+        return [f"{got}; expected a number up to that of the trainers, {num_trainers}. For example:"
+                f" --sync_replicas={num_trainers}"]
+    return []
 
 
 def _shape(task: task_config.TaskConfig) -> str:

@@ -15,9 +15,12 @@ import tensorflow as tf
 from estimator_trainer import batches
 from estimator_trainer import errors
 from estimator_trainer import peers
+from estimator_trainer import sync_replicas
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.ending import Announcer
+from estimator_trainer.ending import Watch
 from estimator_trainer.monitor import Monitor
+from estimator_trainer.step_count import StepCount
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
 
@@ -30,13 +33,15 @@ _BALLOTS = "estimator_trainer/ballots"
 _COUNTS = "estimator_trainer/counts"
 # How TensorFlow says, in any kind of error, that not this process is to blame.
 _BROKEN = "Collective ops is aborted"
-_STUCK_RUNS = 200
+# Of the train op of a model_fn: how many session runs one global step takes; 1 if it is empty.
+_RUNS_PER_STEP = "runs_per_step"
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
             " batches than there are trainers, or ends at another step in each. Give it more data,"
             " smaller batches, fewer trainers, or .repeat() and --train_steps.")
 _QUIET_SECS = 30.0
 _LEAVE_SECS = 10.0
 _POLL_SECS = 0.2
+_CHIEF_STOPS_SECS = 60.0
 
 
 def watch(features: Any, is_last: tf.Tensor, train_op: Any, is_synchronous: bool) -> None:
@@ -75,7 +80,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, monitor: Monitor,
-                 announcer: Announcer | None):
+                 announcer: Announcer | None, watch: Watch | None = None):
         """Makes the hook.
 
         Args:
@@ -84,16 +89,17 @@ class EndOfTraining(tf.estimator.SessionRunHook):
           stop: Where requests to end arrive.
           monitor: Is told of every step.
           announcer: In the chief: tells the workers to stop too.
+          watch: In a worker: tells the chief that it has stopped.
         """
         self.step, self.reason = 0, ""
         self.is_synchronous = task.num_trainers > 1 and "ps" not in task.cluster
         self._config, self._task, self._stop = config, task, stop
-        self._monitor, self._announcer = monitor, announcer
+        self._monitor, self._announcer, self._watch = monitor, announcer, watch
         self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
-        self._runs_at_step = 0
-        self._previous_step = -1
-        self._doubles = 0
+        self._count = StepCount(is_alone=not self._is_asynchronous)
         self._has_stepped = False
+        self._wake: list[tf.Operation] = []
+        self._looked_at = 0.0
 
     def begin(self) -> None:
         self._global_step = tf.compat.v1.train.get_global_step()
@@ -102,6 +108,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             step = tf.identity(self._global_step.read_value())
         self._fetches = {"step": step,
                          "is_last": tf.reduce_any(tf.stack(_collected(_IS_LAST)))}
+        self._count.runs_per_step = max(_collected(_RUNS_PER_STEP), default=1)
         self._ballots = _collected(_BALLOTS)
         if self._ballots:
             self._fetches["counts"] = _collected(_COUNTS)[0]
@@ -109,7 +116,10 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         if self.is_synchronous and self._has_stepped:
             self._monitor.wait_for_end()
-        self.step = self._previous_step = int(session.run(self._global_step))
+        # Of hooks that began after this one.
+        self._wake = session.graph.get_collection(sync_replicas.WAKE)
+        self.step = int(session.run(self._global_step))
+        self._count.start(self.step)
         if not self._has_stepped:
             self._monitor.tick()
 
@@ -122,12 +132,14 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self.step, self._has_stepped = int(values["step"]), True
         self._monitor.tick(self.step)
         self._stop.check_failure()
-        self._check_step()
+        self._count.check(self.step)
         self.reason = self.reason or self._why_to_end(values)
         if self.reason:
             self._monitor.leave_steps()
             if self._is_asynchronous and self._announcer:
                 self._wait_for_workers(run_context.session, self._announcer)
+            elif self._wake and self._watch and self.reason != "train_steps":
+                self._wait_for_chief(run_context.session, self._watch)
             run_context.request_stop()
 
     def end(self, session: tf.compat.v1.Session) -> None:
@@ -156,7 +168,19 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             return "train_steps"
         if is_asked:
             return request.reason if request else ASKED_BY_ANOTHER
-        return "input_exhausted" if ends else ""
+        if ends or (self._wake and self._is_a_worker_gone()):
+            return "input_exhausted"
+        return ""
+
+    def _is_a_worker_gone(self) -> bool:
+        """Returns whether, in the chief, a worker has come to the end of its input.
+
+        A step that waits for the gradients of all may wait for its.
+        """
+        if self._announcer is None or time.monotonic() - self._looked_at < _POLL_SECS:
+            return False
+        self._looked_at = time.monotonic()
+        return any(self._announcer.has_left(i) for i in range(len(peers.workers(self._task))))
 
     def _wait_for_workers(self, session: tf.compat.v1.Session, announcer: Announcer) -> None:
         """Waits until the workers have stopped, so that the last checkpoint holds all they did.
@@ -164,8 +188,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         They stop by themselves, each at the end of its input, or are told to (pains P07).
         """
         request = self._stop.request
-        if request:
-            announcer.announce("stopping", reason=request.reason)
+        if request or (self._wake and self.reason != "train_steps"):
+            announcer.announce("stopping", reason=self.reason)
         # A worker that does not listen may still come, and has its part of the input to read.
         limit = _QUIET_SECS if self.reason == "input_exhausted" else _LEAVE_SECS
         changed_at = logged_at = time.monotonic()
@@ -173,6 +197,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             there = [name for i, (name, address) in enumerate(peers.workers(self._task).items())
                      if not announcer.has_left(i) and
                      (self.reason == "input_exhausted" or peers.state(address) != "down")]
+            session.run(self._wake)
             step, now = int(session.run(self._global_step)), time.monotonic()
             if step != self.step:
                 self.step, changed_at = step, now
@@ -191,22 +216,15 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             logging.warning("%s made no step for %d s: training ends without", ", ".join(there),
                             limit)
 
-    def _check_step(self) -> None:
-        """Tells the user of a global step that does not count the steps (pains P43)."""
-        moved = self.step - self._previous_step
-        self._previous_step = self.step
-        self._runs_at_step = 0 if moved else self._runs_at_step + 1
-        if self._runs_at_step >= _STUCK_RUNS:
-            raise errors.TrainerError(
-                f"the global step stayed at {self.step} for {_STUCK_RUNS} steps: the train_op does"
-                " not advance it, so training would never end. Pass it to the optimizer:"
-                " minimize(loss, global_step=tf.compat.v1.train.get_global_step()), or for a"
-                " Keras optimizer set optimizer.iterations to it before any use.")
-        self._doubles = self._doubles + 1 if moved > 1 and not self._is_asynchronous else 0
-        if self._doubles == 3:
-            logging.warning(
-                "the global step moves by %d a step: train_steps, checkpoints and logs count it so."
-                " Pass global_step to one optimizer only.", moved)
+    def _wait_for_chief(self, session: tf.compat.v1.Session, watch: Watch) -> None:
+        """Lets the others end, who may wait for this worker's gradients to complete a step."""
+        watch.leave(self._task.index)
+        deadline = time.monotonic() + _CHIEF_STOPS_SECS
+        while self._stop.request is None and not watch.ending() and time.monotonic() < deadline:
+            self._stop.check_failure()
+            session.run(self._wake)
+            self._monitor.tick()
+            time.sleep(_POLL_SECS)
 
     def _log_end(self) -> None:
         goal = self._config.max_steps

@@ -77,7 +77,7 @@ def test_a_dotted_module_and_another_function_can_be_named(folder):
 
 @pytest.mark.parametrize("name, expected", [
     ("cn", "Did you mean 'cnn'?"),
-    ("nothing", "expected one of cnn, linear"),
+    ("nothing", "expected one of canned, cnn, convnet"),
     ("mine", "For example: --model_fn=./mine.py"),
     ("./absent.py", "there is no such plug-in"),
     ("team.absent", "there is no such plug-in"),

@@ -1,0 +1,51 @@
+"""Whether the global step counts the steps that are made (pains P43)."""
+
+from __future__ import annotations
+
+from absl import logging
+
+from estimator_trainer import errors
+
+_STUCK_RUNS = 200
+_DOUBLES_TO_TELL = 3
+
+
+class StepCount:
+    """Tells the user of a train op that leaves the global step as it is, or moves it twice.
+
+    Attributes:
+      runs_per_step: Session runs that make one global step, as with accumulated gradients.
+    """
+
+    def __init__(self, is_alone: bool):
+        """Starts to count; `is_alone` says whether no other trainer moves the step by itself."""
+        self.runs_per_step = 1
+        self._is_alone = is_alone
+        self._runs_at_step = 0
+        self._doubles = 0
+        self._previous = -1
+
+    def start(self, step: int) -> None:
+        """Takes note of the step that a session begins with."""
+        self._previous = step
+
+    def check(self, step: int) -> None:
+        """Takes note of the step after a run.
+
+        Raises:
+          TrainerError: if the step does not move.
+        """
+        moved = step - self._previous
+        self._previous = step
+        self._runs_at_step = 0 if moved else self._runs_at_step + 1
+        if self._runs_at_step >= _STUCK_RUNS * self.runs_per_step:
+            raise errors.TrainerError(
+                f"the global step stayed at {step} for {self._runs_at_step} steps: the train_op"
+                " does not advance it, so training would never end. Pass it to the optimizer:"
+                " minimize(loss, global_step=tf.compat.v1.train.get_global_step()), or for a"
+                " Keras optimizer set optimizer.iterations to it before any use.")
+        self._doubles = self._doubles + 1 if moved > 1 and self._is_alone else 0
+        if self._doubles == _DOUBLES_TO_TELL:
+            logging.warning(
+                "the global step moves by %d a step: train_steps, checkpoints and logs count it so."
+                " Pass global_step to one optimizer only.", moved)
