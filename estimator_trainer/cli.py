@@ -75,7 +75,12 @@ def _import_tensorflow(plan: Plan) -> None:
     config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
-    if not config.verbose:
+    if config.xla:
+        environment.compile_on_cpus()
+    if config.log_device_placement and not plan.task.is_local:
+        # A session of its own process prints the ops' devices, a server logs them.
+        environment.log_native_info()
+    elif not config.verbose:
         environment.quiet_native_logs()
     with logs.without_native_noise(config.verbose):
         from estimator_trainer import compat  # noqa: F401
@@ -118,6 +123,8 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
 
 def _failed(command: str, plan: Plan, error: Exception) -> int:
     """Reports a failure: one sentence where the error is one, else the traceback."""
+    from estimator_trainer import lifecycle
+    error = lifecycle.explained(error, plan)
     code = getattr(error, "exit_code", 1)
     if hasattr(error, "exit_code"):
         print(f"estimator-trainer: {error}", file=sys.stderr)

@@ -111,7 +111,10 @@ def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], d
         words = values(["estimator-trainer", *_with_underscores(argv, values)])[1:]
     except flags.Error as error:
         raise errors.ConfigError(_flag_problem(error, values)) from error
-    return words, values.flag_values_dict()
+    settings = values.flag_values_dict()
+    if settings.get("train_epochs") and not values["train_steps"].present:
+        settings["train_steps"] = 0
+    return words, settings
 
 
 def _config(settings: dict[str, Any]) -> TrainerConfig:

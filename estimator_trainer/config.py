@@ -19,6 +19,8 @@ EXPORTERS = ("final", "latest", "best")
 # into this many steps there; so do we, in the open.
 _COLLECTIVE_CHECKPOINT_STEPS = 1000
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
+_DEVICE = re.compile(r"(cpu|gpu):\d+")
+_RANGE = re.compile(r"\d+,\d+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,8 +48,14 @@ class TrainerConfig:
 
     # Training
     train_steps: int = setting(
-        "Training", 1000, "Global step at which training ends; 0 = at the end of the input.",
-        minimum=0)
+        "Training", 1000, "Global step at which training ends; 0 = at the end of the input, and"
+        " the default with --train_epochs.", minimum=0)
+    train_epochs: int = setting(
+        "Training", 0, "Passes over the training input after which a run ends; 0 = as many as the"
+        " steps take.", minimum=0)
+    global_batch_size: int = setting(
+        "Training", 0, "Examples of one global step, all synchronous replicas together, from any"
+        " input_fn; 0 = the input_fn's own.", minimum=0)
     train_distribute: str = setting(
         "Training", "none", "Strategy for training.", choices=topology.STRATEGIES)
     num_replicas: int = setting(
@@ -57,6 +65,9 @@ class TrainerConfig:
     collective: str = setting(
         "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
+    sync_replicas: int = setting(
+        "Training", 0, "Gradients that a step of ps training waits for; the slowest workers above"
+        " that number are backup workers; 0 = asynchronous.", minimum=0)
     intra_op_threads: int = setting(
         "Training", 0, "Threads that share one op; 0 = one a core. In servers too.", minimum=0)
     inter_op_threads: int = setting(
@@ -68,6 +79,21 @@ class TrainerConfig:
         "Training", "", "Checkpoint or directory whose variables a fresh run starts from.")
     warm_start_vars: str = setting(
         "Training", ".*", "Regular expression of the trainable variables to warm-start.")
+
+    # Devices
+    device: str = setting(
+        "Devices", "", "Device that the model computes on, such as cpu:0 or gpu:1; default:"
+        " TensorFlow's choice.")
+    soft_placement: bool = setting(
+        "Devices", True, "Let an op that its device does not have run on another.")
+    log_device_placement: bool = setting(
+        "Devices", False, "Log the device of every op.")
+    mixed_precision: str = setting(
+        "Devices", "none", "Compute in 16 bit what bears it, with variables of 32 bit: bfloat16"
+        " on CPUs, float16 on GPUs.", choices=("none", "bfloat16", "float16"))
+    xla: bool = setting("Devices", False, "Compile what XLA can.")
+    profile_steps: str = setting(
+        "Devices", "", "FROM,TO: profile these global steps into model_dir, for TensorBoard.")
 
     # Checkpoints and logs
     save_checkpoints_steps: int = setting(
@@ -140,7 +166,7 @@ class TrainerConfig:
         "Export and prediction", "", "For `predict`: the file to write; default: standard output.")
 
     def __post_init__(self) -> None:
-        problems = settings.problems(self) + _cross_problems(self)
+        problems = settings.problems(self) + _cross_problems(self) + _device_problems(self)
         if problems:
             raise errors.ConfigError("\n".join(problems))
 
@@ -156,6 +182,12 @@ class TrainerConfig:
     def checkpoint_every_secs(self) -> int | None:
         """Seconds between checkpoints (600, the Estimator's default), or None: by steps."""
         return None if self.checkpoint_every_steps else self.save_checkpoints_secs or 600
+
+    @property
+    def profiled_steps(self) -> tuple[int, int] | None:
+        """First and last global step to profile, or None."""
+        first, _, last = self.profile_steps.partition(",")
+        return (int(first), int(last)) if first else None
 
     @property
     def max_steps(self) -> int | None:
@@ -195,4 +227,22 @@ def _cross_problems(config: TrainerConfig) -> list[str]:
             f"eval_every_steps is {config.eval_every_steps} (from --eval_every_steps), and an"
             " evaluation needs a checkpoint of its step; leave out --save_checkpoints_steps and"
             f" --save_checkpoints_secs. For example: --eval_every_steps={config.eval_every_steps}")
+    return problems
+
+
+def _device_problems(config: TrainerConfig) -> list[str]:
+    problems = []
+    if config.device and not _DEVICE.fullmatch(config.device):
+        problems.append(f"device is {config.device!r} (from --device); expected cpu:N or gpu:N."
+                        " For example: --device=gpu:0")
+    elif config.device and config.train_distribute not in ("none", "parameter_server"):
+        problems.append(
+            f"device is {config.device!r} (from --device), and {config.train_distribute} (from"
+            " --train_distribute) chooses the devices by itself. For example: --num_replicas=1")
+    if config.profile_steps and not (
+            _RANGE.fullmatch(config.profile_steps) and
+            0 < config.profiled_steps[0] <= config.profiled_steps[1]):  # type: ignore[index]
+        problems.append(
+            f"profile_steps is {config.profile_steps!r} (from --profile_steps); expected the first"
+            " and the last step, from 1. For example: --profile_steps=100,110")
     return problems

@@ -83,6 +83,17 @@ def set_threads(intra_op: int, inter_op: int) -> None:
             os.environ[f"TF_NUM_{name}_THREADS"] = str(count)
 
 
+def compile_on_cpus() -> None:
+    """Lets XLA, where a session asks for it, compile for CPUs too; it would for GPUs alone."""
+    os.environ["TF_XLA_FLAGS"] = " ".join(
+        filter(None, [os.environ.get("TF_XLA_FLAGS"), "--tf_xla_cpu_global_jit"]))
+
+
+def log_native_info() -> None:
+    """Shows TensorFlow's C++ log down to what is for information, such as the ops' devices."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
+
+
 def choose_legacy_keras() -> None:
     """Makes `tf.keras` Keras 2 in a TensorFlow that is imported from now on."""
     os.environ["TF_USE_LEGACY_KERAS"] = "1"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_trainer import environment
+from estimator_trainer import session
 from estimator_trainer import strategy
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.model import ModelFn
@@ -58,16 +59,17 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
         save_checkpoints_secs=config.checkpoint_every_secs,
         keep_checkpoint_max=config.keep_checkpoint_max,
         log_step_count_steps=config.log_every_steps,
-        session_config=strategy.session_config(config),
         train_distribute=strategies.train,
         eval_distribute=strategies.eval,
         # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
         experimental_max_worker_delay_secs=0)
-    if session_config is not None:
-        merged = tf.compat.v1.ConfigProto(allow_soft_placement=True)
-        merged.MergeFrom(run_config.session_config or merged)
-        merged.MergeFrom(session_config)
-        run_config = run_config.replace(session_config=merged)
+    # The role's own has device filters, without which a session waits for every task.
+    merged = tf.compat.v1.ConfigProto()
+    for part in (run_config.session_config, session.config_of(config), session_config):
+        merged.MergeFrom(part or tf.compat.v1.ConfigProto())
+    # Merging cannot unset it.
+    merged.allow_soft_placement = config.soft_placement
+    run_config = run_config.replace(session_config=merged)
     return tf.estimator.Estimator(
         model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
 

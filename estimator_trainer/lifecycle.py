@@ -10,12 +10,14 @@ import tensorflow as tf
 
 from estimator_trainer import checkpoints
 from estimator_trainer import errors
+from estimator_trainer import parts
 from estimator_trainer import training_end
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.ending import Ending
 from estimator_trainer.ending import Watch
 from estimator_trainer.estimator import Experiment
 from estimator_trainer.exporters import EvaluationRecord
+from estimator_trainer.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
@@ -26,6 +28,7 @@ _CHIEF_SAVES_SECS = 60.0
 _WORKER_ASKS_SECS = 10.0
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
+_DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
 
 
 def is_trained(config: TrainerConfig) -> bool:
@@ -160,8 +163,9 @@ def interrupted(config: TrainerConfig, task: TaskConfig,
     return Result(task.name, interruption.status, step, interruption.reason)
 
 
-def explained(error: Exception, config: TrainerConfig, task: TaskConfig) -> Exception:
+def explained(error: Exception, plan: Plan) -> Exception:
     """Returns one sentence for an error that has nothing to do with code, else the error itself."""
+    config, task = plan.config, plan.task
     step = checkpoints.latest_step(config.model_dir)
     if isinstance(error, tf.estimator.NanLossDuringTrainingError):
         return errors.TrainerError(
@@ -172,6 +176,11 @@ def explained(error: Exception, config: TrainerConfig, task: TaskConfig) -> Exce
         return errors.TrainerError(
             f"model_dir {config.model_dir} cannot be written: {why.strip()}."
             f" The last checkpoint is that of step {step}; make room and run the same command.")
+    problem = parts.data_problem(plan) if isinstance(error, _DATA_FAILED) else ""
+    if problem:
+        return errors.TrainerError(
+            f"{problem}. The last checkpoint is that of step {step}; correct the data and run the"
+            " same command.")
     return error
 
 

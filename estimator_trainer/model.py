@@ -2,54 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import contextlib
+import inspect
+from typing import Any, Callable, ContextManager
 
 import tensorflow as tf
 
 from estimator_trainer import data
 from estimator_trainer import errors
+from estimator_trainer import iteration_model
 from estimator_trainer import plugins
 from estimator_trainer import progress
+from estimator_trainer import train_op
 from estimator_trainer import training_end
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.task_config import TaskConfig
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
 
-def adapt(function: ModelFn, name: str, forward_key: str, is_synchronous: bool) -> ModelFn:
+def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn:
     """Makes `function` callable with every argument that the Estimator passes.
 
     Args:
-      function: The plug-in's function, with any subset of the Estimator's arguments.
-      name: What the user calls it, for messages.
-      forward_key: Name of the feature to copy into predictions and exports, or "".
-      is_synchronous: Whether several processes make each training step together.
+      function: The plug-in's function, with any subset of the Estimator's arguments, or class.
+      config: The settings.
+      task: This process's place among the trainers.
 
     Returns:
       A model_fn; it raises ConfigError when `function` returns no EstimatorSpec.
     """
-    takes = plugins.arguments(function)
+    if inspect.isclass(function):
+        function = iteration_model.adapt(function)
+    takes, settings = plugins.arguments(function), config
+    name, forward_key = config.model_fn, config.forward_key
+    is_all_reduce = task.num_trainers > 1 and config.train_distribute == "multi_worker_mirrored"
 
     def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         is_training = mode == tf.estimator.ModeKeys.TRAIN
         if is_training:
             features, is_last = features[data.FEATURES], features[data.IS_LAST]
+            train_op.ask(settings, task)
         passed = {"features": features, "labels": labels, "mode": mode, "params": params,
                   "config": config}
-        spec = function(**{key: value for key, value in passed.items() if key in takes})
+        with _placed(settings.device):
+            spec = function(**{key: value for key, value in passed.items() if key in takes})
         if not isinstance(spec, tf.estimator.EstimatorSpec):
             raise errors.ConfigError(
                 f"model_fn {name!r} returned a {type(spec).__name__} in mode {mode!r}; expected"
                 " a tf.estimator.EstimatorSpec. For example: return"
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
+        fed_batch = iteration_model.fed_batch()
+        if fed_batch is not None:
+            features, is_last = fed_batch, tf.constant(False)
         progress.watch(features, spec.loss)
         if is_training:
-            training_end.watch(features, is_last, spec.train_op, is_synchronous)
+            spec = train_op.complete(spec, settings, task)
+            training_end.watch(features, is_last, spec.train_op, is_all_reduce)
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             return _with_key(spec, forward_key, features[forward_key])
         return spec
 
     return model_fn
+
+
+def _placed(device: str) -> ContextManager[Any]:
+    """Places what is made within it on a device such as "gpu:0"; "" leaves that to TensorFlow."""
+    return tf.device(f"/device:{device.upper()}") if device else contextlib.nullcontext()
 
 
 def _with_key(spec: tf.estimator.EstimatorSpec, name: str,

@@ -21,12 +21,17 @@ def split_cpu(config: TrainerConfig) -> None:
     """Makes a logical CPU for every replica, where replicas share CPUs.
 
     To be called before TensorFlow runs its first op. This serves the strategies' eager part;
-    `session_config` does the same for their graphs.
+    `session.config_of` does the same for their graphs.
     """
     cpu = tf.config.list_physical_devices("CPU")[0]
-    if _replicas_share_cpus(config) and not tf.config.get_logical_device_configuration(cpu):
+    if replicas_share_cpus(config) and not tf.config.get_logical_device_configuration(cpu):
         tf.config.set_logical_device_configuration(
             cpu, [tf.config.LogicalDeviceConfiguration()] * config.num_replicas)
+
+
+def replicas_share_cpus(config: TrainerConfig) -> bool:
+    """Returns whether each replica is to have a logical CPU, for want of GPUs."""
+    return config.num_replicas > 1 and not tf.config.list_physical_devices("GPU")
 
 
 def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
@@ -48,18 +53,6 @@ def for_one_process(config: TrainerConfig) -> Strategies:
     return Strategies(None, _build(config.eval_distribute, config))
 
 
-def session_config(config: TrainerConfig) -> tf.compat.v1.ConfigProto | None:
-    """Returns the session config that the replicas need, in one process.
-
-    None, the usual case, lets RunConfig set the role's device filters, without which a session
-    waits for every task of the cluster (tensorflow/tensorflow#21629).
-    """
-    if not _replicas_share_cpus(config):
-        return None
-    return tf.compat.v1.ConfigProto(
-        allow_soft_placement=True, device_count={"CPU": config.num_replicas})
-
-
 def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
     devices = _devices(config.num_replicas)
     if name == "none":
@@ -79,10 +72,6 @@ def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
             communication_options=tf.distribute.experimental.CommunicationOptions(
                 implementation=implementation[config.collective.upper()]))
     return tf.compat.v1.distribute.experimental.ParameterServerStrategy()
-
-
-def _replicas_share_cpus(config: TrainerConfig) -> bool:
-    return config.num_replicas > 1 and not tf.config.list_physical_devices("GPU")
 
 
 def _devices(num_replicas: int) -> list[str]:

@@ -11,7 +11,8 @@ PACKAGE = jobs.REPO / "estimator_trainer"
 PACKAGES = ("launcher", "platforms")
 MODULES = sorted([*PACKAGE.glob("*.py"),
                   *(path for name in PACKAGES for path in (PACKAGE / name).glob("[!_]*.py"))])
-PLUGINS = sorted([*(jobs.REPO / "model_fns").glob("*.py"), *(jobs.REPO / "input_fns").glob("*.py")])
+PLUGINS = sorted(path for name in ("model_fns", "input_fns", "examples")
+                 for path in (jobs.REPO / name).rglob("*.py"))
 
 # From the top to the bottom: a module imports only modules of layers below its own.
 LAYERS = [
@@ -25,7 +26,8 @@ LAYERS = [
     {"parts", "early_stopping"},
     {"specs", "estimator", "presence", "server"},
     {"model", "exporters"},
-    {"training_end"},
+    {"training_end", "iteration_model", "train_op"},
+    {"session", "sync_replicas", "profiling", "step_count"},
     {"monitor", "strategy", "waiting", "data"},
     {"ending", "signals", "serving", "progress"},
     {"checkpoints", "plan", "stop", "peers"},
