@@ -10,6 +10,9 @@ A module `input_fns/NAME.py` (no leading underscore) defines
     def data_params(params):                            # optional -> dict
         ...
 
+    def data_problem(params):                           # optional -> str
+        ...
+
 `input_fn` arguments, passed by name:
   mode: "train", "eval" or "infer" (the values of `tf.estimator.ModeKeys`).
   params: the params of model and input in one dict; every key of DEFAULT_PARAMS is there.
@@ -18,10 +21,18 @@ A module `input_fns/NAME.py` (no leading underscore) defines
 It returns a dataset of `(features, labels)` batches: features is a dict of
 `[batch, ...]` tensors, labels a `[batch, ...]` tensor. It is called inside a
 `tf.Graph` and eagerly, and must work in both. "train" may repeat without end; "eval" and
-"infer" are every record of their split once, in an order that never changes.
+"infer" are every record of their split once, in an order that never changes. "infer" may
+yield the features alone, so that data without labels can be predicted.
 
-`data_params` returns what only the data knows, such as `{"num_classes": 10}`, without
-reading records.
+`data_params` returns what only the data knows, without reading records: `num_classes`, and
+`train_examples`, the number of examples that "train" goes through in one epoch. It leaves
+out what it cannot know at once.
+
+`data_problem` is called after a step failed with an error of TensorFlow, which names no
+file: a `tf.errors.OpError`, or a `UnicodeDecodeError` where the error quotes bytes. It reads
+all training and evaluation files again, one record after the other, and returns the first
+problem as one sentence with file and record, or "" if it finds none. Records are counted
+from 1 in each file, lines of text as an editor counts them. It works inside any graph.
 
 Batch rule: `batch_size` counts the examples of one global step. Each replica takes one
 whole batch of the dataset, so a dataset batch is
@@ -29,8 +40,10 @@ whole batch of the dataset, so a dataset batch is
 
 Sharding rule: of `input_context.num_input_pipelines` pipelines, number
 `input_context.input_pipeline_id` reads a part that no other pipeline reads; together
-they read all, and the parts differ by at most one record. The dataset option
-`auto_shard_policy` is OFF, so that nothing shards a second time.
+they read all. The parts differ by at most one record; of files whose records nobody has
+counted, each pipeline reads as many whole files, and its part of those left over. The
+dataset option `auto_shard_policy` is OFF, so that nothing shards a second time.
 
-A mistake of the user is an exception with `exit_code = 2` whose text is one sentence.
+A mistake of the user is an exception with `exit_code = 2` whose text is one sentence; a
+file that is missing or bad, one with `exit_code = 1`.
 """

@@ -1,8 +1,11 @@
 """What a user can get wrong with data; each error's text is one sentence.
 
 DataError
-├── DataParamError        ValueError    a param that names nothing, or cannot work
-└── DataNotPreparedError  RuntimeError  the dataset is not on disk and cannot be put there
+├── DataParamError        ValueError    2  a param that names nothing, or cannot work
+├── DataNotPreparedError  RuntimeError  2  the dataset is not on disk and cannot be put there
+└── DataFileError         RuntimeError  1  a file that is not there, or not what it should be
+
+The number is the program's exit code.
 """
 
 from __future__ import annotations
@@ -20,3 +23,9 @@ class DataParamError(DataError, ValueError):
 
 class DataNotPreparedError(DataError, RuntimeError):
     """The dataset is not on disk and cannot be put there."""
+
+
+class DataFileError(DataError, RuntimeError):
+    """A file that is not there, or does not hold what it should."""
+
+    exit_code = 1

@@ -1,6 +1,9 @@
 """From a prepared TFDS dataset to the batches of one input pipeline.
 
-    shard > read > cache > shuffle > repeat > batch > scale > prefetch
+    shard > read > cache > shuffle > repeat > (augment) > batch > scale > prefetch
+
+Where images are augmented or resized they stay encoded until then, so that JPEG files are
+decoded in part only, and the cache and the shuffle hold them as they are stored.
 
 What a stage keeps in memory is bounded whatever the size of the dataset: the cache by
 CACHE_LIMIT_BYTES, the shuffle by `shuffle_buffer` records, the rest by a few batches.
@@ -8,16 +11,21 @@ CACHE_LIMIT_BYTES, the shuffle by `shuffle_buffer` records, the rest by a few ba
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 from typing import Any, Mapping, Optional
-import zlib
 
 from absl import logging
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
 from input_fns._errors import DataParamError
+from input_fns._images import resized
+from input_fns._images import resized_shapes
+from input_fns._images import uint8_images
+from input_fns._images import uneven
+from input_fns._pipeline import pipeline_of
 from input_fns._shard import Shard
 from input_fns._shard import shard_of
 
@@ -48,64 +56,82 @@ def read(
     split = params["train_split" if training else "eval_split"]
     shard = shard_of(builder, split, input_context)
     _check_label(builder, params["label"])
-    batch_size = _replica_batch_size(params["batch_size"], input_context)
-    seed = zlib.crc32(f"{params['seed']}/{shard.pipeline_id}".encode())
+    pipeline = pipeline_of(params, input_context)
+    shapes = resized_shapes(builder, params)
     shuffled = training and params["shuffle_buffer"] > 0
-    dataset = _records(builder, shard, params["tfds_id"], seed if shuffled else None)
+    dataset = _records(builder, shard, params, tuple(shapes), pipeline.seed if shuffled else None)
     if training:
         logging.info("reads shard %d/%d of %s/%s (%s, %d records)", shard.pipeline_id + 1,
                      shard.pipelines, builder.name, split, shard.way, shard.records)
-        dataset = _training_order(dataset, builder, shard, params, seed)
+        dataset = _training_order(dataset, builder, shard, params, pipeline.seed)
+    if shapes:
+        resize = functools.partial(resized, shapes=shapes, augment=params["augment"],
+                                   seed=pipeline.seed if training else None)
+        dataset = dataset.enumerate().map(resize, num_parallel_calls=tf.data.AUTOTUNE)
+    if training:
         # In a synchronous step every replica needs a batch: a pipeline with one record more
         # must not start a step that its peers have no data for, and wait for them for ever.
         synchronous = input_context is not None and input_context.num_replicas_in_sync > 1
         records = shard.least_records if synchronous else shard.records
-        dataset = _training_batches(dataset, records, params["epochs"], batch_size)
+        dataset = _training_batches(dataset, records, params["epochs"], pipeline.batch_size)
     else:
-        dataset = dataset.batch(batch_size)
-    dataset = dataset.map(functools.partial(_to_features_and_label,
-                                            images=_uint8_images(builder, params["label"]),
-                                            label=params["label"]),
+        dataset = dataset.batch(pipeline.batch_size)
+    images = tuple(uint8_images(builder, params["label"]))
+    dataset = dataset.map(functools.partial(_to_features_and_label, images=images, params=params),
                           num_parallel_calls=tf.data.AUTOTUNE)
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 
-def num_classes(builder: tfds.core.DatasetBuilder, label: str) -> dict[str, int]:
-    """Returns {"num_classes": N}, or nothing where the label is no class."""
+def known_params(
+    builder: tfds.core.DatasetBuilder,
+    label: str,
+    train_split: str,
+) -> dict[str, int]:
+    """Returns what is known without reading records.
+
+    Returns:
+      `num_classes` where the label is a class; `train_examples` where the data is prepared.
+    """
     _check_label(builder, label)
+    known = {}
     feature = builder.info.features[label]
     if isinstance(feature, tfds.features.ClassLabel) and feature.num_classes:
-        return {"num_classes": feature.num_classes}
-    return {}
+        known["num_classes"] = feature.num_classes
+    with contextlib.suppress(KeyError, ValueError):  # no such split, which input_fn explains
+        if builder.info.splits:
+            known["train_examples"] = builder.info.splits[train_split].num_examples
+    return known
 
 
 def _records(
     builder: tfds.core.DatasetBuilder,
     shard: Shard,
-    tfds_id: bool,
+    params: Mapping[str, Any],
+    encoded: tuple[str, ...],
     shuffle_seed: Optional[int],
 ) -> tf.data.Dataset:
-    """Returns the decoded records; with a seed, from several files at a time in any order."""
+    """Returns the records, decoded but for the images `encoded`.
+
+    With a seed they come from several files at a time in any order.
+    """
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     shuffle_files = shuffle_seed is not None and not builder.info.disable_shuffling
     read_config = tfds.ReadConfig(options=options,
                                   try_autocache=False,
                                   skip_prefetch=True,
-                                  add_tfds_id=tfds_id,
+                                  add_tfds_id=params["tfds_id"],
                                   shuffle_seed=shuffle_seed,
                                   interleave_cycle_length=16 if shuffle_files else 1)
     dataset = builder.as_dataset(split=shard.split,
                                  shuffle_files=shuffle_files,
+                                 decoders={name: tfds.decode.SkipDecoding() for name in encoded},
                                  read_config=read_config)
     for name, feature in dataset.element_spec.items():
         for spec in tf.nest.flatten(feature):
             shape = getattr(spec, "shape", None)
             if shape is None or not shape.is_fully_defined():
-                raise DataParamError(
-                    f"Feature {name!r} of dataset {builder.name!r} is {spec}, which differs "
-                    "from record to record; expected one shape, to batch. For example: write "
-                    "an input_fn plug-in that resizes or pads it")
+                raise uneven(builder, name, spec)
     return dataset
 
 
@@ -150,33 +176,16 @@ def _training_batches(
 def _to_features_and_label(
     record: Mapping[str, Any],
     images: tuple[str, ...],
-    label: str,
+    params: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Any]:
     """Splits one batch and scales its images from 0..255 to [0, 1]."""
     features = dict(record)
-    labels = features.pop(label)
+    labels = features.pop(params["label"])
+    if params["tfds_id"]:
+        features[params["key"]] = features.pop("tfds_id")
     for image in images:
         features[image] = tf.cast(features[image], tf.float32) / 255.0
     return features, labels
-
-
-def _uint8_images(builder: tfds.core.DatasetBuilder, label: str) -> tuple[str, ...]:
-    return tuple(name for name, feature in builder.info.features.items()
-                 if isinstance(feature, tfds.features.Image) and name != label and
-                 feature.tf_dtype == tf.uint8)
-
-
-def _replica_batch_size(
-    batch_size: int,
-    input_context: Optional[tf.distribute.InputContext],
-) -> int:
-    replicas = input_context.num_replicas_in_sync if input_context else 1
-    if batch_size < 1 or batch_size % replicas:
-        example = max(1, -(-batch_size // replicas)) * replicas
-        raise DataParamError(
-            f"batch_size is {batch_size} examples a step, over all replicas; expected a "
-            f"multiple of the {replicas} replicas. For example: --param batch_size={example}")
-    return batch_size // replicas
 
 
 def _check_label(builder: tfds.core.DatasetBuilder, label: str) -> None:

@@ -20,11 +20,14 @@ Params are those of `input_fns/tfds.py` less `dataset` and `label`:
   data_dir        directory of prepared datasets; empty: TFDS's (~/tensorflow_datasets)
   train_split     split, part or sum of splits: `train`, `train[:90%]`
   eval_split      the same, for "eval" and "infer": every record once, in order
-  tfds_id         True adds `tfds_id`; it ends in the record's row within its split
+  tfds_id         True adds an id of each record; it ends in the record's row within its split
+  key             the name of that feature
   batch_size      examples of one global step, all replicas together
   epochs          passes over train_split; 0: repeat without end
   shuffle_buffer  records held to shuffle from (decoded, in memory); 0: no shuffling
   seed            any integer; decides the training order
+  augment         of the images in training: imagenet, cifar or none: `input_fns/_augment.py`
+  image_size      height and width that they get, in pixels; 0: as they are
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ import tensorflow as tf
 import tensorflow_datasets as tfds
 
 from input_fns._prepare import prepared
-from input_fns._read import num_classes
+from input_fns._read import known_params
 from input_fns._read import read
 
 DEFAULT_PARAMS = {
@@ -48,13 +51,17 @@ DEFAULT_PARAMS = {
     "train_split": "train",
     "eval_split": "test",
     "tfds_id": False,
+    "key": "tfds_id",
     "batch_size": 64,
     "epochs": 0,
     "shuffle_buffer": 2000,
     "seed": 0,
+    "augment": "none",
+    "image_size": 0,
 }
 
 _TEST_EVERY = 5
+_ROWS = {"train": 1442, "test": 355}
 _SOURCE = pathlib.Path(__file__).with_name("digits.csv.gz")
 _LABEL = "label"
 
@@ -70,8 +77,10 @@ def input_fn(
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, int]:
-    """Returns {"num_classes": 10}; needs no prepared data."""
-    return num_classes(Digits(data_dir=params["data_dir"] or None), _LABEL)
+    """Returns num_classes and train_examples; unprepared, the latter for whole splits only."""
+    split = params["train_split"]
+    known = known_params(Digits(data_dir=params["data_dir"] or None), _LABEL, split)
+    return {**({"train_examples": _ROWS[split]} if split in _ROWS else {}), **known}
 
 
 def _every_fifth_of_each_class(labels: np.ndarray) -> np.ndarray:

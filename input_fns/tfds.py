@@ -9,11 +9,14 @@ evaluation. Params:
   train_split     split, part or sum of splits: `train`, `train[:90%]`, `train+extra`
   eval_split      the same, for "eval" and "infer": every record once, in order
   label           the feature that is the label; the others stay the features
-  tfds_id         True adds TFDS's own id of each record as the string feature `tfds_id`
+  tfds_id         True adds TFDS's own id of each record as a string feature
+  key             the name of that feature
   batch_size      examples of one global step, all replicas together
   epochs          passes over train_split; 0: repeat without end
   shuffle_buffer  records held to shuffle from (decoded, in memory); 0: no shuffling
   seed            any integer; decides the training order, see below
+  augment         of uint8 images in training: imagenet, cifar or none: `input_fns/_augment.py`
+  image_size      height and width that such images get, in pixels; 0: as they are
 
 Features are a dict; a uint8 image becomes float32 in [0, 1], all else is as TFDS has it.
 Training reads full batches only, which may run over the end of an epoch; with `epochs`
@@ -35,7 +38,7 @@ import tensorflow_datasets as tfds
 
 from input_fns._errors import DataParamError
 from input_fns._prepare import prepared
-from input_fns._read import num_classes
+from input_fns._read import known_params
 from input_fns._read import read
 
 DEFAULT_PARAMS = {
@@ -45,10 +48,13 @@ DEFAULT_PARAMS = {
     "eval_split": "test",
     "label": "label",
     "tfds_id": False,
+    "key": "tfds_id",
     "batch_size": 64,
     "epochs": 0,
     "shuffle_buffer": 10000,
     "seed": 0,
+    "augment": "none",
+    "image_size": 0,
 }
 
 
@@ -58,16 +64,22 @@ def input_fn(
     input_context: Optional[tf.distribute.InputContext] = None,
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
-    make_builder = functools.partial(_builder, params["dataset"], params["data_dir"])
+    make_builder = functools.partial(builder, params["dataset"], params["data_dir"])
     return read(prepared(make_builder), mode, params, input_context)
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, int]:
-    """Returns {"num_classes": N} where the label is a class; needs no prepared data."""
-    return num_classes(_builder(params["dataset"], params["data_dir"]), params["label"])
+    """Returns num_classes where the label is a class, and train_examples of prepared data."""
+    return known_params(builder(params["dataset"], params["data_dir"]), params["label"],
+                        params["train_split"])
 
 
-def _builder(name: str, data_dir: str) -> tfds.core.DatasetBuilder:
+def builder(name: str, data_dir: str) -> tfds.core.DatasetBuilder:
+    """Returns the builder of the dataset; "" for data_dir is TFDS's.
+
+    Raises:
+      DataParamError: There is no such dataset.
+    """
     try:
         return tfds.builder(name, data_dir=data_dir or None)
     except tfds.core.DatasetNotFoundError as error:

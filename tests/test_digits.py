@@ -102,7 +102,8 @@ def test_works_in_a_graph_from_an_empty_data_dir(params, tmp_path):
 
 def test_data_params_need_no_prepared_data(tmp_path):
     params = {**digits.DEFAULT_PARAMS, "data_dir": str(tmp_path / "nothing")}
-    assert digits.data_params(params) == {"num_classes": 10}
+    assert digits.data_params(params) == {"num_classes": 10, "train_examples": 1442}
+    assert digits.data_params({**params, "train_split": "train[:9]"}) == {"num_classes": 10}
     assert not (tmp_path / "nothing").exists()
 
 

@@ -192,6 +192,15 @@ def test_tfds_id_names_each_record(params):
     assert ids("train") == ids("eval")
 
 
+def test_images_of_no_one_size_are_resized(params, tmp_path):
+    params.update(dataset="uneven_images", data_dir=str(tmp_path), image_size=3, batch_size=2,
+                  eval_split="train")
+    for mode in ("train", "eval"):
+        features, _ = next(iter(plugin.input_fn(mode, params)))
+        assert features["image"].shape == (2, 3, 3, 3)
+    assert plugin.data_params(params) == {"train_examples": 2}
+
+
 def test_data_params_need_no_prepared_data(params, tmp_path):
     params["data_dir"] = str(tmp_path / "nothing")
     assert plugin.data_params(params) == {"num_classes": 4}

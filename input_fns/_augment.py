@@ -1,0 +1,118 @@
+"""Random changes of training images, and the matching cut of evaluation images.
+
+  imagenet  training: a random part of the image, 8% to 100% of its area and 3/4 to 4/3 as wide
+            as high, resized; mirrored half the time. Evaluation: the centre that is left when
+            the shorter side becomes 8/7 of the size (256 for 224).
+  cifar     training: 4 black pixels around the image, a random cut of its size; mirrored half
+            the time. Evaluation: the image.
+  none      the image in both.
+
+An image of other proportions than asked for is cut at its centre. Sources: Szegedy et al.,
+"Going Deeper with Convolutions" (2014), section 6; He et al., "Deep Residual Learning for
+Image Recognition" (2015), sections 3.4 and 4.2.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Callable, Sequence
+
+import tensorflow as tf
+
+from input_fns._errors import DataParamError
+
+AUGMENTS = ("none", "cifar", "imagenet")
+
+_AREA, _ASPECT, _ATTEMPTS = (0.08, 1.0), (3 / 4, 4 / 3), 10
+_EVALUATED = 7 / 8
+_PADDING = 4
+
+
+def check(augment: str, image_size: int, least_size: int) -> None:
+    """Raises DataParamError if there is no such augmentation, or the size is too small."""
+    if augment not in AUGMENTS:
+        raise DataParamError(f"augment is {augment!r}; expected one of {list(AUGMENTS)}. For "
+                             "example: --param augment=cifar")
+    if image_size < least_size:
+        raise DataParamError(f"image_size is {image_size} pixels; expected {least_size} or more. "
+                             "For example: --param image_size=224")
+
+
+def training_image(
+    contents: tf.Tensor,
+    seed: tf.Tensor,
+    augment: str,
+    shape: Sequence[int],
+) -> tf.Tensor:
+    """Decodes an image and changes it at random.
+
+    Args:
+      contents: An encoded image, JPEG, PNG or BMP: a string scalar.
+      seed: int64 [2]; the same gives the same image.
+      augment: One of AUGMENTS.
+      shape: (height, width, channels) of the result; channels 1 or 3.
+
+    Returns:
+      float32 `shape`, 0 to 255.
+    """
+    if augment == "none":
+        return evaluation_image(contents, augment, shape)
+    # Independent of each other: a seed for each use.
+    cut_seed, flip_seed = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
+    if augment == "imagenet":
+        image = _resized_part(contents, functools.partial(_random_part, seed=cut_seed), shape)
+    else:
+        image = evaluation_image(contents, augment, shape)
+        image = tf.pad(image, [[_PADDING, _PADDING], [_PADDING, _PADDING], [0, 0]])
+        image = tf.image.stateless_random_crop(image, shape, cut_seed)
+    return tf.image.stateless_random_flip_left_right(image, flip_seed)
+
+
+def evaluation_image(contents: tf.Tensor, augment: str, shape: Sequence[int]) -> tf.Tensor:
+    """Decodes an image and cuts it to `shape`; arguments and result as of training_image."""
+    share = _EVALUATED if augment == "imagenet" else 1.0
+    return _resized_part(contents, functools.partial(_centre, shape=shape, share=share), shape)
+
+
+def _random_part(height_width: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+    """Returns int32 [4]: y, x, height, width of a random part."""
+    whole = tf.constant([[[0.0, 0.0, 1.0, 1.0]]])
+    begin, size, _ = tf.image.stateless_sample_distorted_bounding_box(
+        tf.concat([height_width, [3]], 0), whole, seed, min_object_covered=0.0,
+        aspect_ratio_range=_ASPECT, area_range=_AREA, max_attempts=_ATTEMPTS)
+    return tf.concat([begin[:2], size[:2]], 0)
+
+
+def _centre(height_width: tf.Tensor, shape: Sequence[int], share: float) -> tf.Tensor:
+    """Returns int32 [4]: y, x, height, width of `share` of the largest centre of a shape."""
+    wanted = tf.constant(shape[:2], tf.float64)
+    sides = tf.cast(height_width, tf.float64)
+    size = tf.cast(tf.round(wanted * tf.reduce_min(sides / wanted) * share), tf.int32)
+    size = tf.clip_by_value(size, 1, height_width)
+    return tf.concat([(height_width - size) // 2, size], 0)
+
+
+def _resized_part(
+    contents: tf.Tensor,
+    part_of: Callable[[tf.Tensor], tf.Tensor],
+    shape: Sequence[int],
+) -> tf.Tensor:
+    """Decodes a part of an image, of a JPEG only that, and resizes it to float32 `shape`.
+
+    Args:
+      contents: An encoded image, a string scalar.
+      part_of: Returns y, x, height, width, int32 [4], for height, width, int32 [2].
+      shape: (height, width, channels) of the result.
+    """
+
+    def of_jpeg() -> tf.Tensor:
+        part = part_of(tf.io.extract_jpeg_shape(contents)[:2])
+        return tf.image.decode_and_crop_jpeg(contents, part, channels=shape[2])
+
+    def of_other() -> tf.Tensor:
+        image = tf.io.decode_png(contents, channels=shape[2])
+        y, x, height, width = tf.unstack(part_of(tf.shape(image)[:2]))
+        return image[y:y + height, x:x + width]
+
+    image = tf.cond(tf.io.is_jpeg(contents), of_jpeg, of_other)
+    return tf.ensure_shape(tf.image.resize(image, shape[:2]), shape)

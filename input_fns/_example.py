@@ -1,0 +1,97 @@
+"""tf.Example records: from a schema to what parses them, and what is wrong with one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Mapping
+
+from google.protobuf import message  # type: ignore[import-untyped]
+import tensorflow as tf
+
+from input_fns import _labels
+from input_fns._errors import DataParamError
+
+VARLEN = "varlen"
+_LISTS = {"int64": "int64_list", "float32": "float_list", "string": "bytes_list"}
+
+
+def feature_specs(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what `tf.io.parse_example` takes.
+
+    Args:
+      schema: feature name -> {"dtype": "int64", "float32" or "string", "shape": a list of
+        lengths, or "varlen"}.
+
+    Raises:
+      DataParamError: It is of another form.
+    """
+    return {name: _spec(name, entry) for name, entry in schema.items()}
+
+
+def example_problem(record: bytes, specs: Mapping[str, Any], params: Mapping[str, Any]) -> str:
+    """Returns the first thing wrong with a record, without a full stop; "" if nothing is.
+
+    Args:
+      record: What is stored.
+      specs: What the record should hold, as `tf.io.parse_example` takes it.
+      params: Those of `input_fns/tfrecord.py`.
+    """
+    try:
+        features = tf.train.Example.FromString(record).features.feature
+    except message.DecodeError:
+        return f"{len(record)} bytes that are no tf.Example"
+    for name, spec in specs.items():
+        if isinstance(spec, tf.io.FixedLenFeature) and name not in features:
+            return f"has no feature {name!r}; it has {', '.join(sorted(features)) or 'none'}"
+        reason = _feature_problem(name, features[name], spec) if name in features else ""
+        if reason:
+            return reason
+    return _image_problem(features, params) or _label_problem(features, params)
+
+
+def _feature_problem(name: str, feature: tf.train.Feature, spec: Any) -> str:
+    stored = feature.WhichOneof("kind")
+    wanted = _LISTS[spec.dtype.name]
+    if stored != wanted:
+        dtypes = {kind: dtype for dtype, kind in _LISTS.items()}
+        return f"feature {name!r} is {dtypes.get(stored, 'empty')}; expected {spec.dtype.name}"
+    values = len(getattr(feature, wanted).value)
+    if isinstance(spec, tf.io.FixedLenFeature) and values != math.prod(spec.shape):
+        return (f"feature {name!r} has {values} values; expected {math.prod(spec.shape)} (shape "
+                f"{list(spec.shape)})")
+    return ""
+
+
+def _image_problem(features: Any, params: Mapping[str, Any]) -> str:
+    if not params["image"]:
+        return ""
+    stored = len(features[params["image"]].bytes_list.value[0])
+    wanted = math.prod(params["image_shape"])
+    return "" if stored == wanted else (
+        f"feature {params['image']!r} has {stored} bytes; expected {wanted} "
+        f"(image_shape={list(params['image_shape'])})")
+
+
+def _label_problem(features: Any, params: Mapping[str, Any]) -> str:
+    problems = (_labels.problem(label, params["num_classes"])
+                for label in features[params["label"]].int64_list.value)
+    return next(filter(None, problems), "")
+
+
+def _spec(name: str, entry: Any) -> Any:
+    known = isinstance(entry, Mapping) and set(entry) == {"dtype", "shape"}
+    if not known or entry["dtype"] not in _LISTS or not _is_shape(entry["shape"]):
+        raise DataParamError(
+            f"schema has {entry!r} for {name!r}; expected a dtype, one of {sorted(_LISTS)}, and a "
+            f'shape, a list of lengths or "{VARLEN}". For example: '
+            f'{{"{name}": {{"dtype": "int64", "shape": []}}}}')
+    dtype = tf.dtypes.as_dtype(entry["dtype"])
+    if entry["shape"] == VARLEN:
+        return tf.io.VarLenFeature(dtype)
+    return tf.io.FixedLenFeature(entry["shape"], dtype)
+
+
+def _is_shape(shape: Any) -> bool:
+    if isinstance(shape, list):
+        return all(type(length) is int and length > 0 for length in shape)
+    return shape == VARLEN

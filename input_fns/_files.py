@@ -1,0 +1,125 @@
+"""From the files of a data set to the batches of records of one input pipeline.
+
+    share files > read > share records > shuffle > repeat > batch
+
+The shuffle holds records as they are stored, so its memory is `shuffle_buffer` times the
+size of a stored record.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os.path
+from typing import Any, Callable, Mapping, Optional
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from input_fns._errors import DataFileError
+from input_fns._errors import DataParamError
+from input_fns._pipeline import Pipeline
+from input_fns._pipeline import pipeline_of
+from input_fns._pipeline import without_auto_shard
+
+_FILES_AT_A_TIME = 16
+_RECORDS_AT_A_TIME = 16
+_SHOWN_NAMES = 5
+
+
+def matched(param: str, patterns: str) -> list[str]:
+    """Returns the files that match, pattern by pattern, sorted within each.
+
+    Args:
+      param: The param that has the patterns, for messages.
+      patterns: Paths or glob patterns, separated by commas; local, or of any file system that
+        TensorFlow reads (`gs://`).
+
+    Raises:
+      DataParamError: There is no pattern.
+      DataFileError: A pattern matches no file.
+    """
+    if not patterns.strip():
+        raise DataParamError(
+            f"{param} is ''; expected a file, a pattern of files, or several with commas "
+            f"between them. For example: --param {param}='/data/{param[:5].rstrip('_')}-*'")
+    files: list[str] = []
+    for pattern in patterns.split(","):
+        found = sorted(tf.io.gfile.glob(pattern.strip()))
+        if not found or found == [pattern.strip()] and tf.io.gfile.isdir(found[0]):
+            raise DataFileError(_no_match(param, pattern.strip()))
+        files += found
+    return list(dict.fromkeys(files))
+
+
+def record_batches(
+    files: list[str],
+    mode: str,
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext],
+    open_file: Callable[[tf.Tensor], tf.data.Dataset],
+) -> tf.data.Dataset:
+    """Returns the records of one input pipeline in batches, string [batch].
+
+    Args:
+      files: The files that all pipelines share.
+      mode: "train": shuffled, repeated, full batches only; else every record once, in order.
+      params: `batch_size`, `seed`, and for training `epochs` and `shuffle_buffer`.
+      input_context: Which part to read, and how many replicas share a batch.
+      open_file: Returns the records of the file at a path, a string scalar; called in a graph.
+    """
+    training = mode == "train"
+    shuffled = training and params["shuffle_buffer"] > 0
+    pipeline = pipeline_of(params, input_context)
+    shares = _shares(files, pipeline)
+    if training:
+        logging.info("reads %d of %d files, %d of them shared record by record with the other "
+                     "input pipelines", len(shares), len(files), len(files) % pipeline.total)
+    paths, *parts = zip(*shares)
+    opened = tf.data.Dataset.from_tensor_slices((list(paths), *np.array(parts, np.int64)))
+    if shuffled:
+        opened = opened.shuffle(len(shares), seed=pipeline.seed)
+    # One file after the other where the order counts: a prediction a line, in the files' order.
+    records = opened.interleave(lambda path, parts, part: open_file(path).shard(parts, part),
+                                cycle_length=min(_FILES_AT_A_TIME, len(shares)) if shuffled else 1,
+                                block_length=_RECORDS_AT_A_TIME,
+                                num_parallel_calls=tf.data.AUTOTUNE if shuffled else None)
+    if shuffled:
+        records = records.shuffle(params["shuffle_buffer"], seed=pipeline.seed)
+    if training:
+        records = records.repeat(params["epochs"] or None)
+    return without_auto_shard(records.batch(pipeline.batch_size, drop_remainder=training))
+
+
+def _shares(files: list[str], pipeline: Pipeline) -> list[tuple[str, int, int]]:
+    """Returns what a pipeline reads: (path, in how many parts, which part).
+
+    Every pipeline gets the same number of whole files. Those that are left over, all where
+    there are fewer files than pipelines, each pipeline reads a part of, so that none is
+    without data and none much sooner through than the others.
+    """
+    total, number = pipeline.total, pipeline.number
+    whole = len(files) // total * total
+    own = [(path, 1, 0) for path in files[:whole][number::total]]
+    # The first part is the larger one: not always the same pipeline's.
+    parts = [(path, total, (number + i) % total) for i, path in enumerate(files[whole:])]
+    return own + parts
+
+
+def _no_match(param: str, pattern: str) -> str:
+    is_folder = tf.io.gfile.isdir(pattern)
+    folder = pattern if is_folder else os.path.dirname(pattern) or "."
+    what = "is a folder" if is_folder else "matches no file"
+    if not tf.io.gfile.isdir(folder):
+        return (f"{param} is {pattern!r}, which {what}: there is no folder {folder!r}; expected "
+                f"files that this machine can read. For example: --param {param}='/data/*'")
+    names = sorted(tf.io.gfile.listdir(folder))
+    if not names:
+        return (f"{param} is {pattern!r}, which {what}, and {folder!r} is empty; expected files "
+                f"that this machine can read. For example: --param {param}='/data/*'")
+    shown = ", ".join(names[:_SHOWN_NAMES])
+    more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+    near = difflib.get_close_matches(os.path.basename(pattern), names, n=1, cutoff=0.0)[0]
+    example = os.path.join(folder, "*" if is_folder else near)
+    return (f"{param} is {pattern!r}, which {what}; expected a file or a pattern of files, and "
+            f"{folder!r} holds {shown}{more}. For example: --param {param}='{example}'")

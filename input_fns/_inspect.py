@@ -1,0 +1,93 @@
+"""Which record of a file makes a pipeline fail, and what it holds.
+
+TensorFlow's error names no file and no record. After a failure the files are read again with
+the pipeline's own function, first in batches, then record by record where a batch fails.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Iterator, NamedTuple, Optional
+
+import tensorflow as tf
+
+# The second: TensorFlow's message quotes the record, which is no text.
+ERRORS = (tf.errors.OpError, UnicodeDecodeError)
+
+_BATCH = 1000
+# What TensorFlow puts around the sentence that says what is wrong.
+_AROUND = r"\{\{.*?\}\}\s*|\[\[.*|Graph execution error:|Error in user.*?Iterator::\S+:"
+
+
+class Failure(NamedTuple):
+    """A record that cannot be used.
+
+    Attributes:
+      number: Which one, from 1.
+      record: What is stored, or None if it cannot be read.
+      message: What TensorFlow says of it, in one line.
+    """
+
+    number: int
+    record: Optional[bytes]
+    message: str
+
+
+def first_failure(
+    records: Callable[[], tf.data.Dataset],
+    parse: Callable[[tf.Tensor], Any],
+) -> tuple[int, Optional[Failure]]:
+    """Returns how many records are good, and the first that is not, or None if all are.
+
+    Args:
+      records: Returns the stored records, string scalars in an order that never changes.
+      parse: The function of the pipeline, of a batch of records.
+    """
+    good, message = _count(lambda: records().batch(_BATCH), parse)
+    if message is None:
+        return good, None
+    more, message = _count(lambda: records().skip(good).batch(1), parse)
+    good += more
+    try:
+        record = next(elements(lambda: records().skip(good).take(1)), None)
+    except ERRORS:
+        record = None
+    return good, Failure(good + 1, record, message or "it cannot be read")
+
+
+def elements(make_dataset: Callable[[], tf.data.Dataset]) -> Iterator[Any]:
+    """Yields the elements as numpy values; works eagerly and inside any graph."""
+    with tf.Graph().as_default() as graph:
+        iterator = tf.compat.v1.data.make_initializable_iterator(make_dataset())
+        element = iterator.get_next()
+    with tf.compat.v1.Session(graph=graph) as session:
+        session.run(iterator.initializer)
+        while True:
+            try:
+                value = session.run(element)
+            except tf.errors.OutOfRangeError:
+                return
+            yield value
+
+
+def one_line(error: Exception) -> str:
+    """Returns what an error says, without names of nodes and without a full stop."""
+    message = getattr(error, "message", "") or ""
+    text = re.sub(_AROUND, "", message, flags=re.S)
+    return " ".join(text.split()).rstrip(".") or type(error).__name__
+
+
+def _count(
+    batches: Callable[[], tf.data.Dataset],
+    parse: Callable[[tf.Tensor], Any],
+) -> tuple[int, Optional[str]]:
+    """Returns how many records are in batches before the first that fails, and its error."""
+    count = 0
+    try:
+        # What is parsed is fetched too: TensorFlow leaves out what nobody asks for.
+        for _, size in elements(lambda: batches().map(lambda batch: (parse(batch),
+                                                                     tf.size(batch)))):
+            count += int(size)
+    except ERRORS as error:
+        return count, one_line(error)
+    return count, None

@@ -1,0 +1,31 @@
+"""Labels that are classes, checked where they are read.
+
+A class out of range gives NaN on a GPU and an error without file or record on a CPU.
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+
+def checked(labels: tf.Tensor, num_classes: int) -> tf.Tensor:
+    """Returns the labels, int64 [batch]; reading them fails where one is no class.
+
+    Args:
+      labels: Of any dtype; other than integers are not classes and are not checked.
+      num_classes: Classes are 0 to num_classes - 1; 0: not known, not checked.
+    """
+    if not num_classes or not labels.dtype.is_integer:
+        return labels
+    in_range = tf.logical_and(labels >= 0, labels < num_classes)
+    check = tf.debugging.Assert(tf.reduce_all(in_range), [
+        f"label out of range; expected 0 to {num_classes - 1} (num_classes={num_classes})", labels])
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.identity(labels)
+
+
+def problem(label: int, num_classes: int) -> str:
+    """Returns what is wrong with one label, as the end of a sentence; "" if nothing is."""
+    if not num_classes or 0 <= label < num_classes:
+        return ""
+    return f"label is {label}; expected 0 to {num_classes - 1} (num_classes={num_classes})"

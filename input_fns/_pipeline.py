@@ -1,0 +1,64 @@
+"""What one input pipeline is told of its place: which part it reads, in batches of which size."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, NamedTuple, Optional
+import zlib
+
+import tensorflow as tf
+
+from input_fns._errors import DataParamError
+
+
+class Pipeline(NamedTuple):
+    """One of the input pipelines that share a data set.
+
+    Attributes:
+      number: Which one, from 0.
+      total: How many there are.
+      batch_size: Examples of one of its batches, which one replica takes.
+      seed: Of its training order; differs from pipeline to pipeline.
+    """
+
+    number: int
+    total: int
+    batch_size: int
+    seed: int
+
+
+def pipeline_of(
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> Pipeline:
+    """Returns the pipeline that `input_context` describes; None: the only one.
+
+    Args:
+      params: `batch_size`, examples of one global step, and `seed`.
+      input_context: As the Estimator passes it.
+
+    Raises:
+      DataParamError: The replicas cannot share batch_size evenly.
+    """
+    context = input_context or tf.distribute.InputContext()
+    number = context.input_pipeline_id
+    return Pipeline(number=number,
+                    total=context.num_input_pipelines,
+                    batch_size=_replica_batch_size(params["batch_size"],
+                                                   context.num_replicas_in_sync),
+                    seed=zlib.crc32(f"{params['seed']}/{number}".encode()))
+
+
+def without_auto_shard(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns the dataset, which no strategy will shard a second time."""
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+    return dataset.with_options(options)
+
+
+def _replica_batch_size(batch_size: int, replicas: int) -> int:
+    if batch_size < 1 or batch_size % replicas:
+        example = max(1, -(-batch_size // replicas)) * replicas
+        raise DataParamError(
+            f"batch_size is {batch_size} examples a step, over all replicas; expected a "
+            f"multiple of the {replicas} replicas. For example: --param batch_size={example}")
+    return batch_size // replicas

@@ -1,0 +1,74 @@
+"""dataset.json: what `python -m input_fns.convert` knows of the files that it wrote.
+
+    {"num_examples": {"train": 60000, "test": 10000}, "num_classes": 10, "image_shape": [28, 28, 1]}
+
+It is beside the files, which are named `SPLIT-00000-of-00004.tfrecord`.
+"""
+
+from __future__ import annotations
+
+import json
+import os.path
+import re
+from typing import Any, Mapping
+
+import tensorflow as tf
+
+from input_fns._errors import DataFileError
+
+NAME = "dataset.json"
+_FILE = re.compile(r"(?P<split>\w+)-\d{5}-of-(?P<files>\d{5})\.tfrecord")
+
+
+def file_name(split: str, number: int, files: int) -> str:
+    """Returns the name of file `number`, from 0, of a split's files."""
+    return f"{split}-{number:05d}-of-{files:05d}.tfrecord"
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a file may be one that the command wrote."""
+    return _FILE.fullmatch(name) is not None
+
+
+def dump(facts: Mapping[str, Any]) -> str:
+    """Returns the text of the file."""
+    return json.dumps(facts, indent=2) + "\n"
+
+
+def data_params(patterns: str) -> dict[str, Any]:
+    """Returns what the file says of the training set, as params; {} without such a file.
+
+    Args:
+      patterns: Of the training files, separated by commas.
+
+    Returns:
+      `num_classes`, int; `image_shape`, list of int; and, where the patterns match the files of
+      one split and all of them, `train_examples`, int.
+
+    Raises:
+      DataFileError: It is not what the command writes.
+    """
+    path = os.path.join(os.path.dirname(patterns.partition(",")[0]), NAME)
+    if not patterns or not tf.io.gfile.exists(path):
+        return {}
+    try:
+        with tf.io.gfile.GFile(path) as file:
+            facts = json.load(file)
+        known = {"num_classes": int(facts["num_classes"]),
+                 "image_shape": [int(length) for length in facts["image_shape"]]}
+        examples = facts["num_examples"].get(_split_of(patterns))
+        return known if examples is None else {**known, "train_examples": int(examples)}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataFileError(
+            f"{path} is not what `python -m input_fns.convert` writes ({type(error).__name__}: "
+            f"{error}); expected num_examples, num_classes and image_shape. For example: convert "
+            "again, or delete it and set num_classes and image_shape by --param") from error
+
+
+def _split_of(patterns: str) -> str:
+    """Returns the split of which the patterns match every file; "" if there is none."""
+    paths = {path for pattern in patterns.split(",") for path in tf.io.gfile.glob(pattern.strip())}
+    names = [_FILE.fullmatch(os.path.basename(path)) for path in paths]
+    parts = {(name["split"], int(name["files"])) if name else ("", 0) for name in names}
+    split, files = parts.pop() if len(parts) == 1 else ("", 0)
+    return split if files == len(paths) else ""

@@ -1,0 +1,7 @@
+"""`python -m input_fns.convert`: image sets as TFRecord files for the plug-in `tfrecord`.
+
+    python -m input_fns.convert --dataset=mnist --output=/data/mnist --shards=4
+
+  sources.py   the images of a TFDS dataset or of IDX files
+  writer.py    the files and dataset.json, complete or not there
+"""

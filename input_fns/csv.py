@@ -1,0 +1,200 @@
+"""CSV files with a header line, local or of any file system that TensorFlow reads.
+
+A record is a line, so a field holds no line break; it may be in double quotes. A file whose
+name ends in `.gz` is gzipped. All files have the header of the first; lines without any
+character do not count. Params:
+
+  train_files       pattern of files, or several with commas between: `/data/train-*.csv`
+  eval_files        the same, for "eval" and "infer": every record once, in the files' order;
+                    empty: every `eval_every`th line of train_files, which training leaves out
+  eval_every        2 or more; counts the lines of each file after the header, from 1
+  columns           JSON object, the columns to read: name -> value where a field is empty, whose
+                    type is the column's: 0.0 float32, 0 int64, "" string; {}: all columns, of
+                    the types that the first 1,000 lines of the first training file suggest
+  drop              columns to leave out, a JSON list
+  label             the column that is the label, where no field may be empty
+  label_vocabulary  the label's texts, a JSON list; the label becomes the index in it; []: the
+                    label is a number
+  num_classes       labels are 0 to this - 1, checked; 0: not known, not checked
+  delimiter         one character
+  batch_size        examples of one global step, all replicas together
+  epochs            passes over train_files; 0: repeat without end
+  shuffle_buffer    lines held to shuffle from; 0: no shuffling
+  seed              any integer; with the number of the pipeline decides the training order
+
+Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
+weights is one of them. In mode "infer" the label is not read and may be missing.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Mapping, Optional
+
+from absl import logging
+import tensorflow as tf
+
+from input_fns import _labels
+from input_fns._errors import DataFileError
+from input_fns._errors import DataParamError
+from input_fns._files import matched
+from input_fns._files import record_batches
+from input_fns._inspect import first_failure
+from input_fns._line import line_problem
+from input_fns._table import header_of
+from input_fns._table import lines_of
+from input_fns._table import Table
+from input_fns._table import table_of
+
+DEFAULT_PARAMS = {
+    "train_files": "",
+    "eval_files": "",
+    "eval_every": 5,
+    "columns": {},
+    "drop": [],
+    "label": "label",
+    "label_vocabulary": [],
+    "num_classes": 0,
+    "delimiter": ",",
+    "batch_size": 64,
+    "epochs": 0,
+    "shuffle_buffer": 10000,
+    "seed": 0,
+}
+
+_LINES_AT_A_TIME = 1000
+_DTYPES = {int: tf.int64, float: tf.float32, str: tf.string}
+
+
+def input_fn(
+    mode: str,
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> tf.data.Dataset:
+    """Returns batches of (dict of features, label): see the module's docstring."""
+    _check(params)
+    training = mode == "train"
+    name = "train_files" if training or not params["eval_files"] else "eval_files"
+    files = matched(name, params[name])
+    table = _table(files, params, labelled=mode != "infer")
+    every = 0 if params["eval_files"] else params["eval_every"]
+    open_file = functools.partial(_open, header=table.header, every=every, training=training)
+    dataset = record_batches(files, mode, params, input_context, open_file)
+    return dataset.map(functools.partial(_parse, table=table, params=params),
+                       num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+
+def data_params(params: Mapping[str, Any]) -> dict[str, int]:
+    """Returns {"num_classes": N} where label_vocabulary tells it."""
+    vocabulary = params["label_vocabulary"]
+    return {"num_classes": len(vocabulary)} if vocabulary else {}
+
+
+def data_problem(params: Mapping[str, Any]) -> str:
+    """Returns the first line that cannot be used, as one sentence; "" if there is none."""
+    try:
+        _check(params)
+        for name in ("train_files", "eval_files"):
+            if not params[name] and name == "eval_files":
+                return ""
+            files = matched(name, params[name])
+            logging.info("looks for a bad line in %s, %d files", name, len(files))
+            problem = _first_problem(files, _table(files, params, labelled=True), name, params)
+            if problem:
+                return problem
+    except (DataFileError, DataParamError) as error:
+        return str(error)
+    return ""
+
+
+def _first_problem(files: list[str], table: Table, name: str, params: Mapping[str, Any]) -> str:
+    parse = functools.partial(_parse, table=table, params=params)
+    total = 0
+    for path in files:
+        header, columns = header_of(path, params["delimiter"])
+        if header != table.header:
+            return (f"line 1 of {path} has the columns {', '.join(columns)}; expected those of "
+                    f"{files[0]}: {table.header}")
+        if path.endswith(".gz"):
+            for _ in lines_of(path):  # TensorFlow takes a truncated one for a shorter one.
+                pass
+        good, failure = first_failure(lambda: _lines(tf.constant(path)).skip(1),
+                                      lambda lines: parse(_not_blank(lines)))
+        total += good
+        if failure is not None:
+            line = (failure.record or b"").decode("utf-8", "replace")
+            reason = line_problem(line, table, params) or f": {failure.message}"
+            return f"line {failure.number + 1} of {path}{reason}"
+    return "" if total else f"{name} is {params[name]!r}, and no file of it holds a record"
+
+
+def _table(files: list[str], params: Mapping[str, Any], labelled: bool) -> Table:
+    train_files = matched("train_files", params["train_files"])
+    return table_of(files[0], train_files[0], params, labelled)
+
+
+def _open(path: tf.Tensor, header: str, every: int, training: bool) -> tf.data.Dataset:
+    """Returns the records of a file that are for training, or for evaluation; 0: all are."""
+
+    def is_bad_header(line: tf.Tensor) -> tf.Tensor:
+        check = tf.debugging.Assert(tf.equal(line, header), ["header differs", path, line])
+        with tf.control_dependencies([check]):
+            return tf.constant(False)
+
+    def chosen(lines: tf.Tensor) -> tf.Tensor:
+        if not every:
+            return _not_blank(lines)
+        held_out = tf.equal(tf.range(1, tf.size(lines) + 1) % every, 0)
+        return _not_blank(lines[~held_out if training else held_out])
+
+    lines = _lines(path)
+    # Many lines at a time: a call for each is 30 times slower.
+    blocks = lines.skip(1).batch((every or 1) * _LINES_AT_A_TIME).map(chosen)
+    return lines.take(1).filter(is_bad_header).concatenate(blocks.unbatch())
+
+
+def _lines(path: tf.Tensor) -> tf.data.Dataset:
+    is_gzip = tf.strings.regex_full_match(path, r".*\.gz")
+    return tf.data.TextLineDataset(path, compression_type=tf.where(is_gzip, "GZIP", ""))
+
+
+def _not_blank(lines: tf.Tensor) -> tf.Tensor:
+    return tf.boolean_mask(lines, tf.strings.length(lines) > 0)
+
+
+def _parse(lines: tf.Tensor, table: Table, params: Mapping[str, Any]) -> Any:
+    """Parses one batch, string [batch], into (features, labels), or features alone."""
+    defaults = [tf.constant([] if default is None else [default], _DTYPES[kind])
+                for default, kind in zip(table.defaults, table.types)]
+    fields = tf.io.decode_csv(lines, defaults, field_delim=params["delimiter"],
+                              select_cols=table.positions)
+    features = dict(zip(table.names, fields))
+    if params["label"] not in features:
+        return features
+    labels = features.pop(params["label"])
+    if params["label_vocabulary"]:
+        labels = _index(labels, params["label_vocabulary"])
+    return features, _labels.checked(labels, params["num_classes"])
+
+
+def _index(labels: tf.Tensor, vocabulary: list[str]) -> tf.Tensor:
+    """Returns the place of each label, string [batch], in the vocabulary: int64 [batch]."""
+    same = tf.equal(labels[:, tf.newaxis], tf.constant(vocabulary))
+    check = tf.debugging.Assert(tf.reduce_all(tf.reduce_any(same, axis=1)), [
+        "label is not in label_vocabulary", labels])
+    with tf.control_dependencies([check]):
+        return tf.argmax(tf.cast(same, tf.int32), axis=1)
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    if len(params["delimiter"]) != 1:
+        raise DataParamError(f"delimiter is {params['delimiter']!r}; expected one character. For "
+                             "example: --param delimiter=';'")
+    if not params["eval_files"] and params["eval_every"] < 2:
+        raise DataParamError(
+            f"eval_every is {params['eval_every']} and eval_files is ''; expected 2 or more, or "
+            "files. For example: --param eval_every=5")
+    if not all(isinstance(text, str) for text in params["label_vocabulary"]):
+        raise DataParamError(
+            f"label_vocabulary is {params['label_vocabulary']}; expected texts. For example: "
+            "--param label_vocabulary='[\"no\", \"yes\"]'")

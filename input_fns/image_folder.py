@@ -1,0 +1,191 @@
+"""Images in one folder a class: `DIR/cat/1.jpg`, `DIR/dog/2.png`.
+
+JPEG and PNG files of any size, grey, with an alpha channel or 16 bits deep, become RGB;
+`.jpg`, `.jpeg` and `.png` in any case, all else is passed over. Classes are the folders of
+train_dir, sorted by name, from 0. Params:
+
+  train_dir       folder of the training images, local or of any file system that TensorFlow reads
+  eval_dir        the same, for "eval" and "infer": every file once, sorted by class and name;
+                  empty: every `eval_every`th file of each class, which training leaves out
+  eval_every      2 or more
+  image_size      height and width of the result, in pixels
+  augment         imagenet, cifar or none: see `input_fns/_augment.py`
+  file_name       name of a string feature that gets CLASS/FILE of each image; empty: none
+  batch_size      examples of one global step, all replicas together
+  epochs          passes over the training images; 0: repeat without end
+  shuffle         whether training goes through the images in another order every epoch
+  seed            any integer; with the number of the pipeline decides order and augmentation
+
+Features: `image`, `[batch, image_size, image_size, 3]` float32 in [0, 1]; label int64.
+"""
+
+from __future__ import annotations
+
+import functools
+import os.path
+from typing import Any, Mapping, NamedTuple, Optional
+
+from absl import logging
+import tensorflow as tf
+
+from input_fns import _augment
+from input_fns._errors import DataFileError
+from input_fns._errors import DataParamError
+from input_fns._inspect import elements
+from input_fns._inspect import ERRORS
+from input_fns._inspect import one_line
+from input_fns._pipeline import pipeline_of
+from input_fns._pipeline import without_auto_shard
+
+DEFAULT_PARAMS = {
+    "train_dir": "",
+    "eval_dir": "",
+    "eval_every": 5,
+    "image_size": 224,
+    "augment": "imagenet",
+    "file_name": "",
+    "batch_size": 64,
+    "epochs": 0,
+    "shuffle": True,
+    "seed": 0,
+}
+
+_ENDINGS = (".jpg", ".jpeg", ".png")
+
+
+class Image(NamedTuple):
+    """A file.
+
+    Attributes:
+      path: Where it is.
+      name: CLASS/FILE.
+      label: The number of its class.
+    """
+
+    path: str
+    name: str
+    label: int
+
+
+def input_fn(
+    mode: str,
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> tf.data.Dataset:
+    """Returns batches of (dict of features, label): see the module's docstring."""
+    _check(params)
+    training = mode == "train"
+    pipeline = pipeline_of(params, input_context)
+    images = _images(params, training)[pipeline.number::pipeline.total]
+    if not images:
+        raise DataFileError(f"input pipeline {pipeline.number + 1} of {pipeline.total} has no image"
+                            " to read; expected one for each. For example: start fewer workers")
+    dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images))))
+    if training:
+        logging.info("reads %d images, part %d of %d", len(images), pipeline.number + 1,
+                     pipeline.total)
+        if params["shuffle"]:
+            dataset = dataset.shuffle(len(images), seed=pipeline.seed)
+        dataset = dataset.repeat(params["epochs"] or None)
+    example = functools.partial(_example, params=params,
+                                seed=pipeline.seed if training else None)
+    dataset = dataset.enumerate().map(example, num_parallel_calls=tf.data.AUTOTUNE)
+    dataset = dataset.batch(pipeline.batch_size, drop_remainder=training)
+    return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
+
+
+def data_params(params: Mapping[str, Any]) -> dict[str, int]:
+    """Returns num_classes and train_examples, from the names of the files."""
+    _check(params)
+    return {"num_classes": len(_classes(params["train_dir"])),
+            "train_examples": len(_images(params, training=True))}
+
+
+def data_problem(params: Mapping[str, Any]) -> str:
+    """Returns the first file that is no image, as one sentence; "" if there is none."""
+    try:
+        _check(params)
+        images = [*_images(params, training=True), *_images(params, training=False)]
+    except (DataFileError, DataParamError) as error:
+        return str(error)
+    logging.info("looks for a bad image among %d files", len(images))
+    good = 0
+    try:
+        for _ in elements(lambda: tf.data.Dataset.from_tensor_slices([i.path for i in images]).map(
+                lambda path: tf.reduce_sum(tf.io.decode_png(tf.io.read_file(path), channels=3)),
+                num_parallel_calls=tf.data.AUTOTUNE)):
+            good += 1
+    except ERRORS as error:
+        return f"{images[good].path} is no readable image: {one_line(error)}"
+    return ""
+
+
+def _example(
+    number: tf.Tensor,
+    image: tuple[tf.Tensor, tf.Tensor, tf.Tensor],
+    params: Mapping[str, Any],
+    seed: Optional[int],
+) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
+    """Reads image `number`, an int64 scalar; with a seed, for training."""
+    path, name, label = image
+    contents = tf.io.read_file(path)
+    shape = (params["image_size"], params["image_size"], 3)
+    if seed is None:
+        pixels = _augment.evaluation_image(contents, params["augment"], shape)
+    else:
+        pixels = _augment.training_image(contents, tf.stack([seed, number]), params["augment"],
+                                         shape)
+    features = {"image": pixels / 255.0}
+    if params["file_name"]:
+        features[params["file_name"]] = name
+    return features, tf.cast(label, tf.int64)
+
+
+def _images(params: Mapping[str, Any], training: bool) -> list[Image]:
+    """Returns the files to read in their order, of all pipelines."""
+    classes = _classes(params["train_dir"])
+    name = "train_dir" if training or not params["eval_dir"] else "eval_dir"
+    every = 0 if params["eval_dir"] else params["eval_every"]
+    found = []
+    for kind in _classes(params[name]) if name == "eval_dir" else classes:
+        if kind not in classes:
+            raise DataFileError(
+                f"eval_dir {params['eval_dir']!r} holds a folder {kind!r} that train_dir "
+                f"{params['train_dir']!r} does not; expected no other than {', '.join(classes)}")
+        folder = os.path.join(params[name], kind)
+        files = sorted(f for f in tf.io.gfile.listdir(folder) if f.lower().endswith(_ENDINGS))
+        found += [Image(os.path.join(folder, file), f"{kind}/{file}", classes.index(kind))
+                  for i, file in enumerate(files, 1)
+                  if not every or (i % every != 0) == training]
+    if not found:
+        raise DataFileError(
+            f"{name} is {params[name]!r}, where the folders of the classes {', '.join(classes)} "
+            f"hold no {', '.join(_ENDINGS)} for {'training' if training else 'evaluation'}")
+    return found
+
+
+def _classes(folder: str) -> list[str]:
+    """Returns the names of the folders in a folder, sorted."""
+    entries = sorted(name.rstrip("/") for name in tf.io.gfile.listdir(folder))
+    return [name for name in entries
+            if not name.startswith(".") and tf.io.gfile.isdir(os.path.join(folder, name))]
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    _augment.check(params["augment"], params["image_size"], least_size=1)
+    if not params["train_dir"]:
+        raise DataParamError("train_dir is ''; expected a folder with one folder of images a "
+                             "class. For example: --param train_dir=/data/pets/train")
+    if not params["eval_dir"] and params["eval_every"] < 2:
+        raise DataParamError(
+            f"eval_every is {params['eval_every']} and eval_dir is ''; expected 2 or more, or a "
+            "folder. For example: --param eval_every=5")
+    for name in ("train_dir", "eval_dir"):
+        folder = params[name]
+        if folder and not tf.io.gfile.isdir(folder):
+            raise DataFileError(f"{name} is {folder!r}, and there is no such folder; expected one "
+                                f"that this machine can read. For example: --param {name}=/data")
+        if folder and not _classes(folder):
+            held = sorted(tf.io.gfile.listdir(folder))[:5]
+            raise DataFileError(f"{name} is {folder!r}, which holds no folder, but "
+                                f"{', '.join(held) or 'nothing'}; expected one folder a class")

@@ -1,0 +1,168 @@
+"""tf.Example records in TFRecord files, local or of any file system that TensorFlow reads.
+
+The defaults read images as the MNIST programs of many books and courses store them: the
+pixels' bytes in `image_raw`, the class in `label`; what else a record holds is left alone.
+`python -m input_fns.convert` writes such files. Params:
+
+  train_files     pattern of files, or several with commas between: `/data/train-*`
+  eval_files      the same, for "eval" and "infer": every record once, in the files' order
+  schema          JSON object, what to read of a record: feature name -> {"dtype": "int64",
+                  "float32" or "string", "shape": [..] or "varlen"}; varlen: a SparseTensor
+  label           the feature that is the label; the others stay the features
+  image           string feature that holds uint8 pixels, decoded to `image`; empty: none
+  image_shape     of that image: [height, width, channels], or flat: [784]
+  key             string feature, beside the schema's, that names a record; empty: none
+  num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
+  batch_size      examples of one global step, all replicas together
+  epochs          passes over train_files; 0: repeat without end
+  shuffle_buffer  records held to shuffle from (as stored, in memory); 0: no shuffling
+  seed            any integer; with the number of the pipeline decides the training order
+  compression     of all files: empty, GZIP or ZLIB
+
+Features: `image`, `[batch, *image_shape]` float32 in [0, 1]; the schema's as they are. In
+mode "infer" the label is not read and may be missing.
+
+A `dataset.json` beside train_files, which the command writes, gives num_classes,
+image_shape and the number of training examples.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Mapping, Optional
+
+from absl import logging
+import tensorflow as tf
+
+from input_fns import _labels
+from input_fns import _sidecar
+from input_fns._errors import DataFileError
+from input_fns._errors import DataParamError
+from input_fns._example import example_problem
+from input_fns._example import feature_specs
+from input_fns._files import matched
+from input_fns._files import record_batches
+from input_fns._inspect import first_failure
+
+DEFAULT_PARAMS = {
+    "train_files": "",
+    "eval_files": "",
+    "schema": {
+        "image_raw": {"dtype": "string", "shape": []},
+        "label": {"dtype": "int64", "shape": []},
+    },
+    "label": "label",
+    "image": "image_raw",
+    "image_shape": [28, 28, 1],
+    "key": "",
+    "num_classes": 0,
+    "batch_size": 64,
+    "epochs": 0,
+    "shuffle_buffer": 10000,
+    "seed": 0,
+    "compression": "",
+}
+
+_COMPRESSIONS = ("", "GZIP", "ZLIB")
+
+
+def input_fn(
+    mode: str,
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> tf.data.Dataset:
+    """Returns batches of (dict of features, label): see the module's docstring."""
+    _check(params)
+    name = "train_files" if mode == "train" else "eval_files"
+    dataset = record_batches(matched(name, params[name]), mode, params, input_context,
+                             functools.partial(_open, compression=params["compression"]))
+    parse = functools.partial(_parse, params=params, labelled=mode != "infer")
+    return dataset.map(parse, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+
+def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns num_classes, image_shape and train_examples where dataset.json has them."""
+    return _sidecar.data_params(params["train_files"])
+
+
+def data_problem(params: Mapping[str, Any]) -> str:
+    """Returns the first record that cannot be used, as one sentence; "" if there is none."""
+    try:
+        _check(params)
+        for name in ("train_files", "eval_files"):
+            if not params[name] and name == "eval_files":
+                return ""
+            files = matched(name, params[name])
+            logging.info("looks for a bad record in %s, %d files", name, len(files))
+            problem = _first_problem(files, name, params)
+            if problem:
+                return problem
+    except (DataFileError, DataParamError) as error:
+        return str(error)
+    return ""
+
+
+def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> str:
+    total = 0
+    for path in files:
+        good, failure = first_failure(functools.partial(_open, path, params["compression"]),
+                                      functools.partial(_parse, params=params, labelled=True))
+        total += good
+        if failure is None:
+            continue
+        if failure.record is not None:
+            reason = example_problem(failure.record, _specs(params, True), params)
+            return f"record {failure.number} of {path}: {reason or failure.message}"
+        if good:
+            return f"{path} is truncated or damaged after record {good}: {failure.message}"
+        return (f"{path} is no TFRecord file with compression={params['compression']!r}, or its "
+                f"first record is damaged: {failure.message}")
+    return "" if total else f"{name} is {params[name]!r}, and no file of it holds a record"
+
+
+def _open(path: tf.Tensor, compression: str) -> tf.data.Dataset:
+    return tf.data.TFRecordDataset(path, compression_type=compression)
+
+
+def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> Any:
+    """Parses one batch, string [batch], into (features, labels), or features alone."""
+    features = tf.io.parse_example(serialized, _specs(params, labelled))
+    if params["image"]:
+        pixels = features.pop(params["image"])
+        features["image"] = _image(pixels, tuple(params["image_shape"]))
+    if not labelled:
+        return features
+    return features, _labels.checked(features.pop(params["label"]), params["num_classes"])
+
+
+def _image(pixels: tf.Tensor, shape: tuple[int, ...]) -> tf.Tensor:
+    """Decodes bytes, string [batch], to float32 [batch, *shape] in [0, 1]."""
+    flat = tf.ensure_shape(tf.io.decode_raw(pixels, tf.uint8), [None, math.prod(shape)])
+    image = tf.reshape(flat, [-1 if pixels.shape[0] is None else pixels.shape[0], *shape])
+    return tf.cast(image, tf.float32) / 255.0
+
+
+def _specs(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
+    specs = feature_specs(params["schema"])
+    if params["key"]:
+        specs[params["key"]] = tf.io.FixedLenFeature([], tf.string)
+    return specs if labelled else {k: v for k, v in specs.items() if k != params["label"]}
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    specs = feature_specs(params["schema"])
+    if params["compression"] not in _COMPRESSIONS:
+        raise DataParamError(
+            f"compression is {params['compression']!r}; expected one of {list(_COMPRESSIONS)}. "
+            "For example: --param compression=GZIP")
+    for name in ("label", "image"):
+        if params[name] not in specs and (params[name] or name == "label"):
+            raise DataParamError(
+                f"{name} is {params[name]!r}; expected one of {sorted(specs)}, the features of "
+                f"schema. For example: --param {name}={min(specs, default='label')}")
+    if params["image"] and specs[params["image"]] != tf.io.FixedLenFeature([], tf.string):
+        raise DataParamError(
+            f"image is {params['image']!r}, which schema has as "
+            f"{params['schema'][params['image']]}; expected bytes: "
+            '{"dtype": "string", "shape": []}. For example: --param image=')
