@@ -27,6 +27,15 @@ ARGUMENTS = {
     "model_fn": ("features", "labels", "mode", "params", "config"),
     "input_fn": ("mode", "params", "config", "input_context"),
 }
+# Those passed to the methods of a class in a model_fn's place; see iteration_model.py.
+METHODS = {
+    "__init__": ("mode", "params", "config"),
+    "build_model": (*ARGUMENTS["model_fn"], "global_step", "is_chief", "sync", "num_replicas"),
+    "get_init_fn": (),
+    "train": ("session", "num_global_step"),
+    "after_train": ("session",),
+}
+_REQUIRED_METHODS = ("build_model", "train")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +47,7 @@ class Plugin:
       name: What the user typed.
       module: The import name; a file's stem for a plug-in given as a file.
       path: The source file.
-      function: The function's name in the module.
+      function: The name in the module, of the function or of a class in a model_fn's place.
       is_file: Whether the plug-in was given as a file.
       default_params: The module's DEFAULT_PARAMS, or None when it declares none.
       doc: The first line of the module's docstring.
@@ -142,7 +151,8 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
             f" {error.msg if isinstance(error, SyntaxError) else error}") from error
     names = _bound_names(tree)
     if function not in names and "*" not in names:
-        defined = sorted(n.name for n in tree.body if isinstance(n, ast.FunctionDef))
+        kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
+        defined = sorted(n.name for n in tree.body if isinstance(n, kinds))
         raise errors.ConfigError(
             f"{kind} is {name!r} (from --{kind}), but {path} defines no {function!r}; expected"
             f" one of {', '.join(defined) or '(it defines no function)'}. For example:"
@@ -193,7 +203,23 @@ def _import(plugin: Plugin) -> types.ModuleType:
 
 
 def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
-    allowed = ARGUMENTS[plugin.kind]
+    if not inspect.isclass(function):
+        _check_function(plugin, function, ARGUMENTS[plugin.kind])
+        return
+    missing = [name for name in _REQUIRED_METHODS if not hasattr(function, name)]
+    if plugin.kind != "model_fn" or missing:
+        raise errors.ConfigError(
+            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), and {plugin.function!r} in"
+            f" {plugin.path} is a class" +
+            (f" without {' and '.join(missing)}; expected a function, or a class with"
+             f" {' and '.join(_REQUIRED_METHODS)}." if plugin.kind == "model_fn" else
+             "; expected a function."))
+    for name, allowed in METHODS.items():
+        if hasattr(function, name) and getattr(function, name) is not object.__init__:
+            _check_function(plugin, getattr(function, name), ("self", *allowed))
+
+
+def _check_function(plugin: Plugin, function: Callable[..., Any], allowed: tuple[str, ...]) -> None:
     unknown = [
         p.name for p in inspect.signature(function).parameters.values()
         if p.name not in allowed and p.default is p.empty and
@@ -203,4 +229,4 @@ def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
         raise errors.ConfigError(
             f"{plugin.kind} {plugin.name!r} ({plugin.path}) takes {', '.join(unknown)}, which the"
             f" Estimator does not pass; expected some of {', '.join(allowed)}. For example:"
-            f" def {plugin.function}({', '.join(allowed[:3])}): ...")
+            f" def {function.__name__}({', '.join(allowed[:3])}): ...")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from typing import Any
+import weakref
 
 from estimator_trainer import errors
 
@@ -24,6 +26,15 @@ class Request:
     by: str
 
 
+# By graph of training: a hook of the user's finds no other way to it.
+_STOPS: weakref.WeakKeyDictionary[Any, Stop] = weakref.WeakKeyDictionary()
+
+
+def of(graph: Any) -> Stop:
+    """Returns the Stop that ends the training of `graph`."""
+    return _STOPS[graph]
+
+
 class Stop:
     """Holds the first request to end this process; safe to use from any thread."""
 
@@ -36,6 +47,15 @@ class Stop:
     def request(self) -> Request | None:
         """The first request, or None."""
         return self._request
+
+    @property
+    def is_done(self) -> bool:
+        """Whether training that ends now has come to its end, and is not to be continued."""
+        return self._request is None or self._request.status == "done"
+
+    def ends(self, graph: Any) -> None:
+        """Makes this the Stop of `graph`."""
+        _STOPS[graph] = self
 
     def ask(self, status: str, reason: str, by: str) -> None:
         """Asks this process to end at the next step boundary; later requests change nothing."""

@@ -80,7 +80,11 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     if not updates:
         return []
     start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
-    return sorted(updates - _ancestors([start]), key=lambda op: op.name)
+    # What hangs on a placeholder cannot run here: a nested Keras model leaves such ops behind, and
+    # a class that runs its own iterations runs them itself.
+    return sorted((op for op in updates - _ancestors([start])
+                   if not any(each.type == "Placeholder" for each in _ancestors([op]))),
+                  key=lambda op: op.name)
 
 
 def _ancestors(operations: Iterable[tf.Operation]) -> set[tf.Operation]:

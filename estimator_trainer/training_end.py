@@ -102,6 +102,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._looked_at = 0.0
 
     def begin(self) -> None:
+        self._stop.ends(tf.compat.v1.get_default_graph())
         self._global_step = tf.compat.v1.train.get_global_step()
         # Read after the step, not beside it: a trainer must not miss that the goal is reached.
         with tf.control_dependencies(_collected(_TRAIN_OPS)):

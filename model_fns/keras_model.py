@@ -1,0 +1,74 @@
+"""Any compiled Keras model, through `tf.keras.estimator.model_to_estimator`.
+
+`--param keras_model=my_team.models:build`, or `./my_model.py:build`, names a function without
+arguments, or with `params`, that returns a compiled `tf.keras` model; or a variable that is one.
+A fresh run starts from the weights that the model has then (a subclass of `tf.keras.Model` starts
+anew), and trains with the optimizer, loss and metrics that it was compiled with. On TensorFlow 2.16
+and newer `tf.keras` means Keras 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns import _keras_conversion
+
+DEFAULT_PARAMS = {
+    "keras_model": "model_fns.keras_model:small_cnn",  # MODULE:NAME or FILE.py:NAME
+    "num_classes": 0,  # for small_cnn and other functions that take params; 0: from the data
+}
+
+
+def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
+             config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+    """Builds a copy of the Keras model in the current graph.
+
+    Args:
+      features: A dict by the names of the model's inputs (others are ignored); for a model of one
+        input, also a dict of one entry of any name, or the tensor alone.
+      labels: The model's target, or a dict by the names of its outputs; None in mode "infer".
+      mode: A `tf.estimator.ModeKeys`.
+      params: See DEFAULT_PARAMS.
+      config: Of the Estimator.
+
+    Raises:
+      KerasModelError: if `keras_model` names no compiled model, or one of other inputs.
+    """
+    converted = _keras_conversion.convert(params)
+    features = converted.named(features)
+    if mode != tf.estimator.ModeKeys.TRAIN:
+        return _with_whole_loss(converted.estimator.model_fn(features, labels, mode, config))
+    initial = _keras_conversion.InitialWeights(converted.weights)
+    with tf.variable_creator_scope(initial.creator):
+        spec = _with_whole_loss(converted.estimator.model_fn(features, labels, mode, config))
+    return spec._replace(scaffold=tf.compat.v1.train.Scaffold(init_fn=initial.assign))
+
+
+def small_cnn(params: dict[str, Any]) -> tf.keras.Model:
+    """Builds the default: a compiled classifier of gray images of any size.
+
+    Its input is `image`, float32 [batch, height, width, 1]; its output is logits, float32 [batch,
+    num_classes]; the target is int64 [batch].
+    """
+    image = tf.keras.Input((None, None, 1), name="image")
+    hidden = tf.keras.layers.Conv2D(32, 3, use_bias=False)(image)
+    hidden = tf.keras.layers.BatchNormalization()(hidden)
+    hidden = tf.keras.layers.ReLU()(hidden)
+    hidden = tf.keras.layers.Conv2D(64, 3, activation="relu")(hidden)
+    hidden = tf.keras.layers.GlobalMaxPooling2D()(hidden)
+    hidden = tf.keras.layers.Dropout(0.25)(hidden)
+    logits = tf.keras.layers.Dense(params["num_classes"] or 10, name="logits")(hidden)
+    model = tf.keras.Model(image, logits)
+    model.compile(optimizer=tf.keras.optimizers.legacy.Adam(0.003),
+                  loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+                  metrics=["accuracy"])
+    return model
+
+
+def _with_whole_loss(spec: tf.estimator.EstimatorSpec) -> tf.estimator.EstimatorSpec:
+    """Keras divides the loss by the replicas, to be added up; what is reported is their mean."""
+    if spec.loss is None:
+        return spec
+    return spec._replace(loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)
