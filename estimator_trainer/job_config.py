@@ -37,6 +37,9 @@ class JobConfig:
 
     log_dir: str = setting(
         _LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
+    chief_name: str = setting(
+        _LAUNCH, "chief", "What TF_CONFIG calls the chief; a master evaluates at every checkpoint"
+        " itself.", choices=("chief", "master"))
     host: str = setting(
         _LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
 

@@ -42,11 +42,12 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     """
     model_dir = config.model_dir or variables.aip_model_dir or tempfile.mkdtemp(
         prefix="estimator_trainer-")
-    names = [f"{role}:{index}" for role, index in job.tasks]
+    tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
+    names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
-    with addresses.reserved(job.host, job.tasks) as cluster:
+    with addresses.reserved(job.host, tasks) as cluster:
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
-                      for role, index in job.tasks]
+                      for role, index in tasks]
         # The problems are those of every task alike, for all the ports are there.
         plan_lib.ready(plan_lib.for_training(
             config, Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Any, Callable
 
 from absl import logging
 import tensorflow as tf
@@ -228,4 +228,13 @@ def _announce(plan: Plan, parts: Parts | None = None) -> None:
                  config.model_fn, config.input_fn, config.train_distribute, config.model_dir,
                  cluster or "none, all in this process")
     if parts:
-        logging.info("params: %s", " ".join(f"{k}={v!r}" for k, v in sorted(parts.params.items())))
+        logging.info("params: %s", _changed(plan, parts.params) or "all as `list` shows them")
+
+
+def _changed(plan: Plan, params: dict[str, Any]) -> str:
+    """Returns the params that are not at their defaults."""
+    plugins = [plugin for plugin in (plan.model, plan.data) if plugin]
+    defaults = {key: value for plugin in plugins for key, value in (
+        plugin.default_params or {}).items()}
+    return " ".join(f"{key}={value!r}" for key, value in sorted(params.items())
+                    if key not in defaults or defaults[key] != value)

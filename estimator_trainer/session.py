@@ -8,8 +8,8 @@ from estimator_trainer import errors
 from estimator_trainer import strategy
 from estimator_trainer.config import TrainerConfig
 
-# tensorflow.RewriterConfig.ON, which has no public name.
-_ON = 1
+# Of tensorflow.RewriterConfig, which has no public name.
+_ON, _OFF = 1, 2
 
 
 def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
@@ -29,6 +29,8 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
         graph_options.rewrite_options.auto_mixed_precision = _ON
     if config.mixed_precision == "bfloat16":
         graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = _ON
+        # It fuses convolutions with what follows them to an op that has no bfloat16.
+        graph_options.rewrite_options.remapping = _OFF
     if config.xla:
         graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
     return session_config

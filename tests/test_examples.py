@@ -12,7 +12,7 @@ import pytest
 
 _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md"))
 # What needs another machine, the reader's own files, or more time than a test has.
-_ELSEWHERE = ("manifest", "gs://", "$", "./tutorial.py", "/data/", "predict")
+_ELSEWHERE = ("manifest", "gs://", "$", "./tutorial.py", "/data/", "=train.csv", "predict")
 _TIMEOUT_SECS = 120
 
 

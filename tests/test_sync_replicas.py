@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import signal
 
 import jobs
@@ -17,7 +16,7 @@ from estimator_trainer import topology
 from estimator_trainer import train_op
 
 _TIMEOUT_SECS = 90
-_SLOW_DIGITS = pathlib.Path(__file__).with_name("slow_digits.py")
+_SLOW_DIGITS = jobs.REPO / "examples" / "05_sync_replicas" / "slow_digits.py"
 
 
 def _flags(tmp_path, data_dir, *extra):
