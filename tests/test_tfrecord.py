@@ -1,7 +1,10 @@
 """The input plug-in `tfrecord`: what it reads, who reads it, and what is said of bad files."""
 
 import json
+import subprocess
+import sys
 
+import jobs
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -289,3 +292,30 @@ def test_unknown_classes_are_not_checked(params, tmp_path):
     params.update(eval_files=str(tmp_path / "a"), num_classes=0)
     (_, labels), = plugin.input_fn("eval", params)
     assert labels.numpy().tolist() == [12]
+
+
+@pytest.mark.cluster
+def test_a_bad_record_met_in_training_ends_it_with_its_place_and_keeps_the_checkpoint(
+        tmp_path, data_dir):
+    files = tmp_path / "digits"
+    converted = subprocess.run(
+        [sys.executable, "-m", "input_fns.convert", "--dataset=digits", f"--data_dir={data_dir}",
+         f"--output={files}", "--shards=2"], env=jobs.environment(), cwd=jobs.REPO,
+        capture_output=True, text=True, timeout=60, check=False)
+    assert converted.returncode == 0, converted.stderr
+    flags = ["--model_fn=linear", "--input_fn=tfrecord", f"--param=train_files={files}/train-*",
+             f"--param=eval_files={files}/test-*", "--param=shuffle_buffer=0",
+             f"--model_dir={tmp_path}/model", "--exporters=none"]
+    assert jobs.trainer(*flags, "--train_steps=10").returncode == 0
+    [path] = files.glob("train-00001-of-*")
+    records = list(tf.compat.v1.io.tf_record_iterator(str(path)))
+    example = tf.train.Example.FromString(records[200])
+    example.features.feature["label"].int64_list.value[0] = 12
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for record in [*records[:200], example.SerializeToString(), *records[201:]]:
+            writer.write(record)
+    ran = jobs.trainer(*flags, "--train_steps=1000")
+    assert ran.returncode == 1 and "Traceback" not in ran.stderr, ran.stderr
+    assert f"record 201 of {path}: label is 12; expected 0 to 9 (num_classes=10). The last" \
+        " checkpoint is that of step 10" in ran.stderr
+    assert "role=local status=failed step=10" in ran.stderr

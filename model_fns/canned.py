@@ -1,0 +1,133 @@
+"""TensorFlow's canned Estimators, by name, on any features.
+
+`estimator` is one of DNNClassifier, LinearClassifier, DNNLinearCombinedClassifier and
+BaselineClassifier, or of the same four as Regressors. The feature columns follow from the
+features: a number, or an array of numbers such as an image, is a numeric column of its shape; a
+string is a categorical column of `hash_buckets`, embedded for the DNN part. A classifier's labels
+are int [batch], classes from 0; a regressor's numbers of [batch] or [batch, label_dimension].
+
+Source: https://www.tensorflow.org/api_docs/python/tf/estimator (Cheng et al., "TensorFlow
+Estimators", arXiv:1708.02637).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns.training import classifier
+
+DEFAULT_PARAMS = {
+    "estimator": "DNNClassifier",
+    "features": [],  # names of those to use; empty: all
+    "num_classes": 0,  # of classifiers; 0: from the data
+    "label_dimension": 1,  # of regressors: numbers a label
+    "hash_buckets": 1000,  # of each string feature
+    "hidden_units": [64, 32],  # of the DNN's layers
+    "embedding_size": 8,  # numbers a string becomes for the DNN
+    "dropout": 0.0,  # probability that a unit of the DNN is left out of a training step
+    "batch_norm": False,  # after each hidden layer
+    "dnn_optimizer": "Adagrad",  # Adagrad, Adam, Ftrl, RMSProp or SGD
+    "dnn_learning_rate": 0.05,
+    "linear_optimizer": "Ftrl",  # the same; also of the baseline
+    "linear_learning_rate": 0.1,
+}
+_OPTIMIZERS = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop",
+               "SGD": "SGD"}
+_PARTS = ("Baseline", "DNN", "DNNLinearCombined", "Linear")
+_KINDS = ("Classifier", "Regressor")
+
+
+def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[str, Any],
+             config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+    """Builds the Estimator that the params name.
+
+    Args:
+      features: A dict of [batch, ...] tensors, or one tensor.
+      labels: [batch], or [batch, label_dimension] of a regressor; None in mode "infer".
+      mode: A `tf.estimator.ModeKeys`.
+      params: See DEFAULT_PARAMS.
+      config: That of the Estimator around this one.
+    """
+    features = features if isinstance(features, dict) else {"feature": features}
+    estimator = _estimator(_used(features, params["features"]), params, config)
+    return spec(estimator, features, labels, mode)
+
+
+def spec(estimator: tf.estimator.Estimator, features: dict[str, Any], labels: tf.Tensor | None,
+         mode: str) -> tf.estimator.EstimatorSpec:
+    """Returns what a canned Estimator computes, with all predictions in the default signature.
+
+    Its own default would be tf.Example protos to scores, which an export whose inputs are the
+    features themselves cannot have.
+    """
+    canned = estimator.model_fn(features, labels, mode, estimator.config)
+    if mode != tf.estimator.ModeKeys.PREDICT:
+        return canned
+    output = tf.estimator.export.PredictOutput(canned.predictions)
+    return canned._replace(export_outputs={**canned.export_outputs, "serving_default": output})
+
+
+def optimizer(name: str, learning_rate: float) -> Any:
+    """Returns the Keras optimizer, the kind that canned Estimators take.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
+    if name not in _OPTIMIZERS:
+        raise ValueError(f"optimizer is {name!r}; expected one of {', '.join(_OPTIMIZERS)}. For"
+                         " example: --param dnn_optimizer=Adam")
+    return getattr(tf.keras.optimizers.legacy, _OPTIMIZERS[name])(learning_rate)
+
+
+def _used(features: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    unknown = set(names) - set(features)
+    if unknown:
+        raise ValueError(f"features is {names}, but there is no {', '.join(sorted(unknown))};"
+                         f" expected some of {', '.join(sorted(features))}.")
+    return {name: features[name] for name in names or sorted(features)}
+
+
+def _estimator(features: dict[str, Any], params: dict[str, Any],
+               config: tf.estimator.RunConfig) -> tf.estimator.Estimator:
+    name = params["estimator"]
+    known = [part + kind for part in _PARTS for kind in _KINDS]
+    if name not in known:
+        raise ValueError(f"estimator is {name!r}; expected one of {', '.join(known)}. For"
+                         " example: --param estimator=LinearClassifier")
+    output = ({"n_classes": classifier.num_classes(params)} if name.endswith("Classifier") else
+              {"label_dimension": params["label_dimension"]})
+    return getattr(tf.estimator, name)(config=config, **output, **_parts(name, features, params))
+
+
+def _parts(name: str, features: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of the parts that the Estimator has, named as it names them."""
+    linear = {"optimizer": optimizer(params["linear_optimizer"], params["linear_learning_rate"])}
+    if name.startswith("Baseline"):
+        return linear
+    linear["feature_columns"] = [_column(key, value, params) for key, value in features.items()]
+    if name.startswith("Linear"):
+        return linear
+    dnn = {"optimizer": optimizer(params["dnn_optimizer"], params["dnn_learning_rate"]),
+           "feature_columns": [_dense(column, params) for column in linear["feature_columns"]]}
+    common = {"dropout": params["dropout"] or None, "batch_norm": params["batch_norm"]}
+    if name.startswith("DNNLinear"):
+        return {**{f"dnn_{key}": value for key, value in dnn.items()},
+                **{f"linear_{key}": value for key, value in linear.items()},
+                "dnn_hidden_units": params["hidden_units"], "dnn_dropout": common["dropout"],
+                "batch_norm": common["batch_norm"]}
+    return {**dnn, **common, "hidden_units": params["hidden_units"]}
+
+
+def _column(name: str, feature: Any, params: dict[str, Any]) -> Any:
+    if feature.dtype == tf.string:
+        return tf.feature_column.categorical_column_with_hash_bucket(name, params["hash_buckets"])
+    return tf.feature_column.numeric_column(name, tuple(feature.shape[1:]) or (1,))
+
+
+def _dense(column: Any, params: dict[str, Any]) -> Any:
+    is_categorical = hasattr(column, "num_buckets")
+    if not is_categorical:
+        return column
+    return tf.feature_column.embedding_column(column, params["embedding_size"])

@@ -1,0 +1,109 @@
+"""Wide & deep classifier: a linear model of crossed categories beside a network of embeddings.
+
+The wide part (FTRL) has the categorical columns, the numeric ones cut into `buckets`, and the
+`crosses` of either; the deep part (Adagrad) has an embedding of each categorical column and the
+numeric ones. Their logits are added, and both learn from one loss.
+
+Source: Cheng et al., "Wide & Deep Learning for Recommender Systems" (arXiv:1606.07792).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from model_fns import canned
+
+DEFAULT_PARAMS = {
+    "categorical_columns": [],  # names, of strings or integers; empty: all strings
+    "numeric_columns": [],  # names; empty: all other numbers
+    "numeric_scale": {},  # {"age": [38.6, 13.7]}: mean and deviation; of the deep part
+    "buckets": {},  # {"age": [18, 25, 40]}: boundaries; of the wide part
+    "crosses": [],  # [["education", "age"]]: of categorical columns, and numeric ones in buckets
+    "hash_bucket_size": 1000,  # of each categorical column and each cross
+    "embedding_size": 8,
+    "hidden_units": [100, 50],
+    "dropout": 0.0,
+    "linear_learning_rate": 0.1,
+    "dnn_learning_rate": 0.05,
+    "num_classes": 0,  # 0: from the data, or else 2
+}
+
+
+def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str,
+             params: dict[str, Any], config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+    """Builds the classifier; its metrics are accuracy and, of two classes, auc and others.
+
+    Args:
+      features: A dict of [batch] tensors: strings and numbers.
+      labels: int64 [batch], classes from 0; None in mode "infer".
+      mode: A `tf.estimator.ModeKeys`.
+      params: See DEFAULT_PARAMS.
+      config: That of the Estimator around this one.
+
+    Raises:
+      ValueError: for a column that is no feature, or a cross that cannot be.
+    """
+    categorical, numeric = _names(features, params)
+    estimator = tf.estimator.DNNLinearCombinedClassifier(
+        config=config, n_classes=params["num_classes"] or 2,
+        linear_feature_columns=_wide(features, categorical, params),
+        linear_optimizer=canned.optimizer("Ftrl", params["linear_learning_rate"]),
+        dnn_feature_columns=_deep(features, categorical, numeric, params),
+        dnn_optimizer=canned.optimizer("Adagrad", params["dnn_learning_rate"]),
+        dnn_hidden_units=params["hidden_units"], dnn_dropout=params["dropout"] or None)
+    return canned.spec(estimator, features, labels, mode)
+
+
+def _names(features: dict[str, tf.Tensor],
+           params: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Returns the categorical and the numeric columns' names."""
+    strings = sorted(name for name, value in features.items() if value.dtype == tf.string)
+    categorical = params["categorical_columns"] or strings
+    numeric = params["numeric_columns"] or sorted(features.keys() - {*strings, *categorical})
+    crossed = [name for cross in params["crosses"] for name in cross]
+    for field, names in (("categorical_columns", categorical), ("numeric_columns", numeric),
+                         ("numeric_scale", params["numeric_scale"]), ("buckets", params["buckets"]),
+                         ("crosses", crossed)):
+        unknown = sorted(set(names) - features.keys())
+        if unknown:
+            raise ValueError(f"{field} names {', '.join(unknown)}; expected some of"
+                             f" {', '.join(sorted(features))}.")
+    return categorical, numeric
+
+
+def _wide(features: dict[str, tf.Tensor], categorical: list[str],
+          params: dict[str, Any]) -> list[Any]:
+    column = tf.feature_column
+    buckets = {name: column.bucketized_column(column.numeric_column(name), boundaries)
+               for name, boundaries in params["buckets"].items()}
+    for cross in params["crosses"]:
+        uncut = [name for name in cross if name not in buckets and features[name].dtype.is_floating]
+        if uncut:
+            raise ValueError(f"crosses has {', '.join(uncut)}, of numbers without buckets. For"
+                             f" example: --param 'buckets={{\"{uncut[0]}\": [1, 2, 5]}}'")
+    size = params["hash_bucket_size"]
+    crosses = [column.crossed_column([buckets.get(name, name) for name in cross], size)
+               for cross in params["crosses"]]
+    return [*_hashed(features, categorical, size), *buckets.values(), *crosses]
+
+
+def _deep(features: dict[str, tf.Tensor], categorical: list[str], numeric: list[str],
+          params: dict[str, Any]) -> list[Any]:
+    hashed = _hashed(features, categorical, params["hash_bucket_size"])
+    embedded = [tf.feature_column.embedding_column(each, params["embedding_size"])
+                for each in hashed]
+    return [*embedded, *(_scaled(name, params["numeric_scale"]) for name in numeric)]
+
+
+def _hashed(features: dict[str, tf.Tensor], names: list[str], size: int) -> list[Any]:
+    return [tf.feature_column.categorical_column_with_hash_bucket(
+        name, size, tf.string if features[name].dtype == tf.string else tf.int64)
+            for name in names]
+
+
+def _scaled(name: str, scales: dict[str, list[float]]) -> Any:
+    mean, deviation = scales.get(name, (0.0, 1.0))
+    return tf.feature_column.numeric_column(
+        name, normalizer_fn=lambda x: (tf.cast(x, tf.float32) - mean) / deviation)
