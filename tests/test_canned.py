@@ -49,6 +49,8 @@ def _metrics(name, features, **params):
     return estimator.evaluate(csv.input_fn)
 
 
+@pytest.mark.any_tensorflow
+@pytest.mark.cluster
 def test_every_classifier_tells_incomes_apart_better_than_the_baseline():
     names = ["school", "exper", "occupation"]
     baseline = _metrics("BaselineClassifier", names, **INCOME)
@@ -57,6 +59,8 @@ def test_every_classifier_tells_incomes_apart_better_than_the_baseline():
         assert _metrics(f"{part}Classifier", names, **INCOME)["auc"] > 0.6
 
 
+@pytest.mark.any_tensorflow
+@pytest.mark.cluster
 def test_every_regressor_knows_years_of_school_better_than_the_baseline():
     names = ["exper", "occupation", "industry"]
     baseline = _metrics("BaselineRegressor", names, label="school")
@@ -65,6 +69,7 @@ def test_every_regressor_knows_years_of_school_better_than_the_baseline():
         assert metrics["average_loss"] < 0.8 * baseline["average_loss"]
 
 
+@pytest.mark.cluster
 def test_the_default_learns_the_digits_and_its_export_predicts_the_same(run, tmp_path, data_dir):
     flags = ["--model_fn=canned", f"--param=data_dir={data_dir}"]
     run(*flags, "--train_steps=150", "--exporters=final", "--seed=1")
@@ -77,6 +82,7 @@ def test_the_default_learns_the_digits_and_its_export_predicts_the_same(run, tmp
     assert sum(from_export[0]["probabilities"]) == pytest.approx(1.0)
 
 
+@pytest.mark.cluster
 def test_the_wide_and_deep_example_trains_and_its_export_predicts(run, tmp_path):
     flags = ["--model_fn=wide_deep", "--input_fn=csv", f"--params_file={EXAMPLE}/males.json",
              *(f"--param={name}={path}" for name, path in FILES.items())]

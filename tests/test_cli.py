@@ -147,6 +147,7 @@ def test_bad_input_is_one_sentence_and_exit_2_without_tensorflow(args, expected,
     _assert_one_sentence(ran, expected, model_dir)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("flag, name, expected", [
     ("model_fn", "no_spec", "returned a dict in mode 'eval'; expected a tf.estimator"),
     ("input_fn", "no_dataset", "returned a list in mode 'eval'; expected a tf.data.Dataset"),

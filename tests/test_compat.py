@@ -39,6 +39,7 @@ def last_line(text):
     return text.strip().splitlines()[-1]
 
 
+@pytest.mark.cluster
 def test_the_import_alone_gives_tf_estimator_and_nothing_new_on_2_15():
     code = """
 import json, os, sys
@@ -83,6 +84,7 @@ def test_every_keras_of_tensorflow_is_keras_2():
         assert layer.__module__.startswith(expected)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("title, before, variables, sentence", [
     ("tensorflow first", "import tensorflow", {}, "tensorflow was imported before "
      "estimator_trainer.compat"),
@@ -103,6 +105,7 @@ def test_an_impossible_mix_is_refused_in_one_sentence(title, before, variables, 
         assert sentence in last_line(run.stderr)
 
 
+@pytest.mark.cluster
 def test_the_variable_set_after_tensorflow_is_too_late():
     run = run_python("import tensorflow, os; os.environ['TF_USE_LEGACY_KERAS'] = '1'\n"
                      "import estimator_trainer.compat")
@@ -124,6 +127,7 @@ def test_a_mismatched_tf_keras_is_refused_with_the_command(tmp_path):
     assert NATIVE or "tf_keras (the Keras 2 that Estimator needs) is 2.9.0" in last_line(run.stderr)
 
 
+@pytest.mark.cluster
 def test_tensorflow_first_is_fine_when_the_variable_was_set_in_the_shell():
     code = "import tensorflow as tf; import estimator_trainer.compat; print(tf.estimator.ModeKeys)"
     run = run_python(code, **({} if NATIVE else {"TF_USE_LEGACY_KERAS": "1"}))

@@ -206,6 +206,7 @@ def test_train_alone_in_a_cluster_names_train_and_evaluate(monkeypatch, tmp_path
             method(input_fn, steps=1)
 
 
+@pytest.mark.cluster
 def test_mirrored_strategy_over_two_logical_cpus(tmp_path):
     env = dict(os.environ, PYTHONPATH=str(ROOT), CUDA_VISIBLE_DEVICES="-1")
     run = subprocess.run([sys.executable, "-c", MIRRORED, str(tmp_path)], env=env, timeout=90,

@@ -16,6 +16,8 @@ from input_fns import tfrecord
 from input_fns.convert import __main__ as convert
 from input_fns.convert import sources
 
+pytestmark = [pytest.mark.any_tensorflow, pytest.mark.cluster]
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 

@@ -13,6 +13,8 @@ from input_fns import _table
 from input_fns import csv as plugin
 from input_fns import digits
 
+pytestmark = pytest.mark.any_tensorflow
+
 HEADER = "row,name,price,label\n"
 ROWS = 23
 

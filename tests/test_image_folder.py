@@ -8,6 +8,8 @@ from input_fns import _augment
 from input_fns import digits
 from input_fns import image_folder as plugin
 
+pytestmark = pytest.mark.any_tensorflow
+
 CLASSES = ("ant", "bee", "cow")
 FILES = 7  # of each class
 

@@ -297,6 +297,7 @@ print(json.dumps(result))
 """
 
 
+@pytest.mark.cluster
 def test_mirrored_replicas_share_the_batch_and_see_each_record_once(params):
     params.update(train_split="train[:16]", eval_split="train", epochs=1)
     done = subprocess.run([sys.executable, "-c", MIRRORED, json.dumps(params)], cwd=ROOT,

@@ -113,6 +113,7 @@ def _slope(tmp_path):
     return float(tf.train.load_variable(str(tmp_path / "model"), "slope"))
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("name", ["Line", "OldInit"])
 def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_path, name):
     result, log = run(LINE, name, "--exporters=none", "--train_steps=100000",
@@ -123,6 +124,7 @@ def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_
     assert float((tmp_path / "after_train").read_text()) == pytest.approx(_slope(tmp_path))
 
 
+@pytest.mark.cluster
 def test_init_fn_is_run_where_there_is_no_checkpoint_only(run, tmp_path):
     run(LINE, "Line", "--exporters=none", "--train_steps=1")
     assert 8.5 < _slope(tmp_path) < 9

@@ -75,6 +75,7 @@ def _variable(tmp_path, step, name):
     return tf.train.load_variable(f"{tmp_path}/model/model.ckpt-{step}", name)
 
 
+@pytest.mark.cluster
 def test_the_default_model_learns_the_digits_is_exported_and_predicts(run, tmp_path):
     run("--train_steps=200")
     result = json.loads((tmp_path / "model" / "result.json").read_text())
@@ -86,6 +87,7 @@ def test_the_default_model_learns_the_digits_is_exported_and_predicts(run, tmp_p
     assert len(out.splitlines()) == 355 and len(json.loads(out.splitlines()[0])["logits"]) == 10
 
 
+@pytest.mark.cluster
 def test_a_fresh_run_starts_from_all_the_models_weights_and_a_resumed_one_from_its_own(
         run, tmp_path):
     run("--train_steps=2", "--save_checkpoints_steps=1", "--keep_checkpoint_max=9",

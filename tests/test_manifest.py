@@ -83,6 +83,7 @@ def expanded(text: str, variables: dict[str, str]) -> str:
     return re.sub(r"\$\$|\$\(([^)]*)\)", one, text)
 
 
+@pytest.mark.cluster
 def test_every_shape_fits_kubernetes_schemas_and_all_pods_agree() -> None:
     for shape, strategy in SHAPES:
         write("--platform=kubernetes", *counts(shape), flags=[f"--train_distribute={strategy}"])
@@ -166,6 +167,7 @@ def test_without_gpus_only_the_tasks_port_is_open(platform: str) -> None:
     assert policy["spec"]["podSelector"]["matchLabels"][key] == "estimator-trainer"
 
 
+@pytest.mark.cluster
 def test_every_shape_fits_tfjobs_schema() -> None:
     keys = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
     for shape, strategy in SHAPES:
@@ -186,6 +188,7 @@ def test_every_shape_fits_tfjobs_schema() -> None:
             assert container["ports"] == [{"name": "tfjob-port", "containerPort": 2222}]
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("image", ["REGISTRY/digits:1", ""])
 def test_every_shape_fits_vertexs_schema_at_fixed_places(image: str) -> None:
     for shape, strategy in SHAPES:
@@ -226,6 +229,7 @@ def test_vertex_without_an_image_installs_the_package_on_the_container_it_was_ma
     assert "docker" not in text and not pathlib.Path("manifest/Dockerfile").exists()
 
 
+@pytest.mark.cluster
 def test_every_shape_fits_ai_platforms_schema() -> None:
     for shape, strategy in SHAPES:
         write("--platform=ai-platform", *counts(shape), flags=[f"--train_distribute={strategy}"])
@@ -259,6 +263,7 @@ def test_ai_platform_gpus_are_the_chiefs_and_the_workers() -> None:
     assert job["trainingInput"]["scaleTier"] == "CUSTOM"
 
 
+@pytest.mark.cluster
 def test_what_the_platforms_tell_the_tasks_is_the_same_job_to_them() -> None:
     for shape, strategy in SHAPES:
         if sum(shape.values()) == 1:

@@ -39,6 +39,7 @@ def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
     assert not _chief_is_relieved(tmp_path, 10)
 
 
+@pytest.mark.cluster
 def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
     def evaluate():
         with presence.beating(str(tmp_path), record):

@@ -27,7 +27,8 @@ def _spec(mode, labels=None, **params):
 
 @pytest.mark.parametrize("params, count", [
     ({"depth": 18}, 11_689_512), ({"depth": 34}, 21_797_672), ({"depth": 50}, 25_557_032),
-    ({"depth": 101}, 44_549_160), ({"depth": 152}, 60_192_808),
+    pytest.param({"depth": 101}, 44_549_160, marks=pytest.mark.cluster),
+    pytest.param({"depth": 152}, 60_192_808, marks=pytest.mark.cluster),
     ({"depth": 20, "variant": "cifar", "num_classes": 10}, 269_722)])
 def test_every_depth_has_the_published_number_of_parameters(params, count):
     with tf.Graph().as_default():
@@ -59,6 +60,7 @@ def test_weight_decay_is_that_of_the_kernels_alone():
     assert len(decayed) == 21 and {name.rpartition("/")[2] for name in decayed} == {"kernel"}
 
 
+@pytest.mark.cluster
 def test_a_plain_estimator_moves_the_statistics_too(tmp_path):
     params = {**resnet.DEFAULT_PARAMS, "variant": "cifar", "depth": 8, "num_classes": 2,
               "global_batch_size": 4}
@@ -72,6 +74,7 @@ def test_a_plain_estimator_moves_the_statistics_too(tmp_path):
     assert len(moved) == 2 * 7
 
 
+@pytest.mark.cluster
 def test_evaluation_uses_the_statistics_of_training(tmp_path, data_dir, capfd):
     flags = [*FLAGS, f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}"]
     assert cli.main(flags) == 0
