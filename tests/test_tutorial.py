@@ -22,9 +22,12 @@ pytestmark = [
     pytest.mark.skipif(not NOTEBOOK, reason="ESTIMATOR_TUTORIAL names no notebook"),
 ]
 
-# The bundled digits, enlarged to MNIST's shape and under its name, where `tfds.load` looks: the
-# tutorial downloads MNIST, and tests need no network.
-PREPARE = """
+_COPIES = 5
+_STEPS = -(-1442 * _COPIES // 64)
+
+# The bundled digits, a few times for a hundred steps, enlarged to MNIST's shape and under its
+# name, where `tfds.load` looks: the tutorial downloads MNIST, and tests need no network.
+PREPARE = f"COPIES = {_COPIES}" + """
 import numpy as np, tensorflow_datasets as tfds
 from input_fns import digits
 
@@ -40,11 +43,12 @@ class Mnist(tfds.core.GeneratorBasedBuilder):
     def _generate_examples(self, split):
         params = {**digits.DEFAULT_PARAMS, "eval_split": split, "num_classes": 10}
         row = 0
-        for features, labels in digits.input_fn("eval", params):
-            for image, label in zip(features["image"].numpy(), labels.numpy()):
-                large = np.kron(image[:7, :7, 0], np.ones((4, 4)))[..., None]
-                yield row, {"image": (large * 255).astype(np.uint8), "label": int(label)}
-                row += 1
+        for _ in range(COPIES if split == "train" else 1):
+            for features, labels in digits.input_fn("eval", params):
+                for image, label in zip(features["image"].numpy(), labels.numpy()):
+                    large = np.kron(image[:7, :7, 0], np.ones((4, 4)))[..., None]
+                    yield row, {"image": (large * 255).astype(np.uint8), "label": int(label)}
+                    row += 1
 
 Mnist().download_and_prepare()
 """
@@ -58,9 +62,13 @@ def home(tmp_path_factory):
     return folder
 
 
-def _start(folder, home, name, tf_config):
+def _cells():
     cells = json.loads(pathlib.Path(NOTEBOOK).read_text())["cells"]
-    code = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def _start(folder, home, name, tf_config):
+    code = "\n\n".join(_cells())
     script = folder / "tutorial.py"
     script.write_text("import estimator_trainer.compat\n" +
                       code.replace("/tmp/multiworker", str(folder / "model")))
@@ -84,8 +92,8 @@ def _run(folder, home, tf_configs):
 
 def test_the_tutorial_trains_and_evaluates_in_one_process(tmp_path, home):
     _run(tmp_path, home, [""])
-    assert jobs.saved_step(tmp_path / "model") == 1442 // 64 + 1
-    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 1442 // 64 + 1
+    assert jobs.saved_step(tmp_path / "model") == _STEPS
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == _STEPS
 
 
 def test_the_tutorial_trains_on_two_workers(tmp_path, home):
@@ -93,4 +101,34 @@ def test_the_tutorial_trains_on_two_workers(tmp_path, home):
     _run(tmp_path, home, [json.dumps({"cluster": hosts, "task": {"type": "worker", "index": i}})
                           for i in range(2)])
     # Half of the records each, so half of the steps.
-    assert jobs.saved_step(tmp_path / "model") == 721 // 64 + 1
+    assert jobs.saved_step(tmp_path / "model") == -(-_STEPS // 2)
+
+
+def test_its_functions_as_plugins_take_the_steps_of_its_own_script(tmp_path, home):
+    """Losses of the first hundred steps, in one process, on the same data with one seed."""
+    functions = [cell for cell in _cells() if "def " in cell or cell.startswith("import")]
+    (tmp_path / "tutorial.py").write_text("\n\n".join(functions))
+    script = "\n\n".join(_cells()).replace(
+        "RunConfig(", "RunConfig(tf_random_seed=7, save_summary_steps=1, ").replace(
+        "/tmp/multiworker", str(tmp_path / "script"))
+    (tmp_path / "script.py").write_text(
+        "import estimator_trainer.compat\nimport tensorflow as tf\n"
+        "tf.keras.utils.set_random_seed(7)\n" + script)
+    ran = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True,
+                         text=True, timeout=120, env=jobs.environment(HOME=str(home)), check=False)
+    assert ran.returncode == 0, ran.stderr
+    ran = jobs.trainer(
+        "--model_fn=./tutorial.py", "--input_fn=./tutorial.py", "--exporters=none", "--seed=7",
+        "--train_distribute=multi_worker_mirrored", "--train_steps=0", "--save_summary_steps=1",
+        f"--model_dir={tmp_path}/plugins", cwd=tmp_path, HOME=str(home))
+    assert ran.returncode == 0, ran.stderr
+    own, plugins = _losses(tmp_path / "script"), _losses(tmp_path / "plugins")
+    assert len(own) > 100
+    assert plugins[:100] == pytest.approx(own[:100], abs=1e-4)
+
+
+def _losses(model_dir):
+    import tensorflow as tf
+    return [value.simple_value for path in sorted(model_dir.glob("events*"))
+            for event in tf.compat.v1.train.summary_iterator(str(path))
+            for value in event.summary.value if value.tag.startswith("loss")]
