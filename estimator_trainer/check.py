@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import pathlib
+import textwrap
 from typing import Any
 
+from estimator_trainer import default_params
+from estimator_trainer import param_docs
 from estimator_trainer import plugins
+from estimator_trainer import sources
 from estimator_trainer import versions
 from estimator_trainer.findings import Findings
 from estimator_trainer.plan import Plan
 
+_TEXT_COLUMN = 36
 
 def describe(plan: Plan, found: Findings, as_json: bool) -> str:
     """Describes what `train` would run, and everything found about it.
@@ -32,18 +39,39 @@ def describe(plan: Plan, found: Findings, as_json: bool) -> str:
 
 
 def list_plugins(as_json: bool) -> str:
-    """Lists the project's plug-ins: name, one line of what it is, params with defaults."""
+    """Lists the project's plug-ins: what each is, its params, their defaults and meaning."""
     found = [plugins.find(kind, name) for kind in plugins.ARGUMENTS
              for name in plugins.available(kind)]
+    declared = {plugin.path: param_docs.read(pathlib.Path(plugin.path)) for plugin in found}
     if as_json:
         return json.dumps([{"kind": p.kind, "name": p.name, "doc": p.doc, "path": p.path,
-                            "params": p.default_params} for p in found], indent=2)
-    lines = []
+                            "params": p.default_params, "texts": declared[p.path].texts}
+                           for p in found], indent=2)
+    lines: list[str] = []
     for plugin in found:
-        lines.append(f"--{plugin.kind}={plugin.name}  {plugin.doc}")
-        lines += [f"    --param {key}={json.dumps(value)}"
-                  for key, value in (plugin.default_params or {}).items()]
+        of_plugin = declared[plugin.path]
+        lines += [f"--{plugin.kind}={plugin.name}  {plugin.doc}",
+                  *_params(of_plugin.own, of_plugin.texts),
+                  *(f"    and the params of {module}, below" for module in of_plugin.included)]
+    for module in dict.fromkeys(name for each in declared.values() for name in each.included):
+        lines += [f"params of {module}, unless told otherwise above", *_shared(module)]
     return "\n".join(lines)
+
+
+def _shared(module: str) -> list[str]:
+    path = sources.of_module(module)
+    assert path is not None
+    values = default_params.read(ast.parse(path.read_text(encoding="utf-8")), path) or {}
+    return _params(values, param_docs.read(path).texts)
+
+
+def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:
+    lines = []
+    for key, value in values.items():
+        first, *more = textwrap.wrap(texts.get(key, ""), 100 - _TEXT_COLUMN) or [""]
+        lines.append(f"    {f'{key}={json.dumps(value)}':{_TEXT_COLUMN - 5}} {first}".rstrip())
+        lines += [" " * _TEXT_COLUMN + line for line in more]
+    return lines
 
 
 def _content(plan: Plan, found: Findings) -> dict[str, Any]:

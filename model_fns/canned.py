@@ -19,7 +19,7 @@ import tensorflow as tf
 from model_fns.training import classifier
 
 DEFAULT_PARAMS = {
-    "estimator": "DNNClassifier",
+    "estimator": "DNNClassifier",  # DNN, Linear, DNNLinearCombined or Baseline, and the kind
     "features": [],  # names of those to use; empty: all
     "num_classes": 0,  # of classifiers; 0: from the data
     "label_dimension": 1,  # of regressors: numbers a label
@@ -29,9 +29,9 @@ DEFAULT_PARAMS = {
     "dropout": 0.0,  # probability that a unit of the DNN is left out of a training step
     "batch_norm": False,  # after each hidden layer
     "dnn_optimizer": "Adagrad",  # Adagrad, Adam, Ftrl, RMSProp or SGD
-    "dnn_learning_rate": 0.05,
+    "dnn_learning_rate": 0.05,  # for the mean loss of the batch
     "linear_optimizer": "Ftrl",  # the same; also of the baseline
-    "linear_learning_rate": 0.1,
+    "linear_learning_rate": 0.1,  # for the mean loss of the batch
 }
 _OPTIMIZERS = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop",
                "SGD": "SGD"}

@@ -24,7 +24,7 @@ DEFAULT_PARAMS = {
     "moving_average": 0.99,
     "weight_decay": 2e-4,  # times sum(v^2) / 2: L2 1e-4
     "histograms": True,
-    "hidden_units": 500,
+    "hidden_units": 500,  # of the one layer
 }
 
 

@@ -17,7 +17,7 @@ from model_fns.training import classifier
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,
     "learning_rate": 0.0005,  # for the mean loss of the global batch
-    "hidden_units": 100,
+    "hidden_units": 100,  # of the one layer
 }
 
 

@@ -30,7 +30,7 @@ DEFAULT_PARAMS = {
     "variant": "imagenet",  # or cifar
     "depth": 50,  # layers with weights
     "batch_norm_momentum": 0.9,  # of the moving mean and variance that evaluation uses
-    "batch_norm_epsilon": 1e-5,
+    "batch_norm_epsilon": 1e-5,  # added to a variance before its root
     "optimizer": "momentum",
     "label_smoothing": 0.1,
     "weight_decay": 1e-4,

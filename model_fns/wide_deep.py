@@ -22,11 +22,11 @@ DEFAULT_PARAMS = {
     "buckets": {},  # {"age": [18, 25, 40]}: boundaries; of the wide part
     "crosses": [],  # [["education", "age"]]: of categorical columns, and numeric ones in buckets
     "hash_bucket_size": 1000,  # of each categorical column and each cross
-    "embedding_size": 8,
-    "hidden_units": [100, 50],
-    "dropout": 0.0,
-    "linear_learning_rate": 0.1,
-    "dnn_learning_rate": 0.05,
+    "embedding_size": 8,  # numbers a category becomes for the deep part
+    "hidden_units": [100, 50],  # of the deep part's layers
+    "dropout": 0.0,  # probability that a unit is left out of a training step
+    "linear_learning_rate": 0.1,  # of FTRL, for the wide part
+    "dnn_learning_rate": 0.05,  # of Adagrad, for the deep part
     "num_classes": 0,  # 0: from the data, or else 2
 }
 

@@ -220,6 +220,12 @@ def test_list_shows_every_param_with_its_default():
     assert listed["model_fn", "cnn"]["params"]["learning_rate"] == 0.1
     assert listed["input_fn", "digits"]["params"]["batch_size"] == 64
     assert all(p["doc"] for p in listed.values())
+    silent = {(name, key) for (_, name), p in listed.items() for key in p["params"]
+              if not p["texts"].get(key)}
+    assert not silent
+    shown = jobs.trainer("list").stdout
+    assert "    depth=50                        layers with weights\n" in shown
+    assert shown.count("    warmup_steps=0 ") == 1  # What many share is listed once.
 
 
 def test_console_script_and_module_are_the_same_program():

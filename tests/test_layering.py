@@ -39,6 +39,7 @@ LAYERS = [
     {"task_config"},
     {"cluster_example"},
     {"cluster_spec"},
+    {"param_docs"},
     {"default_params"},
     {"versions", "packed_file", "sources", "gpus"},
     {"errors", "findings", "__init__"},
@@ -50,7 +51,8 @@ LIGHT = {"cli", "command_line", "host_lists", "launch", "supervisor", "screen", 
          "job_config", "settings", "params", "plugins", "ports", "environment", "logs",
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
          "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
-         "packed_file", "gpus", "sources", "default_params", "__init__", "__main__"}
+         "packed_file", "gpus", "sources", "default_params",
+         "param_docs", "__init__", "__main__"}
 
 
 def _imports(path, top_level_only=False):

@@ -14,8 +14,8 @@ DEFAULT_PARAMS = {
     "optimizer": "sgd",  # adadelta, adagrad, adagrad_da, adam, ftrl, momentum, nesterov,
     # proximal_adagrad, proximal_sgd, rmsprop or sgd
     "momentum": 0.9,  # of momentum, nesterov and rmsprop
-    "adam_beta1": 0.9,
-    "adam_beta2": 0.999,
+    "adam_beta1": 0.9,  # decay of the gradients' mean
+    "adam_beta2": 0.999,  # decay of their squares' mean
     "epsilon": 1e-8,  # of adadelta, adam and rmsprop
     "l1_strength": 0.0,  # of adagrad_da, ftrl, proximal_adagrad and proximal_sgd
     "l2_strength": 0.0,  # of the same
