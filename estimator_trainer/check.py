@@ -18,6 +18,7 @@ from estimator_trainer.plan import Plan
 
 _TEXT_COLUMN = 36
 
+
 def describe(plan: Plan, found: Findings, as_json: bool) -> str:
     """Describes what `train` would run, and everything found about it.
 

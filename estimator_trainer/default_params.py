@@ -48,7 +48,7 @@ def _assigned(tree: ast.Module) -> ast.expr | None:
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id == _NAME:
-            return node.value  # type: ignore[attr-defined, no-any-return]
+            return node.value  # type: ignore[attr-defined]
     return None
 
 
