@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from model_fns.training import classifier
+from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     "estimator": "DNNClassifier",  # DNN, Linear, DNNLinearCombined or Baseline, and the kind
@@ -73,10 +74,10 @@ def optimizer(name: str, learning_rate: float) -> Any:
     """Returns the Keras optimizer, the kind that canned Estimators take.
 
     Raises:
-      ValueError: for an unknown name.
+      ParamError: for an unknown name.
     """
     if name not in _OPTIMIZERS:
-        raise ValueError(f"optimizer is {name!r}; expected one of {', '.join(_OPTIMIZERS)}. For"
+        raise ParamError(f"optimizer is {name!r}; expected one of {', '.join(_OPTIMIZERS)}. For"
                          " example: --param dnn_optimizer=Adam")
     return getattr(tf.keras.optimizers.legacy, _OPTIMIZERS[name])(learning_rate)
 
@@ -84,7 +85,7 @@ def optimizer(name: str, learning_rate: float) -> Any:
 def _used(features: dict[str, Any], names: list[str]) -> dict[str, Any]:
     unknown = set(names) - set(features)
     if unknown:
-        raise ValueError(f"features is {names}, but there is no {', '.join(sorted(unknown))};"
+        raise ParamError(f"features is {names}, but there is no {', '.join(sorted(unknown))};"
                          f" expected some of {', '.join(sorted(features))}.")
     return {name: features[name] for name in names or sorted(features)}
 
@@ -94,7 +95,7 @@ def _estimator(features: dict[str, Any], params: dict[str, Any],
     name = params["estimator"]
     known = [part + kind for part in _PARTS for kind in _KINDS]
     if name not in known:
-        raise ValueError(f"estimator is {name!r}; expected one of {', '.join(known)}. For"
+        raise ParamError(f"estimator is {name!r}; expected one of {', '.join(known)}. For"
                          " example: --param estimator=LinearClassifier")
     output = ({"n_classes": classifier.num_classes(params)} if name.endswith("Classifier") else
               {"label_dimension": params["label_dimension"]})

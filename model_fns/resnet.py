@@ -24,6 +24,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from model_fns.training import classifier
+from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,
@@ -60,7 +61,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       params: See DEFAULT_PARAMS.
 
     Raises:
-      ValueError: for a depth that the variant does not have.
+      ParamError: for a depth that the variant does not have.
     """
     image = features["image"] if isinstance(features, dict) else features
     network = _Network(params, mode == tf.estimator.ModeKeys.TRAIN)
@@ -105,7 +106,7 @@ class _Network:
             x = tf.nn.relu(self._convolved(x, 16, 3, 1, "stem"))
             x = self._stages(x, self._small, 16, (depth // 6,) * 3)
         else:
-            raise ValueError(
+            raise ParamError(
                 f"depth is {depth} and variant {variant!r}; expected a depth of"
                 f" {', '.join(map(str, _BLOCKS))} of imagenet, or of 8, 14, 20 and so on of"
                 " cifar. For example: --param variant=cifar --param depth=20")

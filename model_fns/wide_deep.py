@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from model_fns import canned
+from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     "categorical_columns": [],  # names, of strings or integers; empty: all strings
@@ -43,7 +44,7 @@ def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str
       config: That of the Estimator around this one.
 
     Raises:
-      ValueError: for a column that is no feature, or a cross that cannot be.
+      ParamError: for a column that is no feature, or a cross that cannot be.
     """
     categorical, numeric = _names(features, params)
     estimator = tf.estimator.DNNLinearCombinedClassifier(
@@ -68,7 +69,7 @@ def _names(features: dict[str, tf.Tensor],
                          ("crosses", crossed)):
         unknown = sorted(set(names) - features.keys())
         if unknown:
-            raise ValueError(f"{field} names {', '.join(unknown)}; expected some of"
+            raise ParamError(f"{field} names {', '.join(unknown)}; expected some of"
                              f" {', '.join(sorted(features))}.")
     return categorical, numeric
 
@@ -81,7 +82,7 @@ def _wide(features: dict[str, tf.Tensor], categorical: list[str],
     for cross in params["crosses"]:
         uncut = [name for name in cross if name not in buckets and features[name].dtype.is_floating]
         if uncut:
-            raise ValueError(f"crosses has {', '.join(uncut)}, of numbers without buckets. For"
+            raise ParamError(f"crosses has {', '.join(uncut)}, of numbers without buckets. For"
                              f" example: --param 'buckets={{\"{uncut[0]}\": [1, 2, 5]}}'")
     size = params["hash_bucket_size"]
     crosses = [column.crossed_column([buckets.get(name, name) for name in cross], size)

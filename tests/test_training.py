@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from estimator_trainer import cli
 from estimator_trainer import serving
 from model_fns.training import classifier
 from model_fns.training import optimizers
@@ -93,6 +94,13 @@ def test_every_optimizer_by_name_lowers_the_loss(name, tmp_path):
     estimator = _estimator(tmp_path, optimizer=name, epsilon=1e-3)
     estimator.train(_input(), max_steps=40)
     assert estimator.evaluate(_input(), steps=4)["loss"] < math.log(2) - 0.001
+
+
+def test_a_mistake_in_a_models_params_is_one_sentence_and_exit_2(tmp_path, data_dir, capsys):
+    assert cli.main([f"--model_dir={tmp_path}", f"--param=data_dir={data_dir}",
+                     "--param=optimizer=adm", "--train_steps=1"]) == 2
+    error = capsys.readouterr().err
+    assert "optimizer is 'adm'; expected one of adadelta" in error and "Traceback" not in error
 
 
 def test_an_unknown_optimizer_is_named_with_those_that_exist(tmp_path):

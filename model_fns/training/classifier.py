@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from model_fns.training import averages
 from model_fns.training import update
+from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
@@ -21,10 +22,10 @@ def num_classes(params: dict[str, Any]) -> int:
     """Returns the number of classes.
 
     Raises:
-      ValueError: if neither the user nor the data gives it.
+      ParamError: if neither the user nor the data gives it.
     """
     if params["num_classes"] < 1:
-        raise ValueError(
+        raise ParamError(
             f"num_classes is {params['num_classes']}, and the input_fn's module has no"
             " data_params that tells it. For example: --param num_classes=10")
     return int(params["num_classes"])

@@ -10,6 +10,8 @@ from typing import Any, Callable, Sequence, TypeAlias
 
 import tensorflow as tf
 
+from model_fns.training.errors import ParamError
+
 DEFAULT_PARAMS = {
     "optimizer": "sgd",  # adadelta, adagrad, adagrad_da, adam, ftrl, momentum, nesterov,
     # proximal_adagrad, proximal_sgd, rmsprop or sgd
@@ -56,11 +58,11 @@ def by_name(params: dict[str, Any], learning_rate: tf.Tensor) -> Optimizer:
       learning_rate: float32 [].
 
     Raises:
-      ValueError: for an unknown name.
+      ParamError: for an unknown name.
     """
     name = params["optimizer"]
     if name not in _BY_NAME:
-        raise ValueError(f"optimizer is {name!r}; expected one of {', '.join(sorted(_BY_NAME))}."
+        raise ParamError(f"optimizer is {name!r}; expected one of {', '.join(sorted(_BY_NAME))}."
                          " For example: --param optimizer=adam")
     return _BY_NAME[name](learning_rate, params)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from model_fns.training.errors import ParamError
+
 DEFAULT_PARAMS = {
     "learning_rate": 0.1,  # for the mean loss of the global batch, after the warm-up
     "reference_batch_size": 0,  # global batch that learning_rate is for: it grows with the batch
@@ -37,11 +39,11 @@ def learning_rate(params: dict[str, Any], global_step: tf.Tensor) -> tf.Tensor:
       float32 [].
 
     Raises:
-      ValueError: for an unknown decay, or one in epochs of unknown length.
+      ParamError: for an unknown decay, or one in epochs of unknown length.
     """
     rate, kind = tf.constant(params["learning_rate"], tf.float32), params["decay"]
     if kind not in _DECAYS:
-        raise ValueError(f"decay is {kind!r}; expected one of {', '.join(sorted(_DECAYS))}. For"
+        raise ParamError(f"decay is {kind!r}; expected one of {', '.join(sorted(_DECAYS))}. For"
                          " example: --param decay=cosine")
     if params["reference_batch_size"]:
         rate *= _known(params, "global_batch_size") / params["reference_batch_size"]
@@ -63,7 +65,7 @@ def steps_per_epoch(params: dict[str, Any]) -> float:
     """Returns the global steps of one pass over the training set.
 
     Raises:
-      ValueError: if its length, or the batch size, is unknown.
+      ParamError: if its length, or the batch size, is unknown.
     """
     return _known(params, "train_examples") / _known(params, "global_batch_size")
 
@@ -75,6 +77,6 @@ def _decay_steps(params: dict[str, Any]) -> float:
 
 def _known(params: dict[str, Any], name: str) -> int:
     if params[name] < 1:
-        raise ValueError(f"{name} is {params[name]}, and the input_fn does not tell it. For"
+        raise ParamError(f"{name} is {params[name]}, and the input_fn does not tell it. For"
                          f" example: --param {name}=1000")
     return int(params[name])

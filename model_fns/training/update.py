@@ -9,6 +9,7 @@ import tensorflow as tf
 from model_fns.training import averages
 from model_fns.training import optimizers
 from model_fns.training import schedules
+from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **schedules.DEFAULT_PARAMS,
@@ -35,7 +36,7 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
       params: See DEFAULT_PARAMS.
 
     Raises:
-      ValueError: for params that do not go together.
+      ParamError: for params that do not go together.
     """
     global_step = tf.compat.v1.train.get_or_create_global_step()
     rate = schedules.learning_rate(params, global_step)
@@ -82,7 +83,7 @@ def _optimizer(params: dict[str, Any], rate: tf.Tensor) -> optimizers.Optimizer:
 def _loss_scale(params: dict[str, Any], is_scaled: bool) -> Any:
     """Returns the scale of the loss that float16 needs; also leaves out updates not finite."""
     if params["on_nan"] not in ("stop", "skip"):
-        raise ValueError(f"on_nan is {params['on_nan']!r}; expected skip or stop. For example:"
+        raise ParamError(f"on_nan is {params['on_nan']!r}; expected skip or stop. For example:"
                          " --param on_nan=skip")
     scale = tf.compat.v1.train.experimental.DynamicLossScale
     if is_scaled:
@@ -93,7 +94,7 @@ def _loss_scale(params: dict[str, Any], is_scaled: bool) -> Any:
 
 def _refuse_with_sync(params: dict[str, Any], loss_scale: Any) -> None:
     if loss_scale is not None or params["accumulate_steps"] > 1:
-        raise ValueError(
+        raise ParamError(
             "sync_replicas is set (from --sync_replicas), and the chief alone sees the gradients"
             " of all workers: accumulate_steps, on_nan=skip and mixed_precision=float16 do not"
             " work with it. For example: --param accumulate_steps=1 --param on_nan=stop")
