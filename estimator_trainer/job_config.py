@@ -35,11 +35,12 @@ class JobConfig:
     max_restarts: int = setting(
         _THE_JOB, 3, "Restarts of a task that was killed, or ended with 142 or 143.", minimum=0)
 
+    chief_name: str = setting(
+        _THE_JOB, "chief", "What TF_CONFIG calls the chief; a master evaluates at every checkpoint"
+        " itself. Of `manifest`, for AI Platform.", choices=("chief", "master"))
+
     log_dir: str = setting(
         _LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
-    chief_name: str = setting(
-        _LAUNCH, "chief", "What TF_CONFIG calls the chief; a master evaluates at every checkpoint"
-        " itself.", choices=("chief", "master"))
     host: str = setting(
         _LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
 

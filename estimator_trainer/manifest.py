@@ -85,6 +85,10 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> 
     if job.image and not _IMAGE.fullmatch(job.image):
         problems.append(f"image is {job.image!r} (from --image); expected the name of a container"
                         " image. For example: --image=REGISTRY/digits:1")
+    if job.chief_name != "chief" and job.platform != "ai-platform":
+        problems.append(f"chief_name is {job.chief_name!r} (from --chief_name), a role that"
+                        f" {job.platform} does not write into TF_CONFIG. For example:"
+                        " --chief_name=chief --evaluator=1")
     if job.platform in ("tfjob", "kubernetes"):
         problems += kubernetes.problems(job)
     else:
@@ -105,6 +109,12 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
                 f"{name} is {path!r} (from --{name}), relative to a directory of this machine;"
                 " expected a path that every task can open. For example:"
                 f" -- --{name}={root}/{path.rpartition('/')[2]}")
+    for pair in config.param:
+        if pair.partition("=")[2].startswith(("./", "../")):
+            problems.append(
+                f"param {pair!r} (from --param) names a file of this machine, which the job does"
+                " not pack; expected a path that every task can open, or for code a plug-in that"
+                " imports it. For example: -- --model_fn=./my_plugin.py")
     for flag in flags:
         if flag.lstrip("-").partition("=")[0] == "flagfile" and flag.startswith("-"):
             problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"

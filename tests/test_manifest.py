@@ -252,6 +252,19 @@ def test_every_shape_fits_ai_platforms_schema() -> None:
     assert "ended the service" in pathlib.Path("manifest/job.yaml").read_text()
 
 
+def test_ai_platform_calls_the_chief_master_where_asked_and_others_refuse() -> None:
+    write("--platform=ai-platform", "--chief_name=master", "--worker=1", "--ps=1")
+    content = yaml.safe_load(pathlib.Path("manifest/job.yaml").read_text())["trainingInput"]
+    assert content["useChiefInTfConfig"] is False
+    with pytest.raises(errors.ConfigError, match="--chief_name=chief --evaluator=1"):
+        write("--platform=vertex", "--chief_name=master")
+
+
+def test_a_param_that_names_a_file_here_is_refused() -> None:
+    with pytest.raises(errors.ConfigError, match="which the job does not pack"):
+        write(flags=["--model_fn=keras_model", "--param", "keras_model=./mine.py:build"])
+
+
 def test_ai_platform_gpus_are_the_chiefs_and_the_workers() -> None:
     write("--platform=ai-platform", "--worker=4", "--ps=3", "--gpus=1")
     (job,) = documents()

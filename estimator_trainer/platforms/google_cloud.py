@@ -113,7 +113,7 @@ def training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
         if gpu and workers:
             content["workerConfig"] = {"imageUri": job.image} | gpu
     # Or else a custom container is told of a `master`, which no strategy and no evaluator knows.
-    content["useChiefInTfConfig"] = True
+    content["useChiefInTfConfig"] = job.chief_name == "chief"
     if config.model_dir.startswith("gs://"):
         content["jobDir"] = config.model_dir
     content["args"] = list(flags)
