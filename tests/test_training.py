@@ -96,6 +96,16 @@ def test_every_optimizer_by_name_lowers_the_loss(name, tmp_path):
     assert estimator.evaluate(_input(), steps=4)["loss"] < math.log(2) - 0.001
 
 
+def test_a_model_fn_of_ones_own_names_just_the_params_that_it_sets(tmp_path):
+    def model_fn(features, labels, mode):
+        logits = tf.compat.v1.get_variable("w", [5, 2], use_resource=True)
+        return classifier.spec(tf.matmul(features, logits), labels, mode, {"learning_rate": 1.0})
+
+    estimator = tf.estimator.Estimator(model_fn, str(tmp_path))
+    estimator.train(_input(), max_steps=20)
+    assert estimator.evaluate(_input(), steps=4)["accuracy"] > 0.8
+
+
 def test_a_mistake_in_a_models_params_is_one_sentence_and_exit_2(tmp_path, data_dir, capsys):
     assert cli.main([f"--model_dir={tmp_path}", f"--param=data_dir={data_dir}",
                      "--param=optimizer=adm", "--train_steps=1"]) == 2

@@ -16,6 +16,7 @@ def scaffold(params: dict[str, Any]) -> tf.compat.v1.train.Scaffold | None:
 
     To be made after the model's variables, for the EstimatorSpec of modes "eval" and "infer".
     """
+    params = {**DEFAULT_PARAMS, **params}
     if not params["moving_average"]:
         return None
 

@@ -24,6 +24,7 @@ def num_classes(params: dict[str, Any]) -> int:
     Raises:
       ParamError: if neither the user nor the data gives it.
     """
+    params = {**DEFAULT_PARAMS, **params}
     if params["num_classes"] < 1:
         raise ParamError(
             f"num_classes is {params['num_classes']}, and the input_fn's module has no"
@@ -39,12 +40,13 @@ def spec(logits: tf.Tensor, labels: tf.Tensor | None, mode: str,
       logits: float32 [batch, classes].
       labels: int [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
-      params: See DEFAULT_PARAMS.
+      params: See DEFAULT_PARAMS; those left out have its values.
 
     Returns:
       A spec whose predictions are `classes` (int64 [batch]) and `probabilities` (float32
       [batch, classes]), and whose metric is `accuracy`.
     """
+    params = {**DEFAULT_PARAMS, **params}
     logits = tf.cast(logits, tf.float32)
     classes = tf.argmax(logits, axis=-1)
     if mode == tf.estimator.ModeKeys.PREDICT:

@@ -54,12 +54,13 @@ def by_name(params: dict[str, Any], learning_rate: tf.Tensor) -> Optimizer:
     """Returns the optimizer that the params name.
 
     Args:
-      params: See DEFAULT_PARAMS.
+      params: See DEFAULT_PARAMS; those left out have its values.
       learning_rate: float32 [].
 
     Raises:
       ParamError: for an unknown name.
     """
+    params = {**DEFAULT_PARAMS, **params}
     name = params["optimizer"]
     if name not in _BY_NAME:
         raise ParamError(f"optimizer is {name!r}; expected one of {', '.join(sorted(_BY_NAME))}."

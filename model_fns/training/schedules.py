@@ -32,7 +32,7 @@ def learning_rate(params: dict[str, Any], global_step: tf.Tensor) -> tf.Tensor:
     without restarts.
 
     Args:
-      params: See DEFAULT_PARAMS.
+      params: See DEFAULT_PARAMS; those left out have its values.
       global_step: int64 [], steps made so far.
 
     Returns:
@@ -41,6 +41,7 @@ def learning_rate(params: dict[str, Any], global_step: tf.Tensor) -> tf.Tensor:
     Raises:
       ParamError: for an unknown decay, or one in epochs of unknown length.
     """
+    params = {**DEFAULT_PARAMS, **params}
     rate, kind = tf.constant(params["learning_rate"], tf.float32), params["decay"]
     if kind not in _DECAYS:
         raise ParamError(f"decay is {kind!r}; expected one of {', '.join(sorted(_DECAYS))}. For"
@@ -67,6 +68,7 @@ def steps_per_epoch(params: dict[str, Any]) -> float:
     Raises:
       ParamError: if its length, or the batch size, is unknown.
     """
+    params = {**DEFAULT_PARAMS, **params}
     return _known(params, "train_examples") / _known(params, "global_batch_size")
 
 

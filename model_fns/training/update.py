@@ -33,11 +33,12 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
 
     Args:
       loss: float32 [], the mean over the batch, with all that is to be minimised.
-      params: See DEFAULT_PARAMS.
+      params: See DEFAULT_PARAMS; those left out have its values.
 
     Raises:
       ParamError: for params that do not go together.
     """
+    params = {**DEFAULT_PARAMS, **params}
     global_step = tf.compat.v1.train.get_or_create_global_step()
     rate = schedules.learning_rate(params, global_step)
     optimizer = _optimizer(params, rate)
