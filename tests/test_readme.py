@@ -52,7 +52,7 @@ def test_every_command_plugin_strategy_and_file_is_in_the_readme():
 def test_the_shown_output_is_what_the_command_prints():
     shown = TEXT.partition("It ends with")[2].partition("```\n")[2].partition("```")[0]
     assert re.search(r"step 1000/1000  loss \S+  epoch 44\.4  ", shown)
-    for phase in ( "evaluated step 1000", "exported step 1000",
+    for phase in ("evaluated step 1000", "exported step 1000",
                   "role=local status=done step=1000 reason=train_steps"):
         assert phase in shown
 
