@@ -51,13 +51,15 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
     Returns:
       An input_fn; it raises ConfigError when `function` returns no Dataset. In mode "train" its
       features are a dict of FEATURES, those of `function`, and IS_LAST, a bool scalar: whether
-      this batch is the last. The model_fn that `model.adapt` makes takes them apart.
+      this batch is the last. The model_fn that `model.adapt` makes takes them apart; with
+      `is_marked=False` the features are those of `function`.
     """
     takes = plugins.arguments(function)
     name, task = plan.config.input_fn, plan.task
 
     def input_fn(mode: str, params: dict[str, Any], config: Any = None,
-                 input_context: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
+                 input_context: tf.distribute.InputContext | None = None,
+                 is_marked: bool = True) -> tf.data.Dataset:
         is_training = mode == tf.estimator.ModeKeys.TRAIN
         if is_training and task.num_input_pipelines > 1 and "input_context" not in takes:
             logging.warning(
@@ -77,7 +79,7 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
         if is_training:
             dataset = _as_set(dataset, plan, passed["input_context"])
-            return batches.mark_last(dataset).map(_with_mark)
+            return batches.mark_last(dataset).map(_with_mark) if is_marked else dataset
         is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
         return batches.split(dataset, num_replicas) if is_split else dataset
 
@@ -88,7 +90,8 @@ def describe(input_fn: InputFn, params: dict[str, Any],
              mode: str = tf.estimator.ModeKeys.EVAL) -> DataSpec:
     """Describes what the adapted `input_fn` yields in a mode, reading no record."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        dataset = input_fn(mode, params)
+        # Marked, a dataset does not tell its length any more.
+        dataset = input_fn(mode, params, is_marked=False)
         element = dataset.element_spec
         features, labels = element if isinstance(element, tuple) else (element, None)
         cardinality = session.run(tf.data.experimental.cardinality(dataset))

@@ -186,6 +186,32 @@ def test_an_existing_module_trains_by_path_unchanged(plain, run, tmp_path):
     assert [json.loads(line)["id"] for line in out.splitlines()] == list(range(64))
 
 
+@pytest.mark.parametrize("flags, steps", [
+    (["--train_epochs=3"], 12), (["--train_epochs=3", "--global_batch_size=32"], 6),
+    (["--train_epochs=3", "--train_steps=5"], 5)])
+def test_epochs_and_batch_are_flags_of_an_input_that_knows_neither(
+        flags, steps, plain, run, tmp_path):
+    run(*plain, *flags, f"--model_dir={tmp_path}/m", "--exporters=none")
+    assert _result(tmp_path / "m")["step"] == steps
+
+
+def test_epochs_of_an_input_without_end_are_refused(plain, run, tmp_path):
+    endless = tmp_path / "endless.py"
+    endless.write_text((tmp_path / "my_input.py").read_text().replace(
+        "def input_fn():", "def input_fn(mode):").replace(
+            "batch(16)", "batch(16).repeat(None if mode == 'train' else 1)"))
+    _, err = run(*plain, f"--input_fn={endless}", "--train_epochs=3", f"--model_dir={tmp_path}/m",
+                 expected_code=2)
+    assert "yields a dataset without end in mode 'train'" in err and "Traceback" not in err
+
+
+def test_epochs_and_batch_of_an_input_that_has_such_params_are_its_params(run, tmp_path):
+    _, err = run("--model_fn=linear", "--train_epochs=2", "--global_batch_size=100",
+                 "--exporters=none", f"--model_dir={tmp_path}/m")
+    assert _result(tmp_path / "m")["step"] == 2 * 1442 // 100
+    assert "batch_size=100" in err and "epochs=2" in err
+
+
 def test_a_run_resumes_where_it_stopped_and_a_finished_one_says_its_metrics(plain, run, tmp_path):
     flags = [*plain, f"--model_dir={tmp_path}/m"]
     run(*flags, "--train_steps=2")
