@@ -61,12 +61,14 @@ def _train(tmp_path, data_dir, *flags):
     return json.loads((tmp_path / "result.json").read_text()), ran.stdout + ran.stderr
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.cluster
 def test_the_device_of_every_op_is_logged_on_request(tmp_path, data_dir):
     _, shown = _train(tmp_path, data_dir, "--device=cpu:0", "--log_device_placement")
     assert re.search(r"hidden/kernel: \(VarHandleOp\): /job:localhost.*/device:CPU:0", shown)
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.cluster
 def test_a_device_that_is_not_there_is_replaced_or_refused(tmp_path, data_dir, capsys):
     result, _ = _train(tmp_path / "soft", data_dir, "--device=gpu:0")
@@ -99,6 +101,7 @@ def test_sixteen_bits_and_compilation_reach_the_ops_that_run():
         assert re.search(r"MatMul bfloat16", _ops_that_run(mixed_precision="bfloat16"))
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.cluster
 def test_a_model_trains_as_well_compiled_and_in_sixteen_bits(tmp_path, data_dir):
     plain, _ = _train(tmp_path / "plain", data_dir)

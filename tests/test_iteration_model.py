@@ -113,6 +113,7 @@ def _slope(tmp_path):
     return float(tf.train.load_variable(str(tmp_path / "model"), "slope"))
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.cluster
 @pytest.mark.parametrize("name", ["Line", "OldInit"])
 def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_path, name):
@@ -158,6 +159,7 @@ def test_a_class_that_cannot_run_is_one_sentence(run, name, args, expected):
     assert expected in log and "Traceback" not in log
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.cluster
 def test_synchronous_replicas_take_each_step_together(tmp_path, data_dir):
     (tmp_path / "my_class.py").write_text(textwrap.dedent(LINE))
@@ -172,6 +174,7 @@ def test_synchronous_replicas_take_each_step_together(tmp_path, data_dir):
     assert _slope(tmp_path) == pytest.approx(6.7, abs=0.5)
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.cluster
 def test_a_worker_that_was_killed_comes_back_to_an_asynchronous_job(tmp_path, data_dir):
     (tmp_path / "my_class.py").write_text(textwrap.dedent(LINE))

@@ -139,6 +139,7 @@ def _run_cluster(tmp_path, hosts, args):
     return json.loads((tmp_path / "model" / "result.json").read_text())
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.cluster
 def test_asynchronous_tasks_convert_the_model_at_the_same_time(tmp_path, data_dir):
     result = _run_cluster(tmp_path, jobs.cluster(chief=1, worker=2, ps=1), [
