@@ -25,10 +25,13 @@ def _spec(mode, labels=None, **params):
         **resnet.DEFAULT_PARAMS, "num_classes": 1000, **params})
 
 
+_SECONDS = [pytest.mark.cluster, pytest.mark.any_tensorflow]
+
+
 @pytest.mark.parametrize("params, count", [
     ({"depth": 18}, 11_689_512), ({"depth": 34}, 21_797_672), ({"depth": 50}, 25_557_032),
-    pytest.param({"depth": 101}, 44_549_160, marks=[pytest.mark.cluster, pytest.mark.any_tensorflow]),
-    pytest.param({"depth": 152}, 60_192_808, marks=[pytest.mark.cluster, pytest.mark.any_tensorflow]),
+    pytest.param({"depth": 101}, 44_549_160, marks=_SECONDS),
+    pytest.param({"depth": 152}, 60_192_808, marks=_SECONDS),
     ({"depth": 20, "variant": "cifar", "num_classes": 10}, 269_722)])
 def test_every_depth_has_the_published_number_of_parameters(params, count):
     with tf.Graph().as_default():
