@@ -16,7 +16,8 @@ ERRORS = (tf.errors.OpError, UnicodeDecodeError)
 
 _BATCH = 1000
 # What TensorFlow puts around the sentence that says what is wrong.
-_AROUND = r"\{\{.*?\}\}\s*|\[\[.*|Graph execution error:|Error in user.*?Iterator::\S+:"
+_AROUND = (r"Detected at node.*?Node: '[^']*'|\{\{.*?\}\}\s*|\[\[.*|Graph execution error:"
+           r"|Error in user.*?Iterator::\S+:")
 
 
 class Failure(NamedTuple):

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from input_fns import _example
+from input_fns import _inspect
 from input_fns import tfrecord as plugin
 
 SHAPE = [2, 3, 1]
@@ -292,6 +293,15 @@ def test_unknown_classes_are_not_checked(params, tmp_path):
     params.update(eval_files=str(tmp_path / "a"), num_classes=0)
     (_, labels), = plugin.input_fn("eval", params)
     assert labels.numpy().tolist() == [12]
+
+
+def test_of_tensorflows_error_the_sentence_alone_is_shown():
+    error = tf.errors.DataLossError(None, None, (
+        "Graph execution error:\n\nDetected at node 'IteratorGetNext' defined at (most recent call"
+        " last):\n File \"a.py\", line 62, in f\nNode: 'IteratorGetNext'\ntruncated record at 4914'"
+        " failed with Read less bytes than requested\n\t [[{{node IteratorGetNext}}]]"))
+    assert _inspect.one_line(error) == (
+        "truncated record at 4914' failed with Read less bytes than requested")
 
 
 @pytest.mark.cluster
