@@ -174,6 +174,15 @@ def test_a_step_whose_gradients_are_not_finite_is_left_out(tmp_path):
     assert np.isfinite(found["w"]).all() and found["global_step"] == 3
 
 
+def test_accumulated_gradients_that_are_not_finite_cost_one_update_and_no_more(tmp_path):
+    x = np.where(np.arange(64)[:, None] // _BATCH == 1, np.nan, _X).astype(np.float32)
+    estimator = _estimator(tmp_path, on_nan="skip", accumulate_steps=2)
+    estimator.train(_input(x), steps=4)  # Updates, so 16 batches; those of half are left out.
+    assert np.isfinite(estimator.get_variable_value("w")).all()
+    assert np.abs(estimator.get_variable_value("w")).max() > 0
+    assert estimator.get_variable_value("global_step") == 4
+
+
 def test_a_loss_that_is_no_number_stops_training_unless_told_otherwise(tmp_path):
     x = np.full_like(_X, np.nan)
     with pytest.raises(tf.estimator.NanLossDuringTrainingError):

@@ -29,21 +29,15 @@ _BY_NAME: dict[str, Callable[[tf.Tensor, dict[str, Any]], Optimizer]] = {
     "adadelta": lambda rate, p: _train.AdadeltaOptimizer(rate, epsilon=p["epsilon"]),
     "adagrad": lambda rate, p: _train.AdagradOptimizer(rate),
     "adagrad_da": lambda rate, p: _train.AdagradDAOptimizer(
-        rate, _train.get_or_create_global_step(), l1_regularization_strength=p["l1_strength"],
-        l2_regularization_strength=p["l2_strength"]),
+        rate, _train.get_or_create_global_step(), **_strengths(p)),
     "adam": lambda rate, p: _train.AdamOptimizer(
         rate, p["adam_beta1"], p["adam_beta2"], p["epsilon"]),
-    "ftrl": lambda rate, p: _train.FtrlOptimizer(
-        rate, l1_regularization_strength=p["l1_strength"],
-        l2_regularization_strength=p["l2_strength"]),
+    "ftrl": lambda rate, p: _train.FtrlOptimizer(rate, **_strengths(p)),
     "momentum": lambda rate, p: _train.MomentumOptimizer(rate, p["momentum"]),
     "nesterov": lambda rate, p: _train.MomentumOptimizer(rate, p["momentum"], use_nesterov=True),
-    "proximal_adagrad": lambda rate, p: _train.ProximalAdagradOptimizer(
-        rate, l1_regularization_strength=p["l1_strength"],
-        l2_regularization_strength=p["l2_strength"]),
+    "proximal_adagrad": lambda rate, p: _train.ProximalAdagradOptimizer(rate, **_strengths(p)),
     "proximal_sgd": lambda rate, p: _train.ProximalGradientDescentOptimizer(
-        rate, l1_regularization_strength=p["l1_strength"],
-        l2_regularization_strength=p["l2_strength"]),
+        rate, **_strengths(p)),
     "rmsprop": lambda rate, p: _train.RMSPropOptimizer(
         rate, momentum=p["momentum"], epsilon=p["epsilon"]),
     "sgd": lambda rate, p: _train.GradientDescentOptimizer(rate),
@@ -66,6 +60,11 @@ def by_name(params: dict[str, Any], learning_rate: tf.Tensor) -> Optimizer:
         raise ParamError(f"optimizer is {name!r}; expected one of {', '.join(sorted(_BY_NAME))}."
                          " For example: --param optimizer=adam")
     return _BY_NAME[name](learning_rate, params)
+
+
+def _strengths(params: dict[str, Any]) -> dict[str, float]:
+    return {"l1_regularization_strength": params["l1_strength"],
+            "l2_regularization_strength": params["l2_strength"]}
 
 
 class _Wrapper(Optimizer):
@@ -158,13 +157,13 @@ class Accumulating(_Wrapper):
                  for total, (grad, _) in zip(totals, pairs)]
         with tf.control_dependencies([*added, runs.assign_add(1)]):
             is_due = tf.equal(runs.read_value() % self._steps, 0)
-            means = [total.read_value() / self._steps for total in totals]
-        update = _merged(self._apply_if, list(zip(means, (var for _, var in pairs))), global_step,
-                         is_due)
+            sums = [total.read_value() for total in totals]
+        means = [(each / self._steps, var) for each, (_, var) in zip(sums, pairs)]
+        update = _merged(self._apply_if, means, global_step, is_due)
         with tf.control_dependencies([update]):
-            keep = 1.0 - tf.cast(is_due, tf.float32)
-            return tf.group(*(total.assign(mean * self._steps * tf.cast(keep, mean.dtype))
-                              for total, mean in zip(totals, means)))
+            # Not by a product with 0, which would keep a NaN.
+            return tf.group(*(total.assign(tf.where(is_due, tf.zeros_like(each), each))
+                              for total, each in zip(totals, sums)))
 
     def _apply_if(self, strategy: tf.distribute.Strategy, pairs: Any, global_step: tf.Variable,
                   is_due: Any) -> tf.Operation:
