@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import pathlib
 import textwrap
@@ -62,8 +61,7 @@ def list_plugins(as_json: bool) -> str:
 def _shared(module: str) -> list[str]:
     path = sources.of_module(module)
     assert path is not None
-    values = default_params.read(ast.parse(path.read_text(encoding="utf-8")), path) or {}
-    return _params(values, param_docs.read(path).texts)
+    return _params(default_params.of_module(path) or {}, param_docs.read(path).texts)
 
 
 def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:

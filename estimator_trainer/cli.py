@@ -123,8 +123,10 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
 
 def _failed(command: str, plan: Plan, error: Exception) -> int:
     """Reports a failure: one sentence where the error is one, else the traceback."""
-    from estimator_trainer import lifecycle
-    error = lifecycle.explained(error, plan)
+    if command != "train":
+        # Those of training were explained when the other tasks were told of them.
+        from estimator_trainer import lifecycle
+        error = lifecycle.explained(error, plan)
     code = getattr(error, "exit_code", 1)
     if hasattr(error, "exit_code"):
         print(f"estimator-trainer: {error}", file=sys.stderr)

@@ -65,7 +65,7 @@ def parse(argv: Sequence[str]) -> CommandLine:
         return _parse_job(argv[0], list(argv[1:]))
     if argv and argv[0] == "tf-config":
         return _parse_hosts(list(argv[1:]))
-    words, settings = _parsed(argv, _trainer_flags())
+    words, settings = _trainer_parsed(argv)
     command = words[0] if words else "train"
     if command not in COMMANDS or command in _FIRST or len(words) > 1:
         got = words[1] if command in COMMANDS and len(words) > 1 else command
@@ -83,7 +83,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     cut = argv.index("--") if "--" in argv else len(argv)
     words, settings = _parsed(argv[:cut], _job_flags())
     task_flags = argv[cut + 1:]
-    rest, values = _parsed(task_flags, _trainer_flags())
+    rest, values = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
         raise errors.ConfigError(
             f"{command} got {(words or rest)[0]!r} (from the command line); expected the job's"
@@ -111,8 +111,14 @@ def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], d
         words = values(["estimator-trainer", *_with_underscores(argv, values)])[1:]
     except flags.Error as error:
         raise errors.ConfigError(_flag_problem(error, values)) from error
-    settings = values.flag_values_dict()
-    if settings.get("train_epochs") and not values["train_steps"].present:
+    return words, values.flag_values_dict()
+
+
+def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """Returns the words that are no flags, and the values of every task's flags."""
+    values = _trainer_flags()
+    words, settings = _parsed(argv, values)
+    if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
     return words, settings
 

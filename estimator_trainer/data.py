@@ -71,7 +71,7 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
         passed = {"mode": mode, "params": params, "config": config,
                   "input_context": input_context or _shard(plan)}
-        dataset = function(**{key: value for key, value in passed.items() if key in takes})
+        dataset = plugins.call(function, passed)
         if not isinstance(dataset, tf.data.Dataset):
             raise errors.ConfigError(
                 f"input_fn {name!r} returned a {type(dataset).__name__} in mode {mode!r};"

@@ -33,6 +33,11 @@ def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
             ' {"learning_rate": 0.1}') from error
 
 
+def of_module(path: pathlib.Path) -> dict[str, Any] | None:
+    """Returns the dict of the module in a file, as `read` does."""
+    return read(ast.parse(path.read_text(encoding="utf-8")), path)
+
+
 def literal(tree: ast.Module) -> ast.Dict | None:
     """Returns the dict as it is written, or None if the module has none."""
     node = _assigned(tree)
@@ -67,7 +72,7 @@ def _evaluate(value: ast.expr, tree: ast.Module) -> dict[str, Any]:
 def _of_import(value: ast.expr, tree: ast.Module) -> dict[str, Any]:
     """Returns the DEFAULT_PARAMS that `module.DEFAULT_PARAMS` stands for."""
     name, path = _module(value, tree)
-    params = read(ast.parse(path.read_text(encoding="utf-8")), path)
+    params = of_module(path)
     if params is None:
         raise ValueError(f"{name} is no module with {_NAME}")
     return params

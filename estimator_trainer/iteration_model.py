@@ -31,16 +31,16 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from estimator_trainer import ancestry
 from estimator_trainer import errors
+from estimator_trainer import plugins
 from estimator_trainer import stop
+from estimator_trainer import sync_replicas
 
 # Why training ended, as in Result.
 REASON = "train_returned_true"
 # Graph collection: what stands for the features in a graph whose batches are fed.
 _BATCH = "estimator_trainer/fed_batch"
-# Graph collection, as of model_fns: how many gradients a step is to take, and trainers; then what
-# does it.
-_SYNC_REPLICAS = "sync_replicas"
 
 
 def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
@@ -52,12 +52,12 @@ def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
                  "config": config, "is_chief": config.is_chief,
                  "global_step": tf.compat.v1.train.get_or_create_global_step(),
                  **_replicas(config)}
-        instance = _call(model, known)
+        instance = plugins.call(model, known)
         if mode == tf.estimator.ModeKeys.TRAIN:
-            handle = _call(instance.build_model, known)
+            handle = plugins.call(instance.build_model, known)
             return _training(instance, handle, config.is_chief)
-        sees_data = {"features", "labels", "mode"} & set(_takes(instance.build_model))
-        spec = _call(instance.build_model, known) if sees_data else None
+        sees_data = {"features", "labels", "mode"} & set(plugins.arguments(instance.build_model))
+        spec = plugins.call(instance.build_model, known) if sees_data else None
         return spec if isinstance(spec, tf.estimator.EstimatorSpec) else _unknown(instance, mode)
 
     return model_fn
@@ -94,7 +94,7 @@ class _Iterations(tf.estimator.SessionRunHook):
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
         seen = _Seen(run_context.session, getattr(self._instance, "loss", None), self._last_loss)
-        if _call(self._instance.train, {"session": seen, "num_global_step": self._step}):
+        if plugins.call(self._instance.train, {"session": seen, "num_global_step": self._step}):
             stop.of(run_context.session.graph).ask("done", REASON, type(self._instance).__name__)
         self._last_loss = seen.loss
         return tf.estimator.SessionRunArgs(self._global_step, {
@@ -106,7 +106,7 @@ class _Iterations(tf.estimator.SessionRunHook):
     def end(self, session: tf.compat.v1.Session) -> None:
         is_done = stop.of(session.graph).is_done
         if self._is_chief and is_done and hasattr(self._instance, "after_train"):
-            _call(self._instance.after_train, {"session": session})
+            plugins.call(self._instance.after_train, {"session": session})
 
 
 class _Seen:
@@ -148,7 +148,7 @@ def _training(instance: Any, handle: Any, is_chief: bool) -> tf.estimator.Estima
 
 def _replicas(config: tf.estimator.RunConfig) -> dict[str, Any]:
     """Returns `sync` and `num_replicas`."""
-    asked = tf.compat.v1.get_collection(_SYNC_REPLICAS)
+    asked = tf.compat.v1.get_collection(sync_replicas.OPTIMIZER)
     return {"sync": bool(asked),
             "num_replicas": asked[0] if asked else max(config.num_worker_replicas, 1)}
 
@@ -157,7 +157,7 @@ def _hand_over(kept: list[Any]) -> None:
     """Puts a SyncReplicasOptimizer where it was asked for."""
     for each in kept:
         if isinstance(each, tf.compat.v1.train.SyncReplicasOptimizer):
-            tf.compat.v1.add_to_collection(_SYNC_REPLICAS, each)
+            tf.compat.v1.add_to_collection(sync_replicas.OPTIMIZER, each)
             return
 
 
@@ -177,31 +177,9 @@ def _unknown(instance: Any, mode: str) -> tf.estimator.EstimatorSpec:
             " export or predict; expected one with predictions and export_outputs, or no export."
             " For example: --exporters=none")
     loss = getattr(instance, "loss", None)
-    if loss is None or _is_fed(loss):
+    if loss is None or ancestry.is_fed(loss.op):
         logging.log_first_n(
             logging.WARNING, "%s.build_model returns no EstimatorSpec in mode 'eval', nor is there"
             " a loss that needs no feeding: evaluation reports a loss of 0", 1, name)
         loss = tf.constant(0.0)
     return tf.estimator.EstimatorSpec(mode, loss=loss)
-
-
-def _is_fed(tensor: tf.Tensor) -> bool:
-    """Returns whether a value must be fed to compute `tensor`."""
-    waiting, seen = [tensor.op], set()
-    while waiting:
-        operation = waiting.pop()
-        if operation.type == "Placeholder":
-            return True
-        if operation not in seen:
-            seen.add(operation)
-            waiting += [each.op for each in operation.inputs]
-    return False
-
-
-def _call(function: Callable[..., Any], known: dict[str, Any]) -> Any:
-    """Calls `function` with those of the known arguments that it takes."""
-    return function(**{name: known[name] for name in _takes(function) if name in known})
-
-
-def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
-    return tuple(inspect.signature(function).parameters)

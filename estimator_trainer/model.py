@@ -34,7 +34,7 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn
     """
     if inspect.isclass(function):
         function = iteration_model.adapt(function)
-    takes, settings = plugins.arguments(function), config
+    settings = config
     name, forward_key = config.model_fn, config.forward_key
     is_all_reduce = task.num_trainers > 1 and config.train_distribute == "multi_worker_mirrored"
 
@@ -47,7 +47,7 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn
         passed = {"features": features, "labels": labels, "mode": mode, "params": params,
                   "config": config}
         with _placed(settings.device):
-            spec = function(**{key: value for key, value in passed.items() if key in takes})
+            spec = plugins.call(function, passed)
         if not isinstance(spec, tf.estimator.EstimatorSpec):
             raise errors.ConfigError(
                 f"model_fn {name!r} returned a {type(spec).__name__} in mode {mode!r}; expected"

@@ -124,6 +124,14 @@ def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(p.name for p in parameters)
 
 
+def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
+    """Calls `function` with those of the known arguments that it takes, by name."""
+    parameters = inspect.signature(function).parameters.values()
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    names = known if takes_all else [p.name for p in parameters if p.name in known]
+    return function(**{name: known[name] for name in names})
+
+
 def _file(target: str) -> pathlib.Path:
     path = pathlib.Path(target).absolute()
     copies = [folder / packed_file.place(target) for folder in sources.folders(packed_file.PACKAGE)]

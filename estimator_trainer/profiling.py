@@ -18,7 +18,7 @@ class StepProfiler(tf.estimator.SessionRunHook):
         """Makes the hook; the steps are counted from 1, and both are profiled."""
         self._model_dir = model_dir
         self._first, self._last = first, last
-        self._is_on = False
+        self._is_on = self._is_over = False
 
     def begin(self) -> None:
         self._global_step = tf.compat.v1.train.get_global_step()
@@ -27,10 +27,13 @@ class StepProfiler(tf.estimator.SessionRunHook):
         self._start_if_due(int(session.run(self._global_step)))
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
+        if self._is_over:
+            return
         step = int(run_context.session.run(self._global_step))
         if self._is_on and step >= self._last:
             self._stop(step)
         self._start_if_due(step)
+        self._is_over = step >= self._last
 
     def end(self, session: tf.compat.v1.Session) -> None:
         if self._is_on:

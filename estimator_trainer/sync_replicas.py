@@ -12,6 +12,9 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
+# Graph collection, as of model_fns: how many gradients a step is to take, and trainers; then the
+# optimizer that does it.
+OPTIMIZER = "sync_replicas"
 # Graph collection: what lets trainers go on that wait for a step to complete.
 WAKE = "estimator_trainer/wake"
 

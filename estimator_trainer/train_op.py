@@ -7,17 +7,17 @@ A model_fn is asked through graph collections, whose names are those of
 from __future__ import annotations
 
 import re
-from typing import Any, Iterable
+from typing import Any
 
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import ancestry
 from estimator_trainer import errors
+from estimator_trainer import sync_replicas
 from estimator_trainer.config import TrainerConfig
-from estimator_trainer.sync_replicas import SyncReplicasHook
 from estimator_trainer.task_config import TaskConfig
 
-_SYNC_REPLICAS = "sync_replicas"
 _LOSS_SCALE, _LOSS_SCALED = "loss_scale", "loss_scaled"
 _UNABLE = ("{}; model_fn {!r} does not do it. Expected a train op of model_fns.training. For"
            " example: return model_fns.training.update.spec(loss, params)")
@@ -27,7 +27,7 @@ _ASSIGNMENTS = ("AssignSubVariableOp", "AssignAddVariableOp", "AssignSub", "Assi
 
 def ask(config: TrainerConfig, task: TaskConfig) -> None:
     """Makes known in the current graph what a train op made from now on is to do."""
-    wanted = {_SYNC_REPLICAS: [config.sync_replicas, task.num_trainers],
+    wanted = {sync_replicas.OPTIMIZER: [config.sync_replicas, task.num_trainers],
               _LOSS_SCALE: [1] if config.mixed_precision == "float16" else [0]}
     for name, values in wanted.items():
         if values[0]:
@@ -47,7 +47,8 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
             " unless the loss is scaled", config.model_fn))
     hooks = list(spec.training_hooks)
     if config.sync_replicas:
-        hooks.append(SyncReplicasHook(_sync_optimizer(config), task.is_chief, task.num_trainers))
+        hooks.append(sync_replicas.SyncReplicasHook(
+            _sync_optimizer(config), task.is_chief, task.num_trainers))
     left_out = _left_out_updates(spec.train_op)
     if left_out:
         logging.info("%d updates of batch-norm statistics are not part of the train_op: they run"
@@ -56,7 +57,7 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
 
 
 def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOptimizer:
-    found = tf.compat.v1.get_collection_ref(_SYNC_REPLICAS)
+    found = tf.compat.v1.get_collection_ref(sync_replicas.OPTIMIZER)
     if not isinstance(found[-1], tf.compat.v1.train.SyncReplicasOptimizer):
         raise errors.ConfigError(_UNABLE.format(
             f"sync_replicas is {config.sync_replicas} (from --sync_replicas), which is up to the"
@@ -82,18 +83,5 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
     # What hangs on a placeholder cannot run here: a nested Keras model leaves such ops behind, and
     # a class that runs its own iterations runs them itself.
-    return sorted((op for op in updates - _ancestors([start])
-                   if not any(each.type == "Placeholder" for each in _ancestors([op]))),
+    return sorted((op for op in updates - ancestry.of(start) if not ancestry.is_fed(op)),
                   key=lambda op: op.name)
-
-
-def _ancestors(operations: Iterable[tf.Operation]) -> set[tf.Operation]:
-    """Returns all operations that run before, or are, one of `operations`."""
-    found: set[tf.Operation] = set()
-    open_ends = list(operations)
-    while open_ends:
-        operation = open_ends.pop()
-        if operation not in found:
-            found.add(operation)
-            open_ends += [tensor.op for tensor in operation.inputs] + operation.control_inputs
-    return found

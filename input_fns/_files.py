@@ -91,6 +91,24 @@ def record_batches(
     return without_auto_shard(records.batch(pipeline.batch_size, drop_remainder=training))
 
 
+def first_problem(params: Mapping[str, Any], kind: str,
+                  of_files: Callable[[list[str], str], str]) -> str:
+    """Returns the first thing wrong with the training's and the evaluation's files, or "".
+
+    Args:
+      params: `train_files`, and `eval_files`, which may be empty.
+      kind: What is looked for: "record" or "line".
+      of_files: Returns what is wrong with the files of a param, "" if nothing is.
+    """
+    for name in ["train_files", *(["eval_files"] if params["eval_files"] else [])]:
+        files = matched(name, params[name])
+        logging.info("looks for a bad %s in %s, %d files", kind, name, len(files))
+        problem = of_files(files, name)
+        if problem:
+            return problem
+    return ""
+
+
 def _shares(files: list[str], pipeline: Pipeline) -> list[tuple[str, int, int]]:
     """Returns what a pipeline reads: (path, in how many parts, which part).
 

@@ -26,6 +26,7 @@ from input_fns._images import resized_shapes
 from input_fns._images import uint8_images
 from input_fns._images import uneven
 from input_fns._pipeline import pipeline_of
+from input_fns._pipeline import without_auto_shard
 from input_fns._shard import Shard
 from input_fns._shard import shard_of
 
@@ -79,7 +80,7 @@ def read(
     images = tuple(uint8_images(builder, params["label"]))
     dataset = dataset.map(functools.partial(_to_features_and_label, images=images, params=params),
                           num_parallel_calls=tf.data.AUTOTUNE)
-    return dataset.prefetch(tf.data.AUTOTUNE)
+    return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
 
 
 def known_params(
@@ -114,11 +115,8 @@ def _records(
 
     With a seed they come from several files at a time in any order.
     """
-    options = tf.data.Options()
-    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     shuffle_files = shuffle_seed is not None and not builder.info.disable_shuffling
-    read_config = tfds.ReadConfig(options=options,
-                                  try_autocache=False,
+    read_config = tfds.ReadConfig(try_autocache=False,
                                   skip_prefetch=True,
                                   add_tfds_id=params["tfds_id"],
                                   shuffle_seed=shuffle_seed,

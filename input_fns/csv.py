@@ -31,12 +31,12 @@ from __future__ import annotations
 import functools
 from typing import Any, Mapping, Optional
 
-from absl import logging
 import tensorflow as tf
 
 from input_fns import _labels
 from input_fns._errors import DataFileError
 from input_fns._errors import DataParamError
+from input_fns._files import first_problem
 from input_fns._files import matched
 from input_fns._files import record_batches
 from input_fns._inspect import first_failure
@@ -76,7 +76,7 @@ def input_fn(
     training = mode == "train"
     name = "train_files" if training or not params["eval_files"] else "eval_files"
     files = matched(name, params[name])
-    table = _table(files, params, labelled=mode != "infer")
+    table = _table(files, name, params, labelled=mode != "infer")
     every = 0 if params["eval_files"] else params["eval_every"]
     open_file = functools.partial(_open, header=table.header, every=every, training=training)
     dataset = record_batches(files, mode, params, input_context, open_file)
@@ -94,20 +94,13 @@ def data_problem(params: Mapping[str, Any]) -> str:
     """Returns the first line that cannot be used, as one sentence; "" if there is none."""
     try:
         _check(params)
-        for name in ("train_files", "eval_files"):
-            if not params[name] and name == "eval_files":
-                return ""
-            files = matched(name, params[name])
-            logging.info("looks for a bad line in %s, %d files", name, len(files))
-            problem = _first_problem(files, _table(files, params, labelled=True), name, params)
-            if problem:
-                return problem
+        return first_problem(params, "line", functools.partial(_first_problem, params=params))
     except (DataFileError, DataParamError) as error:
         return str(error)
-    return ""
 
 
-def _first_problem(files: list[str], table: Table, name: str, params: Mapping[str, Any]) -> str:
+def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> str:
+    table = _table(files, name, params, labelled=True)
     parse = functools.partial(_parse, table=table, params=params)
     total = 0
     for path in files:
@@ -128,8 +121,9 @@ def _first_problem(files: list[str], table: Table, name: str, params: Mapping[st
     return "" if total else f"{name} is {params[name]!r}, and no file of it holds a record"
 
 
-def _table(files: list[str], params: Mapping[str, Any], labelled: bool) -> Table:
-    train_files = matched("train_files", params["train_files"])
+def _table(files: list[str], name: str, params: Mapping[str, Any], labelled: bool) -> Table:
+    """Returns the columns of the files that the param `name` gives."""
+    train_files = files if name == "train_files" else matched("train_files", params["train_files"])
     return table_of(files[0], train_files[0], params, labelled)
 
 

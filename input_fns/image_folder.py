@@ -73,10 +73,10 @@ def input_fn(
     input_context: Optional[tf.distribute.InputContext] = None,
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
-    _check(params)
+    folders = _folders(params)
     training = mode == "train"
     pipeline = pipeline_of(params, input_context)
-    images = _images(params, training)[pipeline.number::pipeline.total]
+    images = _images(params, folders, training)[pipeline.number::pipeline.total]
     if not images:
         raise DataFileError(f"input pipeline {pipeline.number + 1} of {pipeline.total} has no image"
                             " to read; expected one for each. For example: start fewer workers")
@@ -96,16 +96,17 @@ def input_fn(
 
 def data_params(params: Mapping[str, Any]) -> dict[str, int]:
     """Returns num_classes and train_examples, from the names of the files."""
-    _check(params)
-    return {"num_classes": len(_classes(params["train_dir"])),
-            "train_examples": len(_images(params, training=True))}
+    folders = _folders(params)
+    return {"num_classes": len(folders["train_dir"]),
+            "train_examples": len(_images(params, folders, training=True))}
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
     """Returns the first file that is no image, as one sentence; "" if there is none."""
     try:
-        _check(params)
-        images = [*_images(params, training=True), *_images(params, training=False)]
+        folders = _folders(params)
+        images = [image for training in (True, False)
+                  for image in _images(params, folders, training)]
     except (DataFileError, DataParamError) as error:
         return str(error)
     logging.info("looks for a bad image among %d files", len(images))
@@ -141,13 +142,14 @@ def _example(
     return features, tf.cast(label, tf.int64)
 
 
-def _images(params: Mapping[str, Any], training: bool) -> list[Image]:
+def _images(params: Mapping[str, Any], folders: Mapping[str, list[str]],
+            training: bool) -> list[Image]:
     """Returns the files to read in their order, of all pipelines."""
-    classes = _classes(params["train_dir"])
+    classes = folders["train_dir"]
     name = "train_dir" if training or not params["eval_dir"] else "eval_dir"
     every = 0 if params["eval_dir"] else params["eval_every"]
     found = []
-    for kind in _classes(params[name]) if name == "eval_dir" else classes:
+    for kind in folders[name]:
         if kind not in classes:
             raise DataFileError(
                 f"eval_dir {params['eval_dir']!r} holds a folder {kind!r} that train_dir "
@@ -171,7 +173,12 @@ def _classes(folder: str) -> list[str]:
             if not name.startswith(".") and tf.io.gfile.isdir(os.path.join(folder, name))]
 
 
-def _check(params: Mapping[str, Any]) -> None:
+def _folders(params: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Returns the folders of the classes in train_dir and, where it is given, in eval_dir.
+
+    Raises:
+      DataParamError, DataFileError: A param cannot be, or a folder is not as it should.
+    """
     _augment.check(params["augment"], params["image_size"], least_size=1)
     if not params["train_dir"]:
         raise DataParamError("train_dir is ''; expected a folder with one folder of images a "
@@ -180,12 +187,15 @@ def _check(params: Mapping[str, Any]) -> None:
         raise DataParamError(
             f"eval_every is {params['eval_every']} and eval_dir is ''; expected 2 or more, or a "
             "folder. For example: --param eval_every=5")
-    for name in ("train_dir", "eval_dir"):
+    folders = {}
+    for name in ["train_dir", *(["eval_dir"] if params["eval_dir"] else [])]:
         folder = params[name]
-        if folder and not tf.io.gfile.isdir(folder):
+        if not tf.io.gfile.isdir(folder):
             raise DataFileError(f"{name} is {folder!r}, and there is no such folder; expected one "
                                 f"that this machine can read. For example: --param {name}=/data")
-        if folder and not _classes(folder):
+        folders[name] = _classes(folder)
+        if not folders[name]:
             held = sorted(tf.io.gfile.listdir(folder))[:5]
             raise DataFileError(f"{name} is {folder!r}, which holds no folder, but "
                                 f"{', '.join(held) or 'nothing'}; expected one folder a class")
+    return folders

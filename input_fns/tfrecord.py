@@ -32,7 +32,6 @@ import functools
 import math
 from typing import Any, Mapping, Optional
 
-from absl import logging
 import tensorflow as tf
 
 from input_fns import _labels
@@ -41,6 +40,7 @@ from input_fns._errors import DataFileError
 from input_fns._errors import DataParamError
 from input_fns._example import example_problem
 from input_fns._example import feature_specs
+from input_fns._files import first_problem
 from input_fns._files import matched
 from input_fns._files import record_batches
 from input_fns._inspect import first_failure
@@ -90,17 +90,9 @@ def data_problem(params: Mapping[str, Any]) -> str:
     """Returns the first record that cannot be used, as one sentence; "" if there is none."""
     try:
         _check(params)
-        for name in ("train_files", "eval_files"):
-            if not params[name] and name == "eval_files":
-                return ""
-            files = matched(name, params[name])
-            logging.info("looks for a bad record in %s, %d files", name, len(files))
-            problem = _first_problem(files, name, params)
-            if problem:
-                return problem
+        return first_problem(params, "record", functools.partial(_first_problem, params=params))
     except (DataFileError, DataParamError) as error:
         return str(error)
-    return ""
 
 
 def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       mode: A `tf.estimator.ModeKeys`.
       params: Those of `model_fns.training.classifier`.
     """
-    image = features["image"] if isinstance(features, dict) else features
+    image = classifier.image(features)
     network = tf.keras.Sequential([
         tf.keras.layers.Conv2D(32, 3, activation="relu"),
         tf.keras.layers.MaxPooling2D(),

@@ -34,7 +34,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS and `model_fns.training.classifier`.
     """
-    image = features["image"] if isinstance(features, dict) else features
+    image = classifier.image(features)
     layer = tf.keras.layers
     start: dict[str, Any] = {
         "kernel_initializer": tf.compat.v1.truncated_normal_initializer(stddev=0.1),

@@ -13,6 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from model_fns import _one_layer
 from model_fns.training import classifier
 
 DEFAULT_PARAMS = {
@@ -38,10 +39,6 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS and `model_fns.training.classifier`.
     """
-    image = features["image"] if isinstance(features, dict) else features
-    normal = tf.compat.v1.truncated_normal_initializer(stddev=0.1)
-    hidden = tf.keras.layers.Dense(params["hidden_units"], tf.nn.relu, kernel_initializer=normal,
-                                   name="hidden")(tf.keras.layers.Flatten()(image))
-    logits = tf.keras.layers.Dense(classifier.num_classes(params), kernel_initializer=normal,
-                                   name="logits")(hidden)
+    start = tf.compat.v1.truncated_normal_initializer(stddev=0.1)
+    logits = _one_layer.logits(features, params, tf.nn.relu, start)
     return classifier.spec(logits, labels, mode, params)

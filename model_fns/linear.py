@@ -21,7 +21,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       mode: A `tf.estimator.ModeKeys`.
       params: Those of `model_fns.training.classifier`.
     """
-    image = features["image"] if isinstance(features, dict) else features
+    image = classifier.image(features)
     flat = tf.keras.layers.Flatten()(image)
     logits = tf.keras.layers.Dense(classifier.num_classes(params), name="logits")(flat)
     return classifier.spec(logits, labels, mode, params)

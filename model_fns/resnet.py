@@ -63,7 +63,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
     Raises:
       ParamError: for a depth that the variant does not have.
     """
-    image = features["image"] if isinstance(features, dict) else features
+    image = classifier.image(features)
     network = _Network(params, mode == tf.estimator.ModeKeys.TRAIN)
     logits = network.logits(_standardised(image))
     spec = classifier.spec(logits, labels, mode, params)

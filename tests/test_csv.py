@@ -6,6 +6,8 @@ import io
 
 import numpy as np
 import pytest
+import reading
+from reading import context
 import tensorflow as tf
 
 from input_fns import _line
@@ -25,9 +27,8 @@ def line(number):
 
 def write_files(folder, files, rows=ROWS):
     """Writes numbered rows to files of unequal sizes, in order."""
-    ends = [rows * (i + 1) ** 2 // files ** 2 for i in range(files)]
-    for i, (start, end) in enumerate(zip([0, *ends], ends)):
-        (folder / f"part-{i}.csv").write_text(HEADER + "".join(map(line, range(start, end))))
+    for i, part in enumerate(reading.parts_of(rows, files)):
+        (folder / f"part-{i}.csv").write_text(HEADER + "".join(map(line, part)))
     return str(folder / "part-*")
 
 
@@ -55,12 +56,6 @@ def fixture_file(params, tmp_path):
         return path
 
     return write
-
-
-def context(pipelines=1, pipeline_id=0, replicas=1):
-    return tf.distribute.InputContext(num_input_pipelines=pipelines,
-                                      input_pipeline_id=pipeline_id,
-                                      num_replicas_in_sync=replicas)
 
 
 def rows(dataset):

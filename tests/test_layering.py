@@ -27,6 +27,7 @@ LAYERS = [
     {"specs", "estimator", "presence", "server"},
     {"model", "exporters"},
     {"training_end", "iteration_model", "train_op"},
+    {"ancestry"},
     {"session", "sync_replicas", "profiling", "step_count"},
     {"monitor", "strategy", "waiting", "data"},
     {"ending", "signals", "serving", "progress"},

@@ -32,6 +32,11 @@ def num_classes(params: dict[str, Any]) -> int:
     return int(params["num_classes"])
 
 
+def image(features: Any) -> tf.Tensor:
+    """Returns `features["image"]`, or the features where they are the image alone."""
+    return features["image"] if isinstance(features, dict) else features
+
+
 def spec(logits: tf.Tensor, labels: tf.Tensor | None, mode: str,
          params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     """Builds the EstimatorSpec of a classifier in any mode.
