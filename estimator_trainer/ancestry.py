@@ -18,5 +18,9 @@ def of(operation: tf.Operation) -> set[tf.Operation]:
 
 
 def is_fed(operation: tf.Operation) -> bool:
-    """Returns whether a placeholder has to be fed for the operation to run."""
-    return any(each.type == "Placeholder" for each in of(operation))
+    """Returns whether a placeholder has to be fed for the operation to run.
+
+    The inputs of a function's graph, such as a loop's body, are placeholders that need no feed.
+    """
+    given = {tensor.op for tensor in getattr(operation.graph, "inputs", ())}
+    return any(each.type == "Placeholder" for each in of(operation) - given)

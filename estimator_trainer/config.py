@@ -65,6 +65,9 @@ class TrainerConfig:
     collective: str = setting(
         "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
+    steps_per_loop: int = setting(
+        "Training", 1, "Training steps in one session run; 0 = as many as make 0.1 s.",
+        minimum=0)
     sync_replicas: int = setting(
         "Training", 0, "Gradients that a step of ps training waits for; the slowest workers above"
         " that number are backup workers; 0 = asynchronous.", minimum=0)

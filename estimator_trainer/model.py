@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from typing import Any, Callable, ContextManager
 
 import tensorflow as tf
 
+from estimator_trainer import batches
 from estimator_trainer import data
 from estimator_trainer import errors
 from estimator_trainer import iteration_model
 from estimator_trainer import plugins
 from estimator_trainer import progress
+from estimator_trainer import step_loop
 from estimator_trainer import train_op
 from estimator_trainer import training_end
 from estimator_trainer.config import TrainerConfig
@@ -30,41 +33,62 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn
       task: This process's place among the trainers.
 
     Returns:
-      A model_fn; it raises ConfigError when `function` returns no EstimatorSpec.
+      A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. Its argument
+      `is_looped` says whether one session run of training is to make several steps.
     """
     if inspect.isclass(function):
         function = iteration_model.adapt(function)
-    settings = config
-    name, forward_key = config.model_fn, config.forward_key
+    forward_key = config.forward_key
     is_all_reduce = task.num_trainers > 1 and config.train_distribute == "multi_worker_mirrored"
 
-    def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
-                 config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-        is_training = mode == tf.estimator.ModeKeys.TRAIN
-        if is_training:
-            features, is_last = features[data.FEATURES], features[data.IS_LAST]
-            train_op.ask(settings, task)
+    def one(features: Any, labels: Any, mode: str, params: dict[str, Any],
+            run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         passed = {"features": features, "labels": labels, "mode": mode, "params": params,
-                  "config": config}
-        with _placed(settings.device):
+                  "config": run_config}
+        with _placed(config.device):
             spec = plugins.call(function, passed)
         if not isinstance(spec, tf.estimator.EstimatorSpec):
             raise errors.ConfigError(
-                f"model_fn {name!r} returned a {type(spec).__name__} in mode {mode!r}; expected"
-                " a tf.estimator.EstimatorSpec. For example: return"
+                f"model_fn {config.model_fn!r} returned a {type(spec).__name__} in mode {mode!r};"
+                " expected a tf.estimator.EstimatorSpec. For example: return"
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
-        fed_batch = iteration_model.fed_batch()
-        if fed_batch is not None:
-            features, is_last = fed_batch, tf.constant(False)
-        progress.watch(features, spec.loss)
-        if is_training:
-            spec = train_op.complete(spec, settings, task)
-            training_end.watch(features, is_last, spec.train_op, is_all_reduce)
+        return spec
+
+    def train(features: Any, labels: Any, params: dict[str, Any],
+              run_config: tf.estimator.RunConfig, is_looped: bool) -> tf.estimator.EstimatorSpec:
+        def step(batch: Any) -> tuple[tf.estimator.EstimatorSpec, Any, tf.Tensor]:
+            marked, labels = batch
+            features, is_last = marked[data.FEATURES], marked[data.IS_LAST]
+            train_op.ask(config, task)
+            spec = one(features, labels, tf.estimator.ModeKeys.TRAIN, params, run_config)
+            fed_batch = iteration_model.fed_batch()
+            if fed_batch is not None:
+                features, is_last = fed_batch, tf.constant(False)
+            return train_op.complete(spec, config, task), features, is_last
+
+        pull = step_loop.puller((features, labels)) if is_looped else None
+        if pull is None:
+            spec, features, is_last = step((features, labels))
+            progress.watch(batches.size(features), spec.loss)
+        else:
+            loop = step_loop.build(pull, step)
+            spec, is_last = loop.spec, loop.is_last
+            progress.watch(loop.examples, spec.loss)
+        training_end.watch(features, is_last, spec.train_op, is_all_reduce)
+        return spec
+
+    def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
+                 config: tf.estimator.RunConfig, is_looped: bool) -> tf.estimator.EstimatorSpec:
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            return train(features, labels, params, config, is_looped)
+        spec = one(features, labels, mode, params, config)
+        progress.watch(batches.size(features), spec.loss)
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             return _with_key(spec, forward_key, features[forward_key])
         return spec
 
-    return model_fn
+    # The Estimator accepts no other argument, unless it is bound.
+    return functools.partial(model_fn, is_looped=False)
 
 
 def _placed(device: str) -> ContextManager[Any]:

@@ -9,9 +9,9 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import batches
 from estimator_trainer import logs
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.step_loop import Pace
 from estimator_trainer.task_config import TaskConfig
 
 # Graph collections, one entry a replica; a hook sees no other way what model_fn was given.
@@ -21,9 +21,9 @@ _BAR_WIDTH = 24
 _BAR_SECS = 0.2
 
 
-def watch(features: Any, loss: tf.Tensor | None) -> None:
+def watch(examples: tf.Tensor, loss: tf.Tensor | None) -> None:
     """Makes a replica's batch size and loss known to the hooks of the current graph."""
-    tf.compat.v1.add_to_collection(_EXAMPLES, batches.size(features))
+    tf.compat.v1.add_to_collection(_EXAMPLES, examples)
     if loss is not None:
         tf.compat.v1.add_to_collection(_LOSSES, loss)
 
@@ -36,7 +36,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
-                 train_examples: int):
+                 train_examples: int, pace: Pace):
         """Makes the hook.
 
         Args:
@@ -44,12 +44,14 @@ class TrainingProgress(tf.estimator.SessionRunHook):
           max_steps: The global step at which training ends, or None.
           num_synchronous: Processes whose batches make up one global step together.
           train_examples: Examples of one epoch, or 0 if that is unknown.
+          pace: Tells how many steps a session run makes.
         """
         self.step = 0
         self._every_steps = every_steps
         self._max_steps = max_steps
         self._num_synchronous = num_synchronous
         self._train_examples = train_examples
+        self._pace = pace
         self._is_terminal = sys.stderr.isatty()
 
     def begin(self) -> None:
@@ -70,7 +72,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
         now = self._resume()
-        self._own_steps += 1
+        self._own_steps += self._pace.steps
         self._is_line = self._own_steps % self._every_steps == 0
         self._is_bar = self._is_terminal and now - self._bar_time >= _BAR_SECS
         if self._is_line or self._is_bar:
@@ -131,12 +133,12 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
 
 def for_training(config: TrainerConfig, task: TaskConfig,
-                 train_examples: int) -> TrainingProgress:
+                 train_examples: int, pace: Pace) -> TrainingProgress:
     """Builds the hook that reports this task's training."""
     is_all_reduce = config.train_distribute == "multi_worker_mirrored"
     num_synchronous = task.num_trainers if is_all_reduce else config.sync_replicas or 1
     return TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
-                            train_examples)
+                            train_examples, pace)
 
 
 class PauseToEvaluate(tf.estimator.CheckpointSaverListener):

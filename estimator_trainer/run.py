@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from typing import Any, Callable
 
 from absl import logging
@@ -34,6 +36,7 @@ from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
 from estimator_trainer.profiling import StepProfiler
 from estimator_trainer.result import Result
+from estimator_trainer.step_loop import Pace
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
 from estimator_trainer.training_end import EndOfTraining
@@ -111,8 +114,11 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
     parts = parts_lib.load(plan)
     record = _record(stop, monitor)
     preflight.check(plan, parts)
+    if not is_trained and preflight.loops(plan, parts):
+        parts = dataclasses.replace(
+            parts, model_fn=functools.partial(parts.model_fn, is_looped=True))
     _announce(plan, parts)
-    end = EndOfTraining(config, task, stop, monitor, announcer)
+    end = EndOfTraining(config, task, stop, monitor, Pace(config), announcer)
     stopping = early_stopping.build(config, stop.ask, task.name)
     experiment = _experiment(plan, parts, strategies, record, stopping, [end])
     if is_trained:
@@ -141,7 +147,7 @@ def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result
     signals.listen_again()
     parts = parts_lib.load(plan)
     _announce(plan, parts)
-    end = EndOfTraining(config, task, stop, monitor, None, watch)
+    end = EndOfTraining(config, task, stop, monitor, Pace(config), None, watch)
     experiment = _experiment(plan, parts, strategies, _record(stop, monitor), [], [end])
     _train(experiment, task, stop, monitor)
     watch.leave(task.index)
@@ -171,10 +177,11 @@ def _as_evaluator(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Res
 
 def _experiment(plan: Plan, parts: Parts, strategies: strategy.Strategies,
                 record: EvaluationRecord, stopping: list[tf.estimator.Exporter],
-                hooks: list[tf.estimator.SessionRunHook]) -> Experiment:
+                hooks: list[EndOfTraining]) -> Experiment:
     config, task = plan.config, plan.task
     if task.is_trainer:
-        hooks = [*hooks, progress.for_training(config, task, parts.train_examples),
+        [end] = hooks
+        hooks = [end, progress.for_training(config, task, parts.train_examples, end.pace),
                  preflight.CheckpointFits(config)]
         if config.profiled_steps:
             hooks.append(StepProfiler(config.model_dir, *config.profiled_steps))

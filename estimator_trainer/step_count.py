@@ -29,8 +29,8 @@ class StepCount:
         """Takes note of the step that a session begins with."""
         self._previous = step
 
-    def check(self, step: int) -> None:
-        """Takes note of the step after a run.
+    def check(self, step: int, planned: int) -> None:
+        """Takes note of the step after a run that was to make `planned` steps.
 
         Raises:
           TrainerError: if the step does not move.
@@ -44,7 +44,7 @@ class StepCount:
                 " does not advance it, so training would never end. Pass it to the optimizer:"
                 " minimize(loss, global_step=tf.compat.v1.train.get_global_step()), or for a"
                 " Keras optimizer set optimizer.iterations to it before any use.")
-        self._doubles = self._doubles + 1 if moved > 1 and self._is_alone else 0
+        self._doubles = self._doubles + 1 if moved > planned and self._is_alone else 0
         if self._doubles == _DOUBLES_TO_TELL:
             logging.warning(
                 "the global step moves by %d a step: train_steps, checkpoints and logs count it so."

@@ -74,10 +74,13 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     forgotten. Evaluation would then use the statistics of step 0.
     """
     graph = tf.compat.v1.get_default_graph()
+    # In the body of a loop a variable is an input, and known outside of it by its name.
+    outside = {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
     updates = {tensor_or_op.op if isinstance(tensor_or_op, tf.Tensor) else tensor_or_op
-               for tensor_or_op in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)}
+               for tensor_or_op in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
+               if tensor_or_op.graph is graph}
     updates |= {op for op in graph.get_operations() if op.type in _ASSIGNMENTS and
-                _STATISTICS.search(op.inputs[0].op.name)}
+                _STATISTICS.search(outside.get(op.inputs[0].op, op.inputs[0].op).name)}
     if not updates:
         return []
     start = train_op.op if isinstance(train_op, tf.Tensor) else train_op

@@ -15,12 +15,14 @@ import tensorflow as tf
 from estimator_trainer import batches
 from estimator_trainer import errors
 from estimator_trainer import peers
+from estimator_trainer import step_loop
 from estimator_trainer import sync_replicas
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.ending import Announcer
 from estimator_trainer.ending import Watch
 from estimator_trainer.monitor import Monitor
 from estimator_trainer.step_count import StepCount
+from estimator_trainer.step_loop import Pace
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
 
@@ -77,10 +79,11 @@ class EndOfTraining(tf.estimator.SessionRunHook):
       step: The last global step seen.
       reason: Why training ended, as in Result; "" before.
       is_synchronous: Whether all trainers stop after the same step.
+      pace: Decides how many steps a session run makes.
     """
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, monitor: Monitor,
-                 announcer: Announcer | None, watch: Watch | None = None):
+                 pace: Pace, announcer: Announcer | None, watch: Watch | None = None):
         """Makes the hook.
 
         Args:
@@ -88,12 +91,14 @@ class EndOfTraining(tf.estimator.SessionRunHook):
           task: Whose training it ends.
           stop: Where requests to end arrive.
           monitor: Is told of every step.
+          pace: See above.
           announcer: In the chief: tells the workers to stop too.
           watch: In a worker: tells the chief that it has stopped.
         """
         self.step, self.reason = 0, ""
         self.is_synchronous = task.num_trainers > 1 and "ps" not in task.cluster
         self._config, self._task, self._stop = config, task, stop
+        self.pace = pace
         self._monitor, self._announcer, self._watch = monitor, announcer, watch
         self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
         self._count = StepCount(is_alone=not self._is_asynchronous)
@@ -110,6 +115,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._fetches = {"step": step,
                          "is_last": tf.reduce_any(tf.stack(_collected(_IS_LAST)))}
         self._count.runs_per_step = max(_collected(_RUNS_PER_STEP), default=1)
+        self._steps = _collected(step_loop.STEPS)
         self._ballots = _collected(_BALLOTS)
         if self._ballots:
             self._fetches["counts"] = _collected(_COUNTS)[0]
@@ -121,11 +127,14 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._wake = session.graph.get_collection(sync_replicas.WAKE)
         self.step = int(session.run(self._global_step))
         self._count.start(self.step)
+        self.pace.start(self.step)
         if not self._has_stepped:
             self._monitor.tick()
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
-        feed = {self._ballots[0]: 1} if self._ballots and self._stop.request else None
+        feed = {self._ballots[0]: 1} if self._ballots and self._stop.request else {}
+        if self._steps:
+            feed[self._steps[0]] = self.pace.plan(self.step)
         return tf.estimator.SessionRunArgs(self._fetches, feed)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -133,7 +142,9 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self.step, self._has_stepped = int(values["step"]), True
         self._monitor.tick(self.step)
         self._stop.check_failure()
-        self._count.check(self.step)
+        self._count.check(self.step, self.pace.steps)
+        if self._steps:
+            self.pace.made()
         self.reason = self.reason or self._why_to_end(values)
         if self.reason:
             self._monitor.leave_steps()

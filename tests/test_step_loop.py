@@ -1,0 +1,124 @@
+"""Several training steps in one session run: the same training, in less time."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import textwrap
+
+import jobs
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.step_loop import Pace
+
+pytestmark = pytest.mark.cluster
+
+# Of Keras layers, whose batch-norm updates no train_op holds.
+_NORMALIZED = """
+    import tensorflow as tf
+    from model_fns.training import classifier
+    def model_fn(features, labels, mode):
+        is_training = mode == tf.estimator.ModeKeys.TRAIN
+        x = tf.keras.layers.Flatten()(features["image"])
+        x = tf.keras.layers.Dense(16, "relu")(x)
+        x = tf.keras.layers.BatchNormalization(name="norm")(x, training=is_training)
+        x = tf.keras.layers.Dropout(0.1)(x, training=is_training)
+        return classifier.spec(tf.keras.layers.Dense(10)(x), labels, mode, {"num_classes": 10})
+"""
+
+
+def _train(model_dir, data_dir, *flags):
+    """Trains; returns its log, and the variables of the last checkpoint."""
+    ran = jobs.trainer(f"--param=data_dir={data_dir}", f"--model_dir={model_dir}", "--seed=1",
+                       "--exporters=none", *flags)
+    assert ran.returncode == 0, ran.stderr
+    reader = tf.train.load_checkpoint(tf.train.latest_checkpoint(str(model_dir)))
+    return ran.stderr, {name: reader.get_tensor(name)
+                        for name in reader.get_variable_to_shape_map()}
+
+
+def _steps_of_events(model_dir):
+    return {(value.tag, event.step) for path in model_dir.glob("events*")
+            for event in tf.compat.v1.train.summary_iterator(str(path))
+            for value in event.summary.value if value.tag != "global_step/sec"}
+
+
+@pytest.mark.parametrize("model", ["linear", "cnn", "normalized"])
+def test_a_loop_trains_the_same_model_with_everything_due_at_its_step(model, tmp_path, data_dir):
+    (tmp_path / "normalized.py").write_text(textwrap.dedent(_NORMALIZED))
+    name = f"{tmp_path}/normalized.py" if model == "normalized" else model
+    flags = [f"--model_fn={name}", "--train_steps=203", "--save_checkpoints_steps=70",
+             "--save_summary_steps=30", "--log_every_steps=50"]
+    log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
+    looped, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=0")
+    assert one.keys() == many.keys() and many["global_step"] == 203
+    for key, value in one.items():
+        np.testing.assert_allclose(many[key], value, rtol=1e-5, atol=1e-6, err_msg=key)
+    shown = r"(evaluated step .*?loss [\d.]+|Saving checkpoints for \d+|step \d+/203  loss \S+)"
+    assert re.findall(shown, looped) == re.findall(shown, log)
+    assert _steps_of_events(tmp_path / "many") == _steps_of_events(tmp_path / "one")
+
+
+def test_a_loop_ends_with_the_input_and_says_so(tmp_path, data_dir):
+    log, variables = _train(tmp_path, data_dir, "--model_fn=linear", "--train_epochs=3",
+                            "--steps_per_loop=1000")
+    assert variables["global_step"] == 3 * 1442 // 64
+    assert "reason=input_exhausted" in log or json.loads(
+        (tmp_path / "result.json").read_text())["reason"] == "input_exhausted"
+
+
+def test_sigterm_ends_a_loop_soon_and_saves(tmp_path, data_dir):
+    task = jobs.start(tmp_path, "local", [
+        "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
+        "--train_steps=100000000", "--steps_per_loop=0", "--log_every_steps=1000"])
+    try:
+        jobs.wait_for(lambda: task.losses, 60)
+        task.process.send_signal(signal.SIGTERM)
+        jobs.wait_for(lambda: task.code is not None, 30)
+        assert task.code == 143, task.log
+        assert jobs.saved_step(tmp_path / "model") >= task.losses[-1][0]
+    finally:
+        jobs.kill(task)
+
+
+@pytest.mark.parametrize("flags, reason", [
+    (["--model_fn=./hooked.py"], "its EstimatorSpec has training hooks"),
+    (["--model_fn=mlp", "--param=accumulate_steps=2"], "it has local variables"),
+    (["--model_fn=mlp", "--train_distribute=mirrored"], "several processes or devices"),
+])
+def test_where_a_loop_cannot_be_the_reason_is_told(flags, reason, tmp_path, data_dir):
+    (tmp_path / "hooked.py").write_text(textwrap.dedent("""
+        import tensorflow as tf
+        from model_fns.training import classifier
+        def model_fn(features, labels, mode):
+            x = tf.keras.layers.Flatten()(features["image"])
+            spec = classifier.spec(tf.keras.layers.Dense(10)(x), labels, mode, {"num_classes": 10})
+            return spec._replace(training_hooks=[tf.estimator.SessionRunHook()])
+        """))
+    common = [f"--param=data_dir={data_dir}", "--train_steps=5", "--exporters=none", *flags]
+    refused = jobs.trainer(*common, f"--model_dir={tmp_path}/asked", "--steps_per_loop=10",
+                           cwd=tmp_path)
+    assert refused.returncode == 2 and "Traceback" not in refused.stderr
+    assert reason in refused.stderr and "For example: --steps_per_loop=1" in refused.stderr
+    chosen = jobs.trainer(*common, f"--model_dir={tmp_path}/chosen", "--steps_per_loop=0",
+                          cwd=tmp_path)
+    assert chosen.returncode == 0 and f"one step in a session run: {reason}" in chosen.stderr
+
+
+def test_the_pace_makes_single_runs_before_all_that_is_due():
+    pace = Pace(TrainerConfig(steps_per_loop=50, train_steps=130, log_every_steps=100,
+                              save_summary_steps=1000, save_checkpoints_steps=60))
+    pace.start(0)
+    step, ends = 0, []
+    while step < 130:
+        step += pace.plan(step)
+        ends.append(step)
+    assert {60, 100, 120, 130} <= set(ends)
+    for due in (60, 100, 120, 130):
+        at = ends.index(due)
+        assert ends[at - 1] == due - 1 and ends[at - 2] == due - 2
+    assert ends[0] == 48 or ends[0] == 1
