@@ -145,6 +145,8 @@ class Pace:
         """Makes it for the steps at which `config` has something due."""
         self.steps = 1
         self._most = config.steps_per_loop
+        # A run shows no progress before its end.
+        self._longest_secs = config.stall_timeout_secs / 4
         self._max_steps = config.max_steps
         self._every = [every for every in (
             config.checkpoint_every_steps, config.log_every_steps) if every]
@@ -165,8 +167,7 @@ class Pace:
         due += [at for edge in self._profiled for at in (edge - 1, edge) if at > step]
         if self._max_steps:
             due.append(self._max_steps)
-        most = self._most or self._fitting()
-        self.steps = max(1, min(most, min(due) - _SINGLE_RUNS - step))
+        self.steps = max(1, min(self._fitting(), min(due) - _SINGLE_RUNS - step))
         self._started = time.monotonic()
         return self.steps
 
@@ -176,7 +177,11 @@ class Pace:
         self._step_secs = 0.5 * (self._step_secs + secs) if self._step_secs else secs
 
     def _fitting(self) -> int:
-        return min(_MOST_STEPS, int(_RUN_SECS / self._step_secs)) if self._step_secs else 1
+        """Returns the steps of a run that nothing else limits; 1 before any was timed."""
+        if not self._step_secs:
+            return 1
+        return min(self._most or int(_RUN_SECS / self._step_secs) or 1, _MOST_STEPS,
+                   int(self._longest_secs / self._step_secs))
 
     @staticmethod
     def _next(step: int, every: int, first: int) -> int:

@@ -116,9 +116,10 @@ def test_the_pace_makes_single_runs_before_all_that_is_due():
     step, ends = 0, []
     while step < 130:
         step += pace.plan(step)
+        pace.made()
         ends.append(step)
     assert {60, 100, 120, 130} <= set(ends)
     for due in (60, 100, 120, 130):
         at = ends.index(due)
         assert ends[at - 1] == due - 1 and ends[at - 2] == due - 2
-    assert ends[0] == 48 or ends[0] == 1
+    assert ends[:2] == [1, 51]  # The first is timed.
