@@ -1,0 +1,65 @@
+"""PyTorch Lightning's Trainer, over the same tensors in memory."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Iterator
+import warnings
+
+import lightning
+import torch
+import torch_loop
+import work
+
+
+class _Model(lightning.LightningModule):
+    """The network of a case, and what a step is."""
+
+    def __init__(self, todo: work.Work, timer: work.Timer):
+        super().__init__()
+        self.network = torch_loop.network(todo.case)
+        self._case, self._timer = todo.case, timer
+
+    def training_step(self, batch: Any, _: int) -> torch.Tensor:
+        image, label = batch
+        return torch.nn.functional.cross_entropy(self.network(image), label)
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch_loop.optimizer(self._case, self.network)
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        self._timer.step()
+        if self._timer.is_done:
+            self.trainer.should_stop = True
+
+
+class _Batches(torch.utils.data.IterableDataset):
+    """Shuffled batches without end."""
+
+    def __init__(self, todo: work.Work):
+        self._images = torch.from_numpy(todo.images).permute(0, 3, 1, 2)
+        self._labels = torch.from_numpy(todo.labels)
+        self._size = todo.batch_size
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        while True:
+            for picked in torch.randperm(len(self._labels)).split(self._size)[:-1]:
+                yield self._images[picked].float() / 255.0, self._labels[picked]
+
+
+def main() -> None:
+    """Trains and reports."""
+    todo = work.from_command_line()
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    timer = work.Timer(todo)
+    model = _Model(todo, timer)
+    trainer = lightning.Trainer(
+        accelerator="cpu", max_steps=2 * work.WARM_UP_STEPS + todo.steps, logger=False,
+        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+    trainer.fit(model, torch.utils.data.DataLoader(_Batches(todo), batch_size=None))
+    timer.report(sum(p.numel() for p in model.parameters()))
+
+
+if __name__ == "__main__":
+    main()
