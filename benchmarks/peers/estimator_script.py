@@ -6,6 +6,7 @@ import tempfile
 from typing import Any
 
 import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.
+
 # isort: split
 import tensorflow as tf
 import work
