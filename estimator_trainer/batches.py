@@ -52,8 +52,10 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
     It is unknown where a batch holds other than dense and sparse tensors of known rank.
 
     Returns:
-      Elements `(batch, is_last)`; one batch more than before is read ahead.
+      Elements `(batch, is_last)`; one batch more than before is read ahead, if there is an end.
     """
+    if _is_endless(dataset):
+        return tf.data.Dataset.zip((dataset, tf.data.Dataset.from_tensors(False).repeat()))
     wrapped = _wrap(dataset)
     specs = wrapped.element_spec
     if not all(isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec)) and spec.shape.rank
@@ -61,10 +63,9 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
         return wrapped.map(lambda batch: (batch[_BATCH], False))
 
     def hold_back(held: Any, batch: Any) -> Any:
-        is_first, previous = held
-        return (False, batch), (previous, tf.equal(size(batch), 0), is_first)
+        return batch, (held, tf.equal(size(batch), 0))
 
-    def restore_shapes(batch: Any, is_last: tf.Tensor, _: tf.Tensor) -> Any:
+    def restore_shapes(batch: Any, is_last: tf.Tensor) -> Any:
         for tensor, spec in zip(tf.nest.flatten(batch), tf.nest.flatten(specs)):
             if isinstance(tensor, tf.Tensor):
                 tensor.set_shape(spec.shape)
@@ -72,9 +73,7 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
     nothing = _nothing(specs)
     return (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
-            .scan((True, nothing), hold_back)
-            .filter(lambda batch, is_last, is_first: tf.logical_not(is_first))
-            .map(restore_shapes).prefetch(1))
+            .scan(nothing, hold_back).skip(1).map(restore_shapes).prefetch(1))
 
 
 def size(batch: Any) -> tf.Tensor:
@@ -82,6 +81,18 @@ def size(batch: Any) -> tf.Tensor:
     first = tf.nest.flatten(batch)[0]
     is_sparse = isinstance(first, tf.SparseTensor)
     return first.dense_shape[0] if is_sparse else tf.shape(first, out_type=tf.int64)[0]
+
+
+def _is_endless(dataset: tf.data.Dataset) -> bool:
+    """Returns whether the dataset is known to have no end, and does not need to be marked."""
+    count = tf.data.experimental.cardinality(dataset)
+    if tf.executing_eagerly():
+        return int(count) == tf.data.INFINITE_CARDINALITY
+    try:
+        with tf.compat.v1.Session() as session:
+            return int(session.run(count)) == tf.data.INFINITE_CARDINALITY
+    except tf.errors.OpError:
+        return False  # What it hangs on is on another machine, or not made yet.
 
 
 def _wrap(dataset: tf.data.Dataset) -> tf.data.Dataset:

@@ -66,8 +66,8 @@ class TrainerConfig:
         "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
     steps_per_loop: int = setting(
-        "Training", 1, "Training steps in one session run; 0 = as many as make 0.1 s.",
-        minimum=0)
+        "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s, or"
+        " one where the model or the cluster takes no more.", minimum=0)
     sync_replicas: int = setting(
         "Training", 0, "Gradients that a step of ps training waits for; the slowest workers above"
         " that number are backup workers; 0 = asynchronous.", minimum=0)
@@ -242,6 +242,11 @@ def _device_problems(config: TrainerConfig) -> list[str]:
         problems.append(
             f"device is {config.device!r} (from --device), and {config.train_distribute} (from"
             " --train_distribute) chooses the devices by itself. For example: --num_replicas=1")
+    if config.steps_per_loop > 1 and config.sync_replicas:
+        problems.append(
+            f"steps_per_loop is {config.steps_per_loop} (from --steps_per_loop), and a step of"
+            " sync_replicas waits for other trainers in queues that a loop cannot use. For"
+            " example: --steps_per_loop=1")
     if config.profile_steps and not (
             _RANGE.fullmatch(config.profile_steps) and
             0 < config.profiled_steps[0] <= config.profiled_steps[1]):  # type: ignore[index]

@@ -12,6 +12,7 @@ import tensorflow as tf
 from estimator_trainer import batches
 from estimator_trainer import errors
 from estimator_trainer import plugins
+from estimator_trainer import step_loop
 from estimator_trainer.plan import Plan
 
 InputFn = Callable[..., tf.data.Dataset]
@@ -52,14 +53,15 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
       An input_fn; it raises ConfigError when `function` returns no Dataset. In mode "train" its
       features are a dict of FEATURES, those of `function`, and IS_LAST, a bool scalar: whether
       this batch is the last. The model_fn that `model.adapt` makes takes them apart; with
-      `is_marked=False` the features are those of `function`.
+      `is_marked=False` the features are those of `function`; with `is_held=True` the dataset is
+      held for a loop (`step_loop.hold`).
     """
     takes = plugins.arguments(function)
     name, task = plan.config.input_fn, plan.task
 
     def input_fn(mode: str, params: dict[str, Any], config: Any = None,
                  input_context: tf.distribute.InputContext | None = None,
-                 is_marked: bool = True) -> tf.data.Dataset:
+                 is_marked: bool = True, is_held: bool = False) -> tf.data.Dataset:
         is_training = mode == tf.estimator.ModeKeys.TRAIN
         if is_training and task.num_input_pipelines > 1 and "input_context" not in takes:
             logging.warning(
@@ -79,7 +81,9 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
         if is_training:
             dataset = _as_set(dataset, plan, passed["input_context"])
-            return batches.mark_last(dataset).map(_with_mark) if is_marked else dataset
+            if is_marked:
+                dataset = batches.mark_last(dataset).map(_with_mark)
+            return step_loop.hold(dataset) if is_held else dataset
         is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
         return batches.split(dataset, num_replicas) if is_split else dataset
 

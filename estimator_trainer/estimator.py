@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import functools
+import types
+from typing import Any, Callable, NamedTuple
 
+from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import environment
+from estimator_trainer import errors
 from estimator_trainer import session
+from estimator_trainer import step_loop
 from estimator_trainer import strategy
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.data import InputFn
 from estimator_trainer.model import ModelFn
 from estimator_trainer.strategy import Strategies
 
@@ -35,7 +41,34 @@ def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any
       session_config: The user's, or None; is merged into that of the role, whose device filters
         let a session begin without tasks it does not need (tensorflow/tensorflow#21629).
     """
-    return _build(config, model_fn, params, strategies, session_config)
+    estimator = _build(config, model_fn, params, strategies, session_config)
+    if config.steps_per_loop != 1 and not config.sync_replicas:
+        # A method: under a strategy a copy of the Estimator trains.
+        estimator.train = types.MethodType(_looped(config), estimator)
+    return estimator
+
+
+def _looped(config: TrainerConfig) -> Callable[..., tf.estimator.Estimator]:
+    """Returns an `Estimator.train` of several steps a session run, if the model allows it.
+
+    Only building the graph tells whether it does, and the Estimator builds it in `train`.
+    """
+
+    def train(estimator: tf.estimator.Estimator, input_fn: InputFn, *args: Any,
+              **kwargs: Any) -> tf.estimator.Estimator:
+        plainly = functools.partial(type(estimator).train, estimator)
+        try:
+            return plainly(functools.partial(input_fn, is_held=True), *args, **kwargs)
+        except step_loop.Obstacle as obstacle:
+            if config.steps_per_loop:
+                raise errors.ConfigError(
+                    f"steps_per_loop is {config.steps_per_loop} (from --steps_per_loop), which"
+                    f" model_fn {config.model_fn!r} cannot do: {obstacle}. For example:"
+                    " --steps_per_loop=1") from obstacle
+            logging.info("one step in a session run: %s", obstacle)
+        return plainly(input_fn, *args, **kwargs)
+
+    return train
 
 
 def for_one_process(config: TrainerConfig, model_fn: ModelFn,

@@ -33,10 +33,12 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn
       task: This process's place among the trainers.
 
     Returns:
-      A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. Its argument
-      `is_looped` says whether one session run of training is to make several steps.
+      A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. In a graph that
+      holds a training set (`step_loop.hold`), one session run of training makes several steps; it
+      raises step_loop.Obstacle where that cannot be.
     """
-    if inspect.isclass(function):
+    runs_itself = inspect.isclass(function)
+    if runs_itself:
         function = iteration_model.adapt(function)
     forward_key = config.forward_key
     is_all_reduce = task.num_trainers > 1 and config.train_distribute == "multi_worker_mirrored"
@@ -54,41 +56,56 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
         return spec
 
-    def train(features: Any, labels: Any, params: dict[str, Any],
-              run_config: tf.estimator.RunConfig, is_looped: bool) -> tf.estimator.EstimatorSpec:
-        def step(batch: Any) -> tuple[tf.estimator.EstimatorSpec, Any, tf.Tensor]:
-            marked, labels = batch
-            features, is_last = marked[data.FEATURES], marked[data.IS_LAST]
-            train_op.ask(config, task)
-            spec = one(features, labels, tf.estimator.ModeKeys.TRAIN, params, run_config)
-            fed_batch = iteration_model.fed_batch()
-            if fed_batch is not None:
-                features, is_last = fed_batch, tf.constant(False)
-            return train_op.complete(spec, config, task), features, is_last
+    def step(batch: Any, ballot: tf.Tensor | None,
+             call: Callable[..., tf.estimator.EstimatorSpec]
+             ) -> tuple[tf.estimator.EstimatorSpec, step_loop.Step]:
+        marked, labels = batch if isinstance(batch, tuple) else (batch, None)
+        features, is_last = marked[data.FEATURES], marked[data.IS_LAST]
+        train_op.ask(config, task)
+        spec = train_op.complete(call(features, labels), config, task)
+        fed_batch = iteration_model.fed_batch()
+        if fed_batch is not None:
+            features, is_last = fed_batch, tf.constant(False)
+        examples = batches.size(features)
+        counts = None if ballot is None else training_end.counts(is_last, examples, ballot)
+        return spec, step_loop.Step(spec.train_op, spec.loss, is_last, examples, counts)
 
-        pull = step_loop.puller((features, labels)) if is_looped else None
-        if pull is None:
-            spec, features, is_last = step((features, labels))
-            progress.watch(batches.size(features), spec.loss)
-        else:
-            loop = step_loop.build(pull, step)
-            spec, is_last = loop.spec, loop.is_last
-            progress.watch(loop.examples, spec.loss)
-        training_end.watch(features, is_last, spec.train_op, is_all_reduce)
-        return spec
+    def train(features: Any, labels: Any,
+              call: Callable[..., tf.estimator.EstimatorSpec]) -> tf.estimator.EstimatorSpec:
+        ballot = training_end.ballot() if is_all_reduce else None
+        if not step_loop.is_wanted():
+            spec, made = step((features, labels), ballot, call)
+            progress.watch(made.examples, made.loss)
+            training_end.watch(made)
+            return spec
+        if runs_itself:
+            raise step_loop.Obstacle("it runs its own iterations")
+        specs = []
+
+        def inner(batch: Any) -> step_loop.Step:
+            known = step_loop.things()
+            spec, made = step(batch, ballot, call)
+            step_loop.check(spec, config, known)
+            specs.append(spec)
+            return made
+
+        made = step_loop.build(inner, config, task.num_trainers if is_all_reduce else 1)
+        progress.watch(made.examples, made.loss)
+        training_end.watch(made)
+        return specs[0]._replace(train_op=made.train_op, loss=made.loss, predictions=None)
 
     def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
-                 config: tf.estimator.RunConfig, is_looped: bool) -> tf.estimator.EstimatorSpec:
+                 config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        call = functools.partial(one, mode=mode, params=params, run_config=config)
         if mode == tf.estimator.ModeKeys.TRAIN:
-            return train(features, labels, params, config, is_looped)
-        spec = one(features, labels, mode, params, config)
+            return train(features, labels, call)
+        spec = call(features, labels)
         progress.watch(batches.size(features), spec.loss)
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             return _with_key(spec, forward_key, features[forward_key])
         return spec
 
-    # The Estimator accepts no other argument, unless it is bound.
-    return functools.partial(model_fn, is_looped=False)
+    return model_fn
 
 
 def _placed(device: str) -> ContextManager[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import types
 from typing import Any
 
@@ -31,7 +30,6 @@ class Parts:
       receiver_fn: The serving_input_receiver_fn.
       session_config: What the model_fn's module defines under this name, or None.
       train_examples: Examples of one epoch, or 0 if the data does not tell.
-      is_class: Whether the plug-in is a class that runs its own iterations.
     """
 
     model_fn: model.ModelFn
@@ -40,7 +38,6 @@ class Parts:
     receiver_fn: serving.ReceiverFn
     session_config: tf.compat.v1.ConfigProto | None
     train_examples: int = 0
-    is_class: bool = False
 
 
 def load(plan: Plan) -> Parts:
@@ -63,8 +60,7 @@ def load(plan: Plan) -> Parts:
     if receiver_fn is None:
         receiver_fn = serving.receiver_fn(spec.features, plan.config.serving_input)
     return Parts(model_fn, input_fn, params, receiver_fn,
-                 getattr(model_module, "session_config", None), known.get("train_examples", 0),
-                 inspect.isclass(model_function))
+                 getattr(model_module, "session_config", None), known.get("train_examples", 0))
 
 
 def data_problem(plan: Plan) -> str:

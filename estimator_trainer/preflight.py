@@ -13,7 +13,6 @@ import tensorflow as tf
 from estimator_trainer import checkpoints
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import step_loop
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
@@ -77,43 +76,6 @@ def _check_writable(config: TrainerConfig, task: str) -> None:
         raise errors.ConfigError(
             f"model_dir is {config.model_dir!r} (from --model_dir), which cannot be written:"
             f" {getattr(error, 'message', error)}. Expected a directory that {task} may write.")
-
-
-def loops(plan: Plan, parts: Parts) -> bool:
-    """Returns whether a session run of training is to make several steps.
-
-    Raises:
-      ConfigError: if the user asks for that and it cannot be; and what the model_fn raises.
-    """
-    config = plan.config
-    if config.steps_per_loop == 1:
-        return False
-    reason = _why_no_loop(plan, parts)
-    if reason and config.steps_per_loop:
-        raise errors.ConfigError(
-            f"steps_per_loop is {config.steps_per_loop} (from --steps_per_loop), which model_fn"
-            f" {config.model_fn!r} cannot do: {reason}. For example: --steps_per_loop=1")
-    if reason:
-        logging.info("one step in a session run: %s", reason)
-    return not reason
-
-
-def _why_no_loop(plan: Plan, parts: Parts) -> str:
-    if not plan.task.is_local or plan.config.train_distribute != "none":
-        return "several processes or devices make the steps"
-    if parts.is_class:
-        return "it runs its own iterations"
-    with environment.no_cluster(), tf.Graph().as_default():
-        tf.compat.v1.train.create_global_step()
-        dataset = parts.input_fn(tf.estimator.ModeKeys.TRAIN, parts.params)
-        batch = tf.compat.v1.data.make_initializable_iterator(dataset).get_next()
-        features, labels = batch if isinstance(batch, tuple) else (batch, None)
-        tf.compat.v1.get_default_graph().get_collection_ref(
-            tf.compat.v1.GraphKeys.TABLE_INITIALIZERS)[:] = []
-        if step_loop.puller((features, labels)) is None:
-            return "its batches are not of dense tensors alone"
-        spec = _call(parts, features, labels, tf.estimator.ModeKeys.TRAIN)
-        return step_loop.obstacle(spec, plan.config)
 
 
 class CheckpointFits(tf.estimator.SessionRunHook):

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer import logs
 from estimator_trainer.config import TrainerConfig
-from estimator_trainer.step_loop import Pace
+from estimator_trainer.pace import Pace
 from estimator_trainer.task_config import TaskConfig
 
 # Graph collections, one entry a replica; a hook sees no other way what model_fn was given.
@@ -19,6 +19,8 @@ _EXAMPLES = "estimator_trainer/examples"
 _LOSSES = "estimator_trainer/losses"
 _BAR_WIDTH = 24
 _BAR_SECS = 0.2
+# With the input ready in time, a batch takes some microseconds to come.
+_MUCH_WAITING = 0.1
 
 
 def watch(examples: tf.Tensor, loss: tf.Tensor | None) -> None:
@@ -72,8 +74,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
         now = self._resume()
+        past = self._own_steps % self._every_steps
         self._own_steps += self._pace.steps
-        self._is_line = self._own_steps % self._every_steps == 0
+        self._is_line = past + self._pace.steps >= self._every_steps
         self._is_bar = self._is_terminal and now - self._bar_time >= _BAR_SECS
         if self._is_line or self._is_bar:
             return tf.estimator.SessionRunArgs(self._fetches)
@@ -99,6 +102,10 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     def end(self, session: tf.compat.v1.Session) -> None:
         logs.clear_bar()
         self.step = int(session.run(self._global_step))
+        waited = self._pace.waited_share
+        if waited is not None:
+            logging.info("training waited %.0f%% of its time for input: %s was the limit",
+                         100 * waited, "input" if waited > _MUCH_WAITING else "compute")
 
     def _resume(self) -> float:
         now = time.monotonic()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 from typing import Any, Callable
 
 from absl import logging
@@ -32,11 +30,11 @@ from estimator_trainer.ending import Watch
 from estimator_trainer.estimator import Experiment
 from estimator_trainer.exporters import EvaluationRecord
 from estimator_trainer.monitor import Monitor
+from estimator_trainer.pace import Pace
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
 from estimator_trainer.profiling import StepProfiler
 from estimator_trainer.result import Result
-from estimator_trainer.step_loop import Pace
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
 from estimator_trainer.training_end import EndOfTraining
@@ -114,11 +112,8 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
     parts = parts_lib.load(plan)
     record = _record(stop, monitor)
     preflight.check(plan, parts)
-    if not is_trained and preflight.loops(plan, parts):
-        parts = dataclasses.replace(
-            parts, model_fn=functools.partial(parts.model_fn, is_looped=True))
     _announce(plan, parts)
-    end = EndOfTraining(config, task, stop, monitor, Pace(config), announcer)
+    end = EndOfTraining(config, task, stop, monitor, _pace(plan), announcer)
     stopping = early_stopping.build(config, stop.ask, task.name)
     experiment = _experiment(plan, parts, strategies, record, stopping, [end])
     if is_trained:
@@ -147,7 +142,7 @@ def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result
     signals.listen_again()
     parts = parts_lib.load(plan)
     _announce(plan, parts)
-    end = EndOfTraining(config, task, stop, monitor, Pace(config), None, watch)
+    end = EndOfTraining(config, task, stop, monitor, _pace(plan), None, watch)
     experiment = _experiment(plan, parts, strategies, _record(stop, monitor), [], [end])
     _train(experiment, task, stop, monitor)
     watch.leave(task.index)
@@ -191,6 +186,10 @@ def _experiment(plan: Plan, parts: Parts, strategies: strategy.Strategies,
                                parts.session_config),
         specs.train_spec(config, task, parts.input_fn, hooks),
         specs.eval_spec(config, parts.input_fn, record, [*during, *stopping]))
+
+
+def _pace(plan: Plan) -> Pace:
+    return Pace(plan.config, is_exact="ps" not in plan.task.cluster)
 
 
 def _record(stop: Stop, monitor: Monitor) -> EvaluationRecord:

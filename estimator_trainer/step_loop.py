@@ -1,121 +1,204 @@
 """Several training steps in one session run: a loop in the graph, around any model_fn.
 
-A session run costs tens of microseconds to milliseconds beside the step it makes. Here it makes as
-many as fit between two steps after which something else is due: a checkpoint, a summary, a line of
-the log, the end.
+A session run costs tens of microseconds to milliseconds beside the step it makes, more where other
+processes take part in it.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import time
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
 
-from estimator_trainer import batches
+from estimator_trainer import errors
 from estimator_trainer.config import TrainerConfig
 
-# Graph collection: the placeholder of how many steps a session run makes.
-STEPS = "estimator_trainer/steps"
-# Long enough for what a session run costs beside its steps, short enough for who waits for its end.
-_RUN_SECS = 0.1
-_MOST_STEPS = 1000
-# Hooks of TensorFlow look at the step before a run, and count on it for the run after the next.
-_SINGLE_RUNS = 2
+# Graph collections: the placeholder of how many steps a session run makes, how many it made, and
+# for how many seconds of it they waited for a batch.
+STEPS, MADE, WAITED = (f"estimator_trainer/{name}" for name in ("steps", "made", "waited"))
+_DATASET = "estimator_trainer/dataset"
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 
 
-@dataclasses.dataclass(frozen=True)
-class Loop:
-    """What a loop gives.
+class Obstacle(Exception):
+    """Why the steps of a model cannot, or had better not, be looped over."""
+
+
+class Step(NamedTuple):
+    """What a step gives, or the last step of a loop.
 
     Attributes:
-      spec: Of all steps; its loss is that of the last one.
-      is_last: Whether the last batch was the last of the input, a bool scalar.
-      examples: Of a step, the mean, int64 scalar.
+      train_op: What makes it.
+      loss: Its loss, a scalar.
+      is_last: Whether the input ends with its batch, a bool scalar.
+      examples: Of its batch, an int64 scalar; of a loop, their mean.
+      counts: Of the trainers, who make it together: int32 numbers, all 0 unless training is to
+        end after this step; None for a trainer by itself.
     """
 
-    spec: tf.estimator.EstimatorSpec
+    train_op: Any
+    loss: tf.Tensor
     is_last: tf.Tensor
     examples: tf.Tensor
+    counts: tf.Tensor | None
 
 
-def puller(batch: Any) -> Callable[[], Any] | None:
-    """Returns what takes another batch like `batch` out of the iterator that it comes from.
+class _State(NamedTuple):
+    """What one step of the loop hands on to the next."""
 
-    None, if it does not come out of one as it is.
+    count: tf.Tensor
+    global_step: tf.Tensor
+    is_last: tf.Tensor
+    counts: tf.Tensor
+    loss: tf.Tensor
+    examples: tf.Tensor
+    waited_secs: tf.Tensor
+    summary: tf.Tensor
+
+
+def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Keeps the training set for the loop of the current graph.
+
+    Returns:
+      A dataset of the same elements, and of none of them: what the Estimator gets to iterate.
     """
-    flat = tf.nest.flatten(batch)
-    sources = {tensor.op for tensor in flat if isinstance(tensor, tf.Tensor)}
-    if len(sources) != 1 or len(flat) != len([t for t in flat if isinstance(t, tf.Tensor)]):
-        return None
-    [source] = sources
-    if source.type != "IteratorGetNext":
-        return None
-
-    def pull() -> Any:
-        pulled = tf.raw_ops.IteratorGetNext(
-            iterator=source.inputs[0], output_types=source.get_attr("output_types"),
-            output_shapes=source.get_attr("output_shapes"))
-        return tf.nest.map_structure(lambda tensor: pulled[tensor.value_index], batch)
-
-    return pull
+    tf.compat.v1.get_collection_ref(_DATASET)[:] = [dataset]
+    return dataset.take(0)
 
 
-def obstacle(spec: tf.estimator.EstimatorSpec, config: TrainerConfig) -> str:
-    """Returns why the steps of a model cannot, or had better not, be looped over; "" if they can.
+def is_wanted() -> bool:
+    """Returns whether the current graph holds a training set to loop over."""
+    return bool(tf.compat.v1.get_collection(_DATASET))
+
+
+def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int) -> Step:
+    """Builds the loop, in one replica for all of this process.
 
     Args:
-      spec: Of one step, made in the current graph.
-      config: Whether the user asks for a loop.
+      step: Makes a replica's step with an element of the dataset.
+      config: Tells `max_steps`.
+      num_trainers: Processes that make each step together, or 1.
+
+    Raises:
+      Obstacle: if a step cannot be made in a loop.
     """
-    graph = tf.compat.v1.get_default_graph()
-    keys = tf.compat.v1.GraphKeys
-    if spec.training_hooks or spec.training_chief_hooks:
-        return "its EstimatorSpec has training hooks, which are called once a session run"
-    if graph.get_collection(keys.TABLE_INITIALIZERS):
-        return "it has tables, which cannot be made in a loop"
-    if graph.get_collection(keys.LOCAL_VARIABLES):
-        return "it has local variables, as of metrics and accumulated gradients"
-    large = {op.type for op in graph.get_operations()} & _LARGE_SUMMARIES
-    if large and not config.steps_per_loop:
-        return f"it has summaries ({', '.join(sorted(large))}) that each step would compute"
-    return ""
-
-
-def build(pull: Callable[[], Any],
-          step: Callable[[Any], tuple[tf.estimator.EstimatorSpec, Any, tf.Tensor]]) -> Loop:
-    """Builds the loop.
-
-    Args:
-      pull: Returns a batch.
-      step: Returns the spec of a training step with a batch, the features, and whether the batch
-        is the last one.
-    """
-    specs = []
-
-    def body(count: tf.Tensor, is_last: tf.Tensor, loss: tf.Tensor, examples: tf.Tensor,
-             summary: tf.Tensor) -> list[tf.Tensor]:
-        spec, features, is_last = step(pull())
-        specs.append(spec)
-        merged = _merged_summaries()
-        with tf.control_dependencies([spec.train_op]):
-            return [count + 1, tf.identity(is_last), tf.cast(spec.loss, tf.float32),
-                    examples + batches.size(features),
-                    merged]
-
     steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
-    tf.compat.v1.add_to_collection(STEPS, steps)
+    context = tf.distribute.get_replica_context()
+    # Each has timed its own steps, and all must make as many.
+    agreed = steps if num_trainers == 1 else context.all_reduce(
+        tf.distribute.ReduceOp.SUM, steps) // num_trainers
+
+    def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
+        tf.compat.v1.add_to_collection(STEPS, steps)
+        [agreed] = strategy.experimental_local_results(per_replica[0])[:1]
+        return _build(strategy, step, agreed, config.max_steps)
+
+    try:
+        return context.merge_call(build_for_all, args=(agreed,))
+    except (Obstacle, errors.TrainerError):
+        raise
+    except Exception as error:
+        # Of the loop or of the model; the same step by itself, which is tried next, will tell.
+        raise Obstacle(f"in a loop it raises {type(error).__name__}: {error}") from error
+
+
+def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
+          known: dict[str, int]) -> None:
+    """Looks at a step made in the loop.
+
+    Args:
+      spec: Of the step.
+      config: Whether the user asks for a loop.
+      known: What `things` said before it was made.
+
+    Raises:
+      Obstacle: if there is one.
+    """
+    if spec.training_hooks or spec.training_chief_hooks:
+        raise Obstacle("its EstimatorSpec has training hooks, which are called once a session run")
+    new = things()
+    for name, count in new.items():
+        if count > known[name]:
+            raise Obstacle(f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
+    if spec.scaffold is not None and tf.distribute.has_strategy():
+        raise Obstacle("its EstimatorSpec has a scaffold")
+    operations = tf.compat.v1.get_default_graph().get_operations()
+    large = {op.type for op in operations} & _LARGE_SUMMARIES
+    if large and not config.steps_per_loop:
+        raise Obstacle(
+            f"it has summaries ({', '.join(sorted(large))}) that each step would compute")
+
+
+def things() -> dict[str, int]:
+    """Returns how many there are of what cannot be made in a loop."""
+    keys = tf.compat.v1.GraphKeys
+    return {name: len(tf.compat.v1.get_collection(name)) for name in (
+        keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS)}
+
+
+def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step], steps: tf.Tensor,
+           max_steps: int | None) -> Step:
+    [dataset] = tf.compat.v1.get_collection_ref(_DATASET)
+    iterator = _iterator(strategy, dataset)
+    is_alone: list[bool] = []
+
+    def body(*flat: tf.Tensor) -> _State:
+        state = _State(*flat)
+        batch, waited_secs = _pull(iterator)
+        made = strategy.extended.call_for_each_replica(step, args=(batch,))
+        train_ops, losses, lasts, examples, counts = (
+            None if each is None else strategy.experimental_local_results(each) for each in made)
+        is_alone.append(counts is None)
+        with tf.control_dependencies(train_ops):
+            global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
+            return _State(
+                state.count + 1, global_step, tf.reduce_any(tf.stack(lasts)),
+                counts[0] if counts else tf.identity(state.counts),
+                tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses),
+                state.examples + tf.add_n(examples), state.waited_secs + waited_secs,
+                _merged_summaries())
+
+    def goes_on(*flat: tf.Tensor) -> tf.Tensor:
+        state = _State(*flat)
+        goes = tf.logical_and(state.count < steps, tf.logical_not(state.is_last))
+        goes = tf.logical_and(goes, tf.reduce_all(tf.equal(state.counts, 0)))
+        # Another trainer may have made the last one.
+        return tf.logical_and(goes, state.global_step < max_steps) if max_steps else goes
+
     zero = tf.constant(0, tf.int64)
-    count, is_last, loss, examples, summary = tf.while_loop(
-        lambda count, is_last, *_: tf.logical_and(count < steps, tf.logical_not(is_last)), body,
-        [zero, tf.constant(False), tf.constant(0.0), zero, tf.constant(b"")],
-        parallel_iterations=1)
+    start = _State(zero, tf.constant(-1, tf.int64), tf.constant(False), tf.zeros([3], tf.int32),
+                   tf.constant(0.0), zero, tf.constant(0.0, tf.float64), tf.constant(b""))
+    end = _State(*tf.while_loop(goes_on, body, start, parallel_iterations=1))
     _leave_out_inner_ops()
-    tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, summary)
-    spec = specs[-1]._replace(loss=loss, train_op=count.op)
-    return Loop(spec, is_last, examples // tf.maximum(count, 1))
+    for name, value in ((MADE, end.count), (WAITED, end.waited_secs),
+                        (tf.compat.v1.GraphKeys.SUMMARIES, end.summary)):
+        tf.compat.v1.add_to_collection(name, value)
+    return Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
+                None if is_alone[0] else end.counts)
+
+
+def _iterator(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Any:
+    """Returns an iterator that the session initializes at its start."""
+    if tf.distribute.has_strategy():
+        iterator = strategy.make_input_fn_iterator(lambda context: dataset)
+    else:
+        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    # A checkpoint's graph could not hold it.
+    tf.compat.v1.get_collection_ref(_DATASET).clear()
+    tf.compat.v1.add_to_collection(
+        tf.compat.v1.GraphKeys.TABLE_INITIALIZERS, tf.group(iterator.initializer))
+    return iterator
+
+
+def _pull(iterator: Any) -> tuple[Any, tf.Tensor]:
+    """Returns a batch, and the seconds that it took to come."""
+    start = tf.timestamp()
+    with tf.control_dependencies([start]):
+        batch = iterator.get_next()
+    tensors = tf.nest.flatten(tf.distribute.get_strategy().experimental_local_results(batch),
+                              expand_composites=True)
+    with tf.control_dependencies(tensors):
+        return batch, tf.timestamp() - start
 
 
 def _merged_summaries() -> tf.Tensor:
@@ -132,58 +215,3 @@ def _leave_out_inner_ops() -> None:
     for name in graph.get_all_collection_keys():
         entries = graph.get_collection_ref(name)
         entries[:] = [each for each in entries if getattr(each, "graph", graph) is graph]
-
-
-class Pace:
-    """Decides how many steps the next session run makes.
-
-    Attributes:
-      steps: Of the run that was planned last.
-    """
-
-    def __init__(self, config: TrainerConfig):
-        """Makes it for the steps at which `config` has something due."""
-        self.steps = 1
-        self._most = config.steps_per_loop
-        # A run shows no progress before its end.
-        self._longest_secs = config.stall_timeout_secs / 4
-        self._max_steps = config.max_steps
-        self._every = [every for every in (
-            config.checkpoint_every_steps, config.log_every_steps) if every]
-        self._summary_steps = config.save_summary_steps
-        self._profiled = config.profiled_steps or ()
-        self._step_secs = 0.0
-        self._started, self._first = 0.0, 0
-
-    def start(self, step: int) -> None:
-        """Takes note of the step that a session begins with, from which TensorFlow's hooks count.
-        """
-        self._first = step
-
-    def plan(self, step: int) -> int:
-        """Returns the steps of the run that begins at `step`."""
-        due = [self._next(step, every, self._first) for every in self._every]
-        due.append(self._next(step, self._summary_steps, self._first + 1))
-        due += [at for edge in self._profiled for at in (edge - 1, edge) if at > step]
-        if self._max_steps:
-            due.append(self._max_steps)
-        self.steps = max(1, min(self._fitting(), min(due) - _SINGLE_RUNS - step))
-        self._started = time.monotonic()
-        return self.steps
-
-    def made(self) -> None:
-        """Takes note of the time that the run took."""
-        secs = (time.monotonic() - self._started) / self.steps
-        self._step_secs = 0.5 * (self._step_secs + secs) if self._step_secs else secs
-
-    def _fitting(self) -> int:
-        """Returns the steps of a run that nothing else limits; 1 before any was timed."""
-        if not self._step_secs:
-            return 1
-        return min(self._most or int(_RUN_SECS / self._step_secs) or 1, _MOST_STEPS,
-                   int(self._longest_secs / self._step_secs))
-
-    @staticmethod
-    def _next(step: int, every: int, first: int) -> int:
-        """Returns the first of first, first + every, ... that is above `step`."""
-        return first + every * max(0, (step - first) // every + 1)

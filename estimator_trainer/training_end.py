@@ -12,7 +12,6 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import batches
 from estimator_trainer import errors
 from estimator_trainer import peers
 from estimator_trainer import step_loop
@@ -21,8 +20,9 @@ from estimator_trainer.config import TrainerConfig
 from estimator_trainer.ending import Announcer
 from estimator_trainer.ending import Watch
 from estimator_trainer.monitor import Monitor
+from estimator_trainer.pace import Pace
 from estimator_trainer.step_count import StepCount
-from estimator_trainer.step_loop import Pace
+from estimator_trainer.step_loop import Step
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
 
@@ -46,25 +46,31 @@ _POLL_SECS = 0.2
 _CHIEF_STOPS_SECS = 60.0
 
 
-def watch(features: Any, is_last: tf.Tensor, train_op: Any, is_synchronous: bool) -> None:
-    """Makes a replica's last batch and train op known to the hook of the current graph.
+def ballot() -> tf.Tensor:
+    """Returns what a trainer of an all-reduce feeds with 1 to ask all of them to end."""
+    made = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
+    tf.compat.v1.add_to_collection(_BALLOTS, made)
+    return made
+
+
+def counts(is_last: tf.Tensor, examples: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
+    """Returns how many trainers of an all-reduce end, ask to end, and ran out of data: int32 [3].
 
     Args:
-      features: Of this replica's batch, of no examples where its process has run out of data.
-      is_last: Whether its input ends with this batch.
-      train_op: What a step runs.
-      is_synchronous: Whether processes make the step together.
+      is_last: Whether this trainer's input ends with this batch.
+      examples: Of this batch; none where its process has run out of data.
+      ballot: See `ballot`.
     """
-    tf.compat.v1.add_to_collection(_IS_LAST, is_last)
-    tf.compat.v1.add_to_collection(_TRAIN_OPS, train_op)
-    if is_synchronous:
-        ballot = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
-        counted = tf.stack([tf.cast(is_last, tf.int32), ballot,
-                            tf.cast(tf.equal(batches.size(features), 0), tf.int32)])
-        count = tf.distribute.get_replica_context().all_reduce(
-            tf.distribute.ReduceOp.SUM, counted)
-        tf.compat.v1.add_to_collection(_BALLOTS, ballot)
-        tf.compat.v1.add_to_collection(_COUNTS, count)
+    own = tf.stack([tf.cast(is_last, tf.int32), ballot, tf.cast(tf.equal(examples, 0), tf.int32)])
+    return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own)
+
+
+def watch(made: Step) -> None:
+    """Makes a replica's step known to the hook of the current graph."""
+    tf.compat.v1.add_to_collection(_IS_LAST, made.is_last)
+    tf.compat.v1.add_to_collection(_TRAIN_OPS, made.train_op)
+    if made.counts is not None:
+        tf.compat.v1.add_to_collection(_COUNTS, made.counts)
 
 
 def is_of_another_trainer(error: tf.errors.OpError) -> bool:
@@ -116,6 +122,9 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                          "is_last": tf.reduce_any(tf.stack(_collected(_IS_LAST)))}
         self._count.runs_per_step = max(_collected(_RUNS_PER_STEP), default=1)
         self._steps = _collected(step_loop.STEPS)
+        if self._steps:
+            self._fetches["made"] = _collected(step_loop.MADE)[0]
+            self._fetches["waited_secs"] = _collected(step_loop.WAITED)[0]
         self._ballots = _collected(_BALLOTS)
         if self._ballots:
             self._fetches["counts"] = _collected(_COUNTS)[0]
@@ -142,9 +151,10 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self.step, self._has_stepped = int(values["step"]), True
         self._monitor.tick(self.step)
         self._stop.check_failure()
-        self._count.check(self.step, self.pace.steps)
+        made = int(values.get("made", 1))
+        self._count.check(self.step, made)
         if self._steps:
-            self.pace.made()
+            self.pace.made(made, float(values["waited_secs"]))
         self.reason = self.reason or self._why_to_end(values)
         if self.reason:
             self._monitor.leave_steps()

@@ -1,21 +1,23 @@
-"""From the files of a data set to the batches of records of one input pipeline.
+"""From the files of a data set to the batches of one input pipeline.
 
-    share files > read > share records > shuffle > repeat > batch
+    share files > read > share records > shuffle > repeat > batch > decode
 
 The shuffle holds records as they are stored, so its memory is `shuffle_buffer` times the
-size of a stored record.
+size of a stored record. For training, records that fit in memory are read and decoded once, and
+the batches gathered from there: `_memory.py`.
 """
 
 from __future__ import annotations
 
 import difflib
 import os.path
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from input_fns import _memory
 from input_fns._errors import DataFileError
 from input_fns._errors import DataParamError
 from input_fns._pipeline import Pipeline
@@ -24,6 +26,9 @@ from input_fns._pipeline import without_auto_shard
 
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16
+_DECODED_AT_A_TIME = 1024
+# Asking for the size of a file takes a while where it is far away.
+_FILES_TO_MEASURE = 64
 _SHOWN_NAMES = 5
 
 
@@ -52,43 +57,87 @@ def matched(param: str, patterns: str) -> list[str]:
     return list(dict.fromkeys(files))
 
 
-def record_batches(
+class Form(NamedTuple):
+    """How records are stored, and what is made of them.
+
+    Attributes:
+      open_file: Returns the records of the file at a path, a string scalar; called in a graph.
+      decode: Makes tensors [batch, ...] of stored records, string [batch].
+      finish: Makes what is yielded of those.
+      least_bytes: That a stored record takes; 0: unknown.
+    """
+
+    open_file: Callable[[tf.Tensor], tf.data.Dataset]
+    decode: Callable[[tf.Tensor], Any]
+    finish: Callable[[Any], Any]
+    least_bytes: int
+
+
+def batches(
     files: list[str],
     mode: str,
     params: Mapping[str, Any],
     input_context: Optional[tf.distribute.InputContext],
-    open_file: Callable[[tf.Tensor], tf.data.Dataset],
+    form: Form,
 ) -> tf.data.Dataset:
-    """Returns the records of one input pipeline in batches, string [batch].
+    """Returns the batches of one input pipeline.
 
     Args:
       files: The files that all pipelines share.
       mode: "train": shuffled, repeated, full batches only; else every record once, in order.
       params: `batch_size`, `seed`, and for training `epochs` and `shuffle_buffer`.
       input_context: Which part to read, and how many replicas share a batch.
-      open_file: Returns the records of the file at a path, a string scalar; called in a graph.
+      form: Of the records.
     """
     training = mode == "train"
-    shuffled = training and params["shuffle_buffer"] > 0
     pipeline = pipeline_of(params, input_context)
+    seed = pipeline.seed if training and params["shuffle_buffer"] > 0 else None
     shares = _shares(files, pipeline)
     if training:
         logging.info("reads %d of %d files, %d of them shared record by record with the other "
                      "input pipelines", len(shares), len(files), len(files) % pipeline.total)
+    decoded = (_records(shares, form, None).batch(_DECODED_AT_A_TIME)
+               .map(form.decode, num_parallel_calls=tf.data.AUTOTUNE).unbatch())
+    most = _most_in_memory(shares, decoded, form.least_bytes) if training else 0
+    if most and params["epochs"] != 1:
+        dataset = _memory.training_batches(decoded, most, pipeline.batch_size, params["epochs"],
+                                           seed, form.finish)
+    else:
+        records = _records(shares, form, seed)
+        if seed is not None:
+            records = records.shuffle(params["shuffle_buffer"], seed=seed)
+        if training:
+            records = records.repeat(params["epochs"] or None)
+        dataset = records.batch(pipeline.batch_size, drop_remainder=training).map(
+            lambda stored: form.finish(form.decode(stored)), num_parallel_calls=tf.data.AUTOTUNE)
+    return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
+
+
+def _records(shares: list[tuple[str, int, int]], form: Form,
+             seed: Optional[int]) -> tf.data.Dataset:
+    """Returns the stored records; with a seed, of several files at a time, in any order."""
+    shuffled = seed is not None
     paths, *parts = zip(*shares)
     opened = tf.data.Dataset.from_tensor_slices((list(paths), *np.array(parts, np.int64)))
     if shuffled:
-        opened = opened.shuffle(len(shares), seed=pipeline.seed)
+        opened = opened.shuffle(len(shares), seed=seed)
     # One file after the other where the order counts: a prediction a line, in the files' order.
-    records = opened.interleave(lambda path, parts, part: open_file(path).shard(parts, part),
-                                cycle_length=min(_FILES_AT_A_TIME, len(shares)) if shuffled else 1,
-                                block_length=_RECORDS_AT_A_TIME,
-                                num_parallel_calls=tf.data.AUTOTUNE if shuffled else None)
-    if shuffled:
-        records = records.shuffle(params["shuffle_buffer"], seed=pipeline.seed)
-    if training:
-        records = records.repeat(params["epochs"] or None)
-    return without_auto_shard(records.batch(pipeline.batch_size, drop_remainder=training))
+    return opened.interleave(
+        lambda path, parts, part: form.open_file(path).shard(parts, part),
+        cycle_length=min(_FILES_AT_A_TIME, len(shares)) if shuffled else 1,
+        block_length=_RECORDS_AT_A_TIME, num_parallel_calls=tf.data.AUTOTUNE if shuffled else None)
+
+
+def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset,
+                    least_bytes: int) -> int:
+    """Returns how many records the shares have at most; 0 if they may not fit in memory."""
+    record_bytes = _memory.record_bytes(decoded)
+    if not least_bytes or record_bytes is None or len(shares) > _FILES_TO_MEASURE:
+        return 0
+    stored_bytes = [tf.io.gfile.stat(path).length for path, _, _ in shares]
+    most = sum(size // least_bytes // parts + 1 for size, (_, parts, _) in zip(stored_bytes, shares))
+    # What is stored bounds the strings, whose length no spec knows.
+    return most if sum(stored_bytes) + most * record_bytes <= _memory.LIMIT_BYTES else 0
 
 
 def first_problem(params: Mapping[str, Any], kind: str,

@@ -2,11 +2,13 @@
 
     shard > read > cache > shuffle > repeat > (augment) > batch > scale > prefetch
 
-Where images are augmented or resized they stay encoded until then, so that JPEG files are
-decoded in part only, and the cache and the shuffle hold them as they are stored.
+For training, a shard that fits in memory is read and decoded once, and its batches are gathered
+from there: `_memory.py`. Where images are augmented or resized they stay encoded until then, so
+that JPEG files are decoded in part only, and the cache and the shuffle hold them as they are
+stored.
 
-What a stage keeps in memory is bounded whatever the size of the dataset: the cache by
-CACHE_LIMIT_BYTES, the shuffle by `shuffle_buffer` records, the rest by a few batches.
+What a stage keeps in memory is bounded whatever the size of the dataset: the shard or the cache
+by `_memory.LIMIT_BYTES`, the shuffle by `shuffle_buffer` records, the rest by a few batches.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from absl import logging
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
+from input_fns import _memory
 from input_fns._errors import DataParamError
 from input_fns._images import resized
 from input_fns._images import resized_shapes
@@ -29,9 +32,6 @@ from input_fns._pipeline import pipeline_of
 from input_fns._pipeline import without_auto_shard
 from input_fns._shard import Shard
 from input_fns._shard import shard_of
-
-# TFDS's own limit, but it compares the encoded files: decoded images are many times that.
-CACHE_LIMIT_BYTES = 250 * 1024**2
 
 
 def read(
@@ -59,27 +59,36 @@ def read(
     _check_label(builder, params["label"])
     pipeline = pipeline_of(params, input_context)
     shapes = resized_shapes(builder, params)
-    shuffled = training and params["shuffle_buffer"] > 0
-    dataset = _records(builder, shard, params, tuple(shapes), pipeline.seed if shuffled else None)
+    seed = pipeline.seed if training and params["shuffle_buffer"] > 0 else None
+    finish = functools.partial(_to_features_and_label, params=params,
+                               images=tuple(uint8_images(builder, params["label"])))
     if training:
         logging.info("reads shard %d/%d of %s/%s (%s, %d records)", shard.pipeline_id + 1,
                      shard.pipelines, builder.name, split, shard.way, shard.records)
-        dataset = _training_order(dataset, builder, shard, params, pipeline.seed)
-    if shapes:
-        resize = functools.partial(resized, shapes=shapes, augment=params["augment"],
-                                   seed=pipeline.seed if training else None)
-        dataset = dataset.enumerate().map(resize, num_parallel_calls=tf.data.AUTOTUNE)
-    if training:
+    dataset = _records(builder, shard, params, tuple(shapes))
+    is_small = training and params["epochs"] != 1 and _is_small(dataset, builder, shard)
+    if is_small and not shapes:
+        dataset = _memory.training_batches(dataset, shard.records, pipeline.batch_size,
+                                           params["epochs"], seed, finish)
+    else:
+        if seed is not None:
+            dataset = _records(builder, shard, params, tuple(shapes), seed)
+        if training:
+            dataset = _training_order(dataset, is_small, params, seed)
+        if shapes:
+            resize = functools.partial(resized, shapes=shapes, augment=params["augment"],
+                                       seed=pipeline.seed if training else None)
+            dataset = dataset.enumerate().map(resize, num_parallel_calls=tf.data.AUTOTUNE)
+        # Replicas average their losses as if batches were equal.
+        dataset = dataset.batch(pipeline.batch_size, drop_remainder=training)
+        dataset = dataset.map(finish, num_parallel_calls=tf.data.AUTOTUNE)
+    if training and params["epochs"]:
         # In a synchronous step every replica needs a batch: a pipeline with one record more
         # must not start a step that its peers have no data for, and wait for them for ever.
         synchronous = input_context is not None and input_context.num_replicas_in_sync > 1
         records = shard.least_records if synchronous else shard.records
-        dataset = _training_batches(dataset, records, params["epochs"], pipeline.batch_size)
-    else:
-        dataset = dataset.batch(pipeline.batch_size)
-    images = tuple(uint8_images(builder, params["label"]))
-    dataset = dataset.map(functools.partial(_to_features_and_label, images=images, params=params),
-                          num_parallel_calls=tf.data.AUTOTUNE)
+        dataset = dataset.take(_num_batches(records * params["epochs"], params,
+                                            pipeline.batch_size))
     return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
 
 
@@ -109,7 +118,7 @@ def _records(
     shard: Shard,
     params: Mapping[str, Any],
     encoded: tuple[str, ...],
-    shuffle_seed: Optional[int],
+    shuffle_seed: Optional[int] = None,
 ) -> tf.data.Dataset:
     """Returns the records, decoded but for the images `encoded`.
 
@@ -133,42 +142,40 @@ def _records(
     return dataset
 
 
-def _training_order(
-    dataset: tf.data.Dataset,
+def _is_small(
+    records: tf.data.Dataset,
     builder: tfds.core.DatasetBuilder,
     shard: Shard,
+) -> bool:
+    """Returns whether the shard's records can be held in memory as `records` has them."""
+    record_bytes = _memory.record_bytes(records)
+    # The encoded size bounds the strings, whose length no spec knows.
+    return record_bytes is not None and (
+        shard.records * record_bytes + builder.info.dataset_size <= _memory.LIMIT_BYTES)
+
+
+def _training_order(
+    dataset: tf.data.Dataset,
+    is_small: bool,
     params: Mapping[str, Any],
-    seed: int,
+    seed: Optional[int],
 ) -> tf.data.Dataset:
     """Returns the records shuffled and repeated, from memory after the first epoch if small."""
-    record_bytes = sum(spec.shape.num_elements() * spec.dtype.size
-                       for spec in tf.nest.flatten(dataset.element_spec))
-    # The encoded size bounds the strings, whose length no spec knows.
-    cache_bytes = shard.records * record_bytes + builder.info.dataset_size
-    if params["epochs"] != 1 and cache_bytes <= CACHE_LIMIT_BYTES:
+    if is_small:
         dataset = dataset.cache()
-    if params["shuffle_buffer"] > 0:
+    if seed is not None:
         dataset = dataset.shuffle(params["shuffle_buffer"], seed=seed)
     return dataset.repeat(params["epochs"] or None)
 
 
-def _training_batches(
-    dataset: tf.data.Dataset,
-    records: int,
-    epochs: int,
-    batch_size: int,
-) -> tf.data.Dataset:
-    """Returns full batches only: replicas average their losses as if batches were equal."""
-    dataset = dataset.batch(batch_size, drop_remainder=True)
-    if not epochs:
-        return dataset
-    batches = records * epochs // batch_size
+def _num_batches(records: int, params: Mapping[str, Any], batch_size: int) -> int:
+    batches = records // batch_size
     if not batches:
         raise DataParamError(
-            f"batch_size is {batch_size} a replica, but epochs={epochs} of a shard are "
-            f"{records * epochs} records; expected at least one full batch. For example: "
+            f"batch_size is {batch_size} a replica, but epochs={params['epochs']} of a shard are "
+            f"{records} records; expected at least one full batch. For example: "
             "--param epochs=0")
-    return dataset.take(batches)
+    return batches
 
 
 def _to_features_and_label(

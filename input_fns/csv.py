@@ -19,7 +19,8 @@ character do not count. Params:
   delimiter         one character
   batch_size        examples of one global step, all replicas together
   epochs            passes over train_files; 0: repeat without end
-  shuffle_buffer    lines held to shuffle from; 0: no shuffling
+  shuffle_buffer    lines held to shuffle from, where they do not all fit in memory; 0: no
+                    shuffling
   seed              any integer; with the number of the pipeline decides the training order
 
 Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
@@ -36,9 +37,10 @@ import tensorflow as tf
 from input_fns import _labels
 from input_fns._errors import DataFileError
 from input_fns._errors import DataParamError
+from input_fns._files import batches
 from input_fns._files import first_problem
+from input_fns._files import Form
 from input_fns._files import matched
-from input_fns._files import record_batches
 from input_fns._inspect import first_failure
 from input_fns._line import line_problem
 from input_fns._table import header_of
@@ -79,9 +81,11 @@ def input_fn(
     table = _table(files, name, params, labelled=mode != "infer")
     every = 0 if params["eval_files"] else params["eval_every"]
     open_file = functools.partial(_open, header=table.header, every=every, training=training)
-    dataset = record_batches(files, mode, params, input_context, open_file)
-    return dataset.map(functools.partial(_parse, table=table, params=params),
-                       num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    # A field is followed by a delimiter, or the end of the line.
+    least_bytes = 0 if any(path.endswith(".gz") for path in files) else len(table.names)
+    return batches(files, mode, params, input_context, Form(
+        open_file, decode=functools.partial(_parse, table=table, params=params),
+        finish=lambda batch: batch, least_bytes=least_bytes))
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, int]:

@@ -24,7 +24,8 @@ Params are those of `input_fns/tfds.py` less `dataset` and `label`:
   key             the name of that feature
   batch_size      examples of one global step, all replicas together
   epochs          passes over train_split; 0: repeat without end
-  shuffle_buffer  records held to shuffle from (decoded, in memory); 0: no shuffling
+  shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
+                  shuffling
   seed            any integer; decides the training order
   augment         of the images in training: imagenet, cifar or none: `input_fns/_augment.py`
   image_size      height and width that they get, in pixels; 0: as they are

@@ -15,7 +15,8 @@ pixels' bytes in `image_raw`, the class in `label`; what else a record holds is 
   num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
   batch_size      examples of one global step, all replicas together
   epochs          passes over train_files; 0: repeat without end
-  shuffle_buffer  records held to shuffle from (as stored, in memory); 0: no shuffling
+  shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
+                  shuffling
   seed            any integer; with the number of the pipeline decides the training order
   compression     of all files: empty, GZIP or ZLIB
 
@@ -40,9 +41,11 @@ from input_fns._errors import DataFileError
 from input_fns._errors import DataParamError
 from input_fns._example import example_problem
 from input_fns._example import feature_specs
+from input_fns._example import VARLEN
+from input_fns._files import batches
 from input_fns._files import first_problem
+from input_fns._files import Form
 from input_fns._files import matched
-from input_fns._files import record_batches
 from input_fns._inspect import first_failure
 
 DEFAULT_PARAMS = {
@@ -65,6 +68,9 @@ DEFAULT_PARAMS = {
 }
 
 _COMPRESSIONS = ("", "GZIP", "ZLIB")
+# Of a TFRecord: the length and two checksums. Of a value: a small int64 takes one byte.
+_FRAME_BYTES = 16
+_LEAST_BYTES = {"int64": 1, "float32": 4, "string": 0}
 
 
 def input_fn(
@@ -75,10 +81,11 @@ def input_fn(
     """Returns batches of (dict of features, label): see the module's docstring."""
     _check(params)
     name = "train_files" if mode == "train" else "eval_files"
-    dataset = record_batches(matched(name, params[name]), mode, params, input_context,
-                             functools.partial(_open, compression=params["compression"]))
-    parse = functools.partial(_parse, params=params, labelled=mode != "infer")
-    return dataset.map(parse, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    form = Form(open_file=functools.partial(_open, compression=params["compression"]),
+                decode=functools.partial(_parse, params=params, labelled=mode != "infer"),
+                finish=functools.partial(_scaled, params=params),
+                least_bytes=0 if params["compression"] else _least_bytes(params))
+    return batches(matched(name, params[name]), mode, params, input_context, form)
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +125,10 @@ def _open(path: tf.Tensor, compression: str) -> tf.data.Dataset:
 
 
 def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> Any:
-    """Parses one batch, string [batch], into (features, labels), or features alone."""
+    """Parses one batch, string [batch], into (features, labels), or features alone.
+
+    An image is uint8 [batch, *image_shape].
+    """
     features = tf.io.parse_example(serialized, _specs(params, labelled))
     if params["image"]:
         pixels = features.pop(params["image"])
@@ -128,11 +138,28 @@ def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> 
     return features, _labels.checked(features.pop(params["label"]), params["num_classes"])
 
 
+def _scaled(batch: Any, params: Mapping[str, Any]) -> Any:
+    """Scales the image of a parsed batch to [0, 1], float32."""
+    if not params["image"]:
+        return batch
+    features, *labels = batch if isinstance(batch, tuple) else (batch,)
+    features = {**features, "image": tf.cast(features["image"], tf.float32) / 255.0}
+    return (features, *labels) if labels else features
+
+
+def _least_bytes(params: Mapping[str, Any]) -> int:
+    """Returns the least that a stored record takes: its frame, names, pixels and numbers."""
+    total = _FRAME_BYTES + (math.prod(params["image_shape"]) if params["image"] else 0)
+    for name, entry in params["schema"].items():
+        values = 0 if entry["shape"] == VARLEN else math.prod(entry["shape"])
+        total += len(name) + values * _LEAST_BYTES[entry["dtype"]]
+    return total
+
+
 def _image(pixels: tf.Tensor, shape: tuple[int, ...]) -> tf.Tensor:
-    """Decodes bytes, string [batch], to float32 [batch, *shape] in [0, 1]."""
+    """Decodes bytes, string [batch], to uint8 [batch, *shape]."""
     flat = tf.ensure_shape(tf.io.decode_raw(pixels, tf.uint8), [None, math.prod(shape)])
-    image = tf.reshape(flat, [-1 if pixels.shape[0] is None else pixels.shape[0], *shape])
-    return tf.cast(image, tf.float32) / 255.0
+    return tf.reshape(flat, [-1 if pixels.shape[0] is None else pixels.shape[0], *shape])
 
 
 def _specs(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from reading import context
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
+from input_fns import _memory
 from input_fns import _read
 from input_fns import _shard
 from input_fns import tfds as plugin
@@ -306,7 +307,7 @@ def test_mirrored_replicas_share_the_batch_and_see_each_record_once(params):
 
 @pytest.mark.parametrize("limit, cached", ((250 * 1024**2, True), (500, False)))
 def test_only_a_small_set_is_read_from_memory(tmp_path, params, monkeypatch, limit, cached):
-    monkeypatch.setattr(_read, "CACHE_LIMIT_BYTES", limit)
+    monkeypatch.setattr(_memory, "LIMIT_BYTES", limit)
     params.update(data_dir=str(tmp_path), batch_size=17, epochs=0)
     iterator = iter(plugin.input_fn("train", params))
     next(iterator), next(iterator)

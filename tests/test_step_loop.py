@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.config import TrainerConfig
-from estimator_trainer.step_loop import Pace
+from estimator_trainer.pace import Pace
 
 pytestmark = pytest.mark.cluster
 
@@ -87,7 +87,7 @@ def test_sigterm_ends_a_loop_soon_and_saves(tmp_path, data_dir):
 
 @pytest.mark.parametrize("flags, reason", [
     (["--model_fn=./hooked.py"], "its EstimatorSpec has training hooks"),
-    (["--model_fn=mlp", "--param=accumulate_steps=2"], "it has local variables"),
+    (["--model_fn=mlp", "--param=accumulate_steps=2"], "in a loop it raises ValueError"),
     (["--model_fn=mlp", "--train_distribute=mirrored"], "several processes or devices"),
 ])
 def test_where_a_loop_cannot_be_the_reason_is_told(flags, reason, tmp_path, data_dir):
@@ -116,10 +116,10 @@ def test_the_pace_makes_single_runs_before_all_that_is_due():
     step, ends = 0, []
     while step < 130:
         step += pace.plan(step)
-        pace.made()
+        pace.made(pace.steps, 0.0)
         ends.append(step)
     assert {60, 100, 120, 130} <= set(ends)
     for due in (60, 100, 120, 130):
         at = ends.index(due)
         assert ends[at - 1] == due - 1 and ends[at - 2] == due - 2
-    assert ends[:2] == [1, 51]  # The first is timed.
+    assert ends[:3] == [1, 2, 52]  # The first prepares the graph, the second is timed.

@@ -1,0 +1,77 @@
+"""A data set that fits in memory: read and decoded once, then gathered batch by batch.
+
+A batch costs one gather for each feature, whatever it takes to read a record, and the order of an
+epoch is a permutation of the whole set that is computed where it is needed, not stored: a block
+cipher on the records' numbers (the op of `tf.random.experimental.index_shuffle`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+import tensorflow as tf
+
+# TFDS's own limit, but it compares the encoded files: decoded images are many times that.
+LIMIT_BYTES = 250 * 1024**2
+
+
+def record_bytes(records: tf.data.Dataset) -> Optional[int]:
+    """Returns the size of a record, strings not counted; None if not all are of one shape."""
+    total = 0
+    for spec in tf.nest.flatten(records.element_spec):
+        if not isinstance(spec, tf.TensorSpec) or not spec.shape.is_fully_defined():
+            return None
+        total += spec.shape.num_elements() * (0 if spec.dtype == tf.string else spec.dtype.size)
+    return total
+
+
+def training_batches(
+    records: tf.data.Dataset,
+    most: int,
+    batch_size: int,
+    epochs: int,
+    seed: Optional[int],
+    finish: Callable[[Any], Any],
+) -> tf.data.Dataset:
+    """Returns full batches of all records, epoch after epoch; a batch may span two.
+
+    Args:
+      records: Dense tensors of one shape each, always in the same order.
+      most: Not fewer than there are records: memory may be taken for so many.
+      batch_size: Records of a batch.
+      epochs: Passes over the records; 0: without end.
+      seed: Of the order, with that of the graph; None: the order of `records`.
+      finish: Makes what is yielded of a batch, the structure of a record, tensors [batch, ...].
+    """
+    seeds = None if seed is None else tf.compat.v1.get_seed(seed)
+    whole = records.batch(most).cache()
+
+    def count(everything: Any) -> tf.Tensor:
+        return tf.shape(tf.nest.flatten(everything)[0], tf.int64)[0]
+
+    def gather(number: tf.Tensor, everything: Any) -> Any:
+        total = count(everything)
+        position = number * batch_size + tf.range(batch_size, dtype=tf.int64)
+        rows = position % total
+        if seeds is not None:
+            rows = _permuted(rows, position // total, total, seeds)
+        return finish(tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), everything))
+
+    # Repeated, the numbers are known to have no end.
+    numbers = tf.data.Dataset.range(2**62).repeat()
+    numbered = tf.data.Dataset.zip((numbers, whole.repeat()))
+    if epochs:
+        numbered = numbered.take_while(
+            lambda number, everything: (number + 1) * batch_size <= count(everything) * epochs)
+    return numbered.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
+
+
+def _permuted(rows: tf.Tensor, epochs: tf.Tensor, total: tf.Tensor,
+              seeds: tuple[int, int]) -> tf.Tensor:
+    """Returns where in the order of their epochs the rows, int64 [batch], stand."""
+    size = tf.size(rows)
+    seed = tf.stack([tf.fill([size], tf.constant((value or 0) % 2**32, tf.uint32))
+                     for value in seeds] + [tf.cast(epochs, tf.uint32)], axis=1)
+    # `index_shuffle` itself fails on a seed for each index, and its 4 rounds leave consecutive
+    # epochs alike; tf.data's own global shuffling takes 8.
+    return tf.raw_ops.RandomIndexShuffle(index=rows, seed=seed, max_index=total - 1, rounds=8)
