@@ -98,7 +98,7 @@ def _run(peer: str, python: pathlib.Path, case: str, data: pathlib.Path, work: p
     ran = subprocess.run(
         [python, HERE / "peers" / script, "--case", case, "--data", data, "--steps", str(steps)],
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1",
-             "RECORDS": str(work / "records"), **variables},
+             "RECORDS": str(work / "records"), "PYTHONPATH": str(REPO), **variables},
         capture_output=True, text=True, check=False)
     if ran.returncode:
         sys.exit(f"{peer} failed:\n{ran.stderr[-3000:]}")

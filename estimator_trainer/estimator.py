@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import types
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 from absl import logging
 import tensorflow as tf
@@ -43,32 +42,34 @@ def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any
     """
     estimator = _build(config, model_fn, params, strategies, session_config)
     if config.steps_per_loop != 1 and not config.sync_replicas:
-        # A method: under a strategy a copy of the Estimator trains.
-        estimator.train = types.MethodType(_looped(config), estimator)
+        # Not made as one: the Estimator looks into a subclass for what it must not override. An
+        # attribute of the instance would not do: under a strategy a copy of the Estimator trains.
+        estimator.__class__ = _Looping
+        estimator.asked_steps = config.steps_per_loop
     return estimator
 
 
-def _looped(config: TrainerConfig) -> Callable[..., tf.estimator.Estimator]:
-    """Returns an `Estimator.train` of several steps a session run, if the model allows it.
+class _Looping(tf.estimator.Estimator):
+    """An Estimator that makes several training steps in a session run, if the model allows it.
 
-    Only building the graph tells whether it does, and the Estimator builds it in `train`.
+    Attributes:
+      asked_steps: For how many the user asks, or 0.
     """
 
-    def train(estimator: tf.estimator.Estimator, input_fn: InputFn, *args: Any,
-              **kwargs: Any) -> tf.estimator.Estimator:
-        plainly = functools.partial(type(estimator).train, estimator)
-        try:
-            return plainly(functools.partial(input_fn, is_held=True), *args, **kwargs)
-        except step_loop.Obstacle as obstacle:
-            if config.steps_per_loop:
-                raise errors.ConfigError(
-                    f"steps_per_loop is {config.steps_per_loop} (from --steps_per_loop), which"
-                    f" model_fn {config.model_fn!r} cannot do: {obstacle}. For example:"
-                    " --steps_per_loop=1") from obstacle
-            logging.info("one step in a session run: %s", obstacle)
-        return plainly(input_fn, *args, **kwargs)
+    asked_steps: int
 
-    return train
+    def train(self, input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+        """Trains; only building the graph, which happens here, tells whether a loop can be."""
+        try:
+            return super().train(functools.partial(input_fn, is_held=True), *args, **kwargs)
+        except step_loop.Obstacle as obstacle:
+            if self.asked_steps:
+                raise errors.ConfigError(
+                    f"steps_per_loop is {self.asked_steps} (from --steps_per_loop), which this"
+                    f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
+                    ) from obstacle
+            logging.info("one step in a session run: %s", obstacle)
+        return super().train(input_fn, *args, **kwargs)
 
 
 def for_one_process(config: TrainerConfig, model_fn: ModelFn,
