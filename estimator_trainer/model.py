@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 from typing import Any, Callable, ContextManager
 
 import tensorflow as tf
 
+from estimator_trainer import ballots
 from estimator_trainer import batches
 from estimator_trainer import data
 from estimator_trainer import errors
@@ -37,75 +37,84 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn
       holds a training set (`step_loop.hold`), one session run of training makes several steps; it
       raises step_loop.Obstacle where that cannot be.
     """
-    runs_itself = inspect.isclass(function)
-    if runs_itself:
-        function = iteration_model.adapt(function)
-    forward_key = config.forward_key
-    is_all_reduce = task.num_trainers > 1 and config.train_distribute == "multi_worker_mirrored"
+    return _Adapted(function, config, task).model_fn
 
-    def one(features: Any, labels: Any, mode: str, params: dict[str, Any],
-            run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-        passed = {"features": features, "labels": labels, "mode": mode, "params": params,
-                  "config": run_config}
-        with _placed(config.device):
-            spec = plugins.call(function, passed)
-        if not isinstance(spec, tf.estimator.EstimatorSpec):
-            raise errors.ConfigError(
-                f"model_fn {config.model_fn!r} returned a {type(spec).__name__} in mode {mode!r};"
-                " expected a tf.estimator.EstimatorSpec. For example: return"
-                " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
-        return spec
 
-    def step(batch: Any, ballot: tf.Tensor | None,
-             call: Callable[..., tf.estimator.EstimatorSpec]
-             ) -> tuple[tf.estimator.EstimatorSpec, step_loop.Step]:
-        marked, labels = batch if isinstance(batch, tuple) else (batch, None)
-        features, is_last = marked[data.FEATURES], marked[data.IS_LAST]
-        train_op.ask(config, task)
-        spec = train_op.complete(call(features, labels), config, task)
-        fed_batch = iteration_model.fed_batch()
-        if fed_batch is not None:
-            features, is_last = fed_batch, tf.constant(False)
-        examples = batches.size(features)
-        counts = None if ballot is None else training_end.counts(is_last, examples, ballot)
-        return spec, step_loop.Step(spec.train_op, spec.loss, is_last, examples, counts)
+class _Adapted:
+    """A user's model_fn with what is asked of it."""
 
-    def train(features: Any, labels: Any,
-              call: Callable[..., tf.estimator.EstimatorSpec]) -> tf.estimator.EstimatorSpec:
-        ballot = training_end.ballot() if is_all_reduce else None
-        if not step_loop.is_wanted():
-            spec, made = step((features, labels), ballot, call)
-            progress.watch(made.examples, made.loss)
-            training_end.watch(made)
-            return spec
-        if runs_itself:
-            raise step_loop.Obstacle("it runs its own iterations")
-        specs = []
+    def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig):
+        self._is_class = isinstance(function, type)
+        self._function = iteration_model.adapt(function) if isinstance(function, type) else function
+        self._config, self._task = config, task
+        self._is_all_reduce = (task.num_trainers > 1 and
+                               config.train_distribute == "multi_worker_mirrored")
 
-        def inner(batch: Any) -> step_loop.Step:
-            known = step_loop.things()
-            spec, made = step(batch, ballot, call)
-            step_loop.check(spec, config, known)
-            specs.append(spec)
-            return made
-
-        made = step_loop.build(inner, config, task.num_trainers if is_all_reduce else 1)
-        progress.watch(made.examples, made.loss)
-        training_end.watch(made)
-        return specs[0]._replace(train_op=made.train_op, loss=made.loss, predictions=None)
-
-    def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
+    def model_fn(self, features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-        call = functools.partial(one, mode=mode, params=params, run_config=config)
+        call = functools.partial(self._call, mode=mode, params=params, config=config)
         if mode == tf.estimator.ModeKeys.TRAIN:
-            return train(features, labels, call)
+            return self._train(features, labels, call)
         spec = call(features, labels)
         progress.watch(batches.size(features), spec.loss)
+        forward_key = self._config.forward_key
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             return _with_key(spec, forward_key, features[forward_key])
         return spec
 
-    return model_fn
+    def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:
+        with _placed(self._config.device):
+            spec = plugins.call(self._function, {"features": features, "labels": labels, **others})
+        if not isinstance(spec, tf.estimator.EstimatorSpec):
+            raise errors.ConfigError(
+                f"model_fn {self._config.model_fn!r} returned a {type(spec).__name__} in mode"
+                f" {others['mode']!r}; expected a tf.estimator.EstimatorSpec. For example: return"
+                " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
+        return spec
+
+    def _train(self, features: Any, labels: Any, call: ModelFn) -> tf.estimator.EstimatorSpec:
+        ballot = ballots.ballot() if self._is_all_reduce else None
+        specs = []
+
+        def step(batch: Any) -> step_loop.Step:
+            spec, made = self._step(batch, ballot, call)
+            specs.append(spec)
+            return made
+
+        if step_loop.is_wanted():
+            made = self._looped(step, specs)
+        else:
+            made = step((features, labels))
+        progress.watch(made.examples, made.loss)
+        training_end.watch(made)
+        return specs[0]._replace(train_op=made.train_op, loss=made.loss, predictions=None)
+
+    def _looped(self, step: Callable[[Any], step_loop.Step],
+                specs: list[tf.estimator.EstimatorSpec]) -> step_loop.Step:
+        if self._is_class:
+            raise step_loop.Obstacle("it runs its own iterations")
+
+        def checked(batch: Any) -> step_loop.Step:
+            known = step_loop.things()
+            made = step(batch)
+            step_loop.check(specs[-1], self._config, known)
+            return made
+
+        num_trainers = self._task.num_trainers if self._is_all_reduce else 1
+        return step_loop.build(checked, self._config, num_trainers)
+
+    def _step(self, batch: Any, ballot: tf.Tensor | None,
+              call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, step_loop.Step]:
+        marked, labels = batch if isinstance(batch, tuple) else (batch, None)
+        features, is_last = marked[data.FEATURES], marked[data.IS_LAST]
+        train_op.ask(self._config, self._task)
+        spec = train_op.complete(call(features, labels), self._config, self._task)
+        fed_batch = iteration_model.fed_batch()
+        if fed_batch is not None:
+            features, is_last = fed_batch, tf.constant(False)
+        examples = batches.size(features)
+        counts = None if ballot is None else ballots.counts(is_last, examples, ballot)
+        return spec, step_loop.Step(spec.train_op, spec.loss, is_last, examples, counts)
 
 
 def _placed(device: str) -> ContextManager[Any]:

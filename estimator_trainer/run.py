@@ -30,7 +30,6 @@ from estimator_trainer.ending import Watch
 from estimator_trainer.estimator import Experiment
 from estimator_trainer.exporters import EvaluationRecord
 from estimator_trainer.monitor import Monitor
-from estimator_trainer.pace import Pace
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
 from estimator_trainer.profiling import StepProfiler
@@ -113,7 +112,7 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
     record = _record(stop, monitor)
     preflight.check(plan, parts)
     _announce(plan, parts)
-    end = EndOfTraining(config, task, stop, monitor, _pace(plan), announcer)
+    end = EndOfTraining(config, task, stop, monitor, announcer)
     stopping = early_stopping.build(config, stop.ask, task.name)
     experiment = _experiment(plan, parts, strategies, record, stopping, [end])
     if is_trained:
@@ -142,7 +141,7 @@ def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result
     signals.listen_again()
     parts = parts_lib.load(plan)
     _announce(plan, parts)
-    end = EndOfTraining(config, task, stop, monitor, _pace(plan), None, watch)
+    end = EndOfTraining(config, task, stop, monitor, None, watch)
     experiment = _experiment(plan, parts, strategies, _record(stop, monitor), [], [end])
     _train(experiment, task, stop, monitor)
     watch.leave(task.index)
@@ -186,10 +185,6 @@ def _experiment(plan: Plan, parts: Parts, strategies: strategy.Strategies,
                                parts.session_config),
         specs.train_spec(config, task, parts.input_fn, hooks),
         specs.eval_spec(config, parts.input_fn, record, [*during, *stopping]))
-
-
-def _pace(plan: Plan) -> Pace:
-    return Pace(plan.config, is_exact="ps" not in plan.task.cluster)
 
 
 def _record(stop: Stop, monitor: Monitor) -> EvaluationRecord:

@@ -146,14 +146,16 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step], steps:
         state = _State(*flat)
         batch, waited_secs = _pull(iterator)
         made = strategy.extended.call_for_each_replica(step, args=(batch,))
-        train_ops, losses, lasts, examples, counts = (
-            None if each is None else strategy.experimental_local_results(each) for each in made)
-        is_alone.append(counts is None)
+        train_ops, losses, lasts, examples = (
+            strategy.experimental_local_results(each) for each in made[:-1])
+        is_alone.append(made.counts is None)
+        counts = (state.counts if made.counts is None else
+                  strategy.experimental_local_results(made.counts)[0])
         with tf.control_dependencies(train_ops):
             global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
             return _State(
                 state.count + 1, global_step, tf.reduce_any(tf.stack(lasts)),
-                counts[0] if counts else tf.identity(state.counts),
+                tf.identity(counts),
                 tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses),
                 state.examples + tf.add_n(examples), state.waited_secs + waited_secs,
                 _merged_summaries())

@@ -1,8 +1,4 @@
-"""The end of training in one trainer: decided at a step boundary, for all of them or for itself.
-
-Trainers of an all-reduce must stop after the same step, or those that go on hang in it. So each
-adds a ballot to an all-reduce of every step, and all of them see the same count.
-"""
+"""The end of training in one trainer: decided at a step boundary, for all of them or for itself."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import ballots
 from estimator_trainer import errors
 from estimator_trainer import peers
 from estimator_trainer import step_loop
@@ -31,8 +28,6 @@ ASKED_BY_ANOTHER = "asked by another"
 # Graph collections, one entry a replica.
 _IS_LAST = "estimator_trainer/is_last"
 _TRAIN_OPS = "estimator_trainer/train_ops"
-_BALLOTS = "estimator_trainer/ballots"
-_COUNTS = "estimator_trainer/counts"
 # How TensorFlow says, in any kind of error, that not this process is to blame.
 _BROKEN = "Collective ops is aborted"
 # Of the train op of a model_fn: how many session runs one global step takes; 1 if it is empty.
@@ -46,31 +41,12 @@ _POLL_SECS = 0.2
 _CHIEF_STOPS_SECS = 60.0
 
 
-def ballot() -> tf.Tensor:
-    """Returns what a trainer of an all-reduce feeds with 1 to ask all of them to end."""
-    made = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
-    tf.compat.v1.add_to_collection(_BALLOTS, made)
-    return made
-
-
-def counts(is_last: tf.Tensor, examples: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
-    """Returns how many trainers of an all-reduce end, ask to end, and ran out of data: int32 [3].
-
-    Args:
-      is_last: Whether this trainer's input ends with this batch.
-      examples: Of this batch; none where its process has run out of data.
-      ballot: See `ballot`.
-    """
-    own = tf.stack([tf.cast(is_last, tf.int32), ballot, tf.cast(tf.equal(examples, 0), tf.int32)])
-    return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own)
-
-
 def watch(made: Step) -> None:
     """Makes a replica's step known to the hook of the current graph."""
     tf.compat.v1.add_to_collection(_IS_LAST, made.is_last)
     tf.compat.v1.add_to_collection(_TRAIN_OPS, made.train_op)
     if made.counts is not None:
-        tf.compat.v1.add_to_collection(_COUNTS, made.counts)
+        tf.compat.v1.add_to_collection(ballots.COUNTS, made.counts)
 
 
 def is_of_another_trainer(error: tf.errors.OpError) -> bool:
@@ -89,7 +65,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, monitor: Monitor,
-                 pace: Pace, announcer: Announcer | None, watch: Watch | None = None):
+                 announcer: Announcer | None, watch: Watch | None = None):
         """Makes the hook.
 
         Args:
@@ -97,17 +73,16 @@ class EndOfTraining(tf.estimator.SessionRunHook):
           task: Whose training it ends.
           stop: Where requests to end arrive.
           monitor: Is told of every step.
-          pace: See above.
           announcer: In the chief: tells the workers to stop too.
           watch: In a worker: tells the chief that it has stopped.
         """
         self.step, self.reason = 0, ""
         self.is_synchronous = task.num_trainers > 1 and "ps" not in task.cluster
         self._config, self._task, self._stop = config, task, stop
-        self.pace = pace
         self._monitor, self._announcer, self._watch = monitor, announcer, watch
         self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
         self._count = StepCount(is_alone=not self._is_asynchronous)
+        self.pace = Pace(config, is_exact=not self._is_asynchronous)
         self._has_stepped = False
         self._wake: list[tf.Operation] = []
         self._looked_at = 0.0
@@ -125,9 +100,9 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         if self._steps:
             self._fetches["made"] = _collected(step_loop.MADE)[0]
             self._fetches["waited_secs"] = _collected(step_loop.WAITED)[0]
-        self._ballots = _collected(_BALLOTS)
+        self._ballots = _collected(ballots.BALLOTS)
         if self._ballots:
-            self._fetches["counts"] = _collected(_COUNTS)[0]
+            self._fetches["counts"] = _collected(ballots.COUNTS)[0]
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         if self.is_synchronous and self._has_stepped:

@@ -134,10 +134,13 @@ def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset
     record_bytes = _memory.record_bytes(decoded)
     if not least_bytes or record_bytes is None or len(shares) > _FILES_TO_MEASURE:
         return 0
-    stored_bytes = [tf.io.gfile.stat(path).length for path, _, _ in shares]
-    most = sum(size // least_bytes // parts + 1 for size, (_, parts, _) in zip(stored_bytes, shares))
+    stored_bytes = most = 0
+    for path, parts, _ in shares:
+        size = tf.io.gfile.stat(path).length
+        stored_bytes += size
+        most += size // least_bytes // parts + 1
     # What is stored bounds the strings, whose length no spec knows.
-    return most if sum(stored_bytes) + most * record_bytes <= _memory.LIMIT_BYTES else 0
+    return most if stored_bytes + most * record_bytes <= _memory.LIMIT_BYTES else 0
 
 
 def first_problem(params: Mapping[str, Any], kind: str,

@@ -13,6 +13,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import ending
+from estimator_trainer import step_loop
 from estimator_trainer import task_config
 from estimator_trainer import training_end
 from estimator_trainer.config import TrainerConfig
@@ -115,7 +116,8 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
                                       mock.Mock(spec=Monitor), None)
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         global_step = tf.compat.v1.train.create_global_step()
-        training_end.watch({"x": tf.ones([2])}, tf.constant(False), global_step.assign(step), False)
+        training_end.watch(step_loop.Step(
+            global_step.assign(step), tf.constant(0.0), tf.constant(False), tf.constant(2), None))
         hook.begin()
         session.run(global_step.assign(step))
         hook.end(session)

@@ -1,0 +1,79 @@
+"""Conflicts: settings that do not go together, or are of no known form.
+
+Standard library only, so a mistake is reported before TensorFlow is imported.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from estimator_trainer import errors
+
+EXPORTERS = ("final", "latest", "best")
+_CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
+_DEVICE = re.compile(r"(cpu|gpu):\d+")
+_RANGE = re.compile(r"\d+,\d+")
+
+
+def problems(config: Any) -> list[str]:
+    """Returns what is wrong with a TrainerConfig, one sentence each."""
+    return _cross_problems(config) + _device_problems(config)
+
+
+def _cross_problems(config: Any) -> list[str]:
+    problems = []
+    unknown = [e for e in config.exporters if e not in EXPORTERS and e != "none"]
+    if unknown:
+        problems.append(
+            f"exporters is {','.join(config.exporters)!r} (from --exporters); expected some of"
+            f" {', '.join(EXPORTERS)}, or none.{errors.near_match(unknown[0], EXPORTERS)}"
+            " For example: --exporters=final,best")
+    if "none" in config.exporters and len(config.exporters) > 1:
+        problems.append(
+            f"exporters is {','.join(config.exporters)!r} (from --exporters); `none` stands"
+            " alone. For example: --exporters=none")
+    if not _CHECKPOINT.fullmatch(config.checkpoint):
+        problems.append(
+            f"checkpoint is {config.checkpoint!r} (from --checkpoint); expected latest, best,"
+            " all or step=N. For example: --checkpoint=step=1000")
+    if config.save_checkpoints_steps and config.save_checkpoints_secs:
+        problems.append(
+            "save_checkpoints_steps and save_checkpoints_secs are both set (from the flags of"
+            " these names); expected one of them. For example: --save_checkpoints_steps=500")
+    if config.save_checkpoints_secs and config.train_distribute == "multi_worker_mirrored":
+        problems.append(
+            f"save_checkpoints_secs is {config.save_checkpoints_secs} (from"
+            " --save_checkpoints_secs), and the workers of multi_worker_mirrored must save at the"
+            " same step, not by their own clocks. For example: --save_checkpoints_steps=1000")
+    if config.eval_every_steps and (config.save_checkpoints_secs or
+                                    config.save_checkpoints_steps not in
+                                    (0, config.eval_every_steps)):
+        problems.append(
+            f"eval_every_steps is {config.eval_every_steps} (from --eval_every_steps), and an"
+            " evaluation needs a checkpoint of its step; leave out --save_checkpoints_steps and"
+            f" --save_checkpoints_secs. For example: --eval_every_steps={config.eval_every_steps}")
+    return problems
+
+
+def _device_problems(config: Any) -> list[str]:
+    problems = []
+    if config.device and not _DEVICE.fullmatch(config.device):
+        problems.append(f"device is {config.device!r} (from --device); expected cpu:N or gpu:N."
+                        " For example: --device=gpu:0")
+    elif config.device and config.train_distribute not in ("none", "parameter_server"):
+        problems.append(
+            f"device is {config.device!r} (from --device), and {config.train_distribute} (from"
+            " --train_distribute) chooses the devices by itself. For example: --num_replicas=1")
+    if config.steps_per_loop > 1 and config.sync_replicas:
+        problems.append(
+            f"steps_per_loop is {config.steps_per_loop} (from --steps_per_loop), and a step of"
+            " sync_replicas waits for other trainers in queues that a loop cannot use. For"
+            " example: --steps_per_loop=1")
+    if config.profile_steps and not (
+            _RANGE.fullmatch(config.profile_steps) and
+            0 < config.profiled_steps[0] <= config.profiled_steps[1]):
+        problems.append(
+            f"profile_steps is {config.profile_steps!r} (from --profile_steps); expected the first"
+            " and the last step, from 1. For example: --profile_steps=100,110")
+    return problems
