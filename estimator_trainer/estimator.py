@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import placement
 from estimator_trainer import session
 from estimator_trainer import step_loop
 from estimator_trainer import strategy
@@ -104,6 +105,8 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
     # Merging cannot unset it.
     merged.allow_soft_placement = config.soft_placement
     run_config = run_config.replace(session_config=merged)
+    if not strategies.train:
+        run_config = run_config.replace(device_fn=placement.by_size(run_config))
     return tf.estimator.Estimator(
         model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
 

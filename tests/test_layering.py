@@ -28,7 +28,7 @@ LAYERS = [
     {"model", "exporters"},
     {"training_end", "iteration_model", "train_op"},
     {"ancestry"},
-    {"session", "sync_replicas", "profiling", "step_count"},
+    {"session", "sync_replicas", "profiling", "step_count", "placement"},
     {"monitor", "strategy", "waiting", "data"},
     {"ending", "signals", "serving", "progress"},
     {"checkpoints", "plan", "stop", "peers", "step_loop", "pace", "ballots"},
