@@ -61,6 +61,12 @@ class TrainerConfig:
     collective: str = setting(
         "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
+    all_reduce_pack_mb: int = setting(
+        "Training", 0, "Of `multi_worker_mirrored`: megabytes of gradients that travel together,"
+        " while others are still computed; 0 = all of them.", minimum=0)
+    all_reduce_dtype: str = setting(
+        "Training", "float32", "Of `multi_worker_mirrored`: type of the gradients on their way.",
+        choices=("float32", "bfloat16", "float16"))
     steps_per_loop: int = setting(
         "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s, or"
         " one where the model or the cluster takes no more.", minimum=0)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from estimator_trainer import compression
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.task_config import TaskConfig
 
@@ -68,9 +69,13 @@ def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
         return tf.distribute.experimental.CentralStorageStrategy(devices, "/device:CPU:0")
     if name == "multi_worker_mirrored":
         implementation = tf.distribute.experimental.CommunicationImplementation
-        return tf.distribute.MultiWorkerMirroredStrategy(
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(
             communication_options=tf.distribute.experimental.CommunicationOptions(
-                implementation=implementation[config.collective.upper()]))
+                implementation=implementation[config.collective.upper()],
+                bytes_per_pack=config.all_reduce_pack_mb * 2**20))
+        if config.all_reduce_dtype == "float32":
+            return strategy
+        return compression.compress(strategy, tf.dtypes.as_dtype(config.all_reduce_dtype))
     return tf.compat.v1.distribute.experimental.ParameterServerStrategy()
 
 

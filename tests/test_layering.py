@@ -31,7 +31,7 @@ LAYERS = [
     {"session", "sync_replicas", "profiling", "step_count", "placement"},
     {"monitor", "strategy", "waiting", "data"},
     {"ending", "signals", "serving", "progress"},
-    {"checkpoints", "plan", "stop", "peers", "step_loop", "pace", "ballots"},
+    {"checkpoints", "plan", "stop", "peers", "step_loop", "pace", "ballots", "compression"},
     {"result"},
     {"config", "job_config", "host_lists", "params", "ports", "environment", "logs", "batches",
      "child", "shares", "addresses", "imports"},
