@@ -81,13 +81,15 @@ class _Adapted:
             specs.append(spec)
             return made
 
-        if step_loop.is_wanted():
-            made = self._looped(step, specs)
-        else:
-            made = step((features, labels))
+        is_looped = step_loop.is_wanted()
+        made = self._looped(step, specs) if is_looped else step((features, labels))
         progress.watch(made.examples, made.loss)
         training_end.watch(made)
-        return specs[0]._replace(train_op=made.train_op, loss=made.loss, predictions=None)
+        if not is_looped:
+            return specs[0]
+        # What else a spec holds is for other modes, and inside the loop.
+        return tf.estimator.EstimatorSpec(tf.estimator.ModeKeys.TRAIN, loss=made.loss,
+                                          train_op=made.train_op, scaffold=specs[0].scaffold)
 
     def _looped(self, step: Callable[[Any], step_loop.Step],
                 specs: list[tf.estimator.EstimatorSpec]) -> step_loop.Step:
