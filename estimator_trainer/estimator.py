@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 from typing import Any, NamedTuple
 
 from absl import logging
@@ -61,6 +62,7 @@ class _Looping(tf.estimator.Estimator):
 
     def train(self, input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
         """Trains; only building the graph, which happens here, tells whether a loop can be."""
+        state = random.getstate()
         try:
             return super().train(functools.partial(input_fn, is_held=True), *args, **kwargs)
         except step_loop.Obstacle as obstacle:
@@ -70,6 +72,8 @@ class _Looping(tf.estimator.Estimator):
                     f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
                     ) from obstacle
             logging.info("one step in a session run: %s", obstacle)
+        # Keras initializers draw from it.
+        random.setstate(state)
         return super().train(input_fn, *args, **kwargs)
 
 

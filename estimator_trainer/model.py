@@ -83,13 +83,17 @@ class _Adapted:
 
         is_looped = step_loop.is_wanted()
         made = self._looped(step, specs) if is_looped else step((features, labels))
-        progress.watch(made.examples, made.loss)
+        if specs:  # Of a loop, in one replica only.
+            progress.watch(made.examples, made.loss)
         training_end.watch(made)
         if not is_looped:
             return specs[0]
-        # What else a spec holds is for other modes, and inside the loop.
-        return tf.estimator.EstimatorSpec(tf.estimator.ModeKeys.TRAIN, loss=made.loss,
-                                          train_op=made.train_op, scaffold=specs[0].scaffold)
+        # The Estimator adds up the losses of all replicas. What else a spec holds is for other
+        # modes, and inside the loop, which one replica makes.
+        return tf.estimator.EstimatorSpec(
+            tf.estimator.ModeKeys.TRAIN, train_op=made.train_op,
+            loss=made.loss / tf.distribute.get_strategy().num_replicas_in_sync,
+            scaffold=specs[0].scaffold if specs else None)
 
     def _looped(self, step: Callable[[Any], step_loop.Step],
                 specs: list[tf.estimator.EstimatorSpec]) -> step_loop.Step:

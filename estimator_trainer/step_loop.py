@@ -91,15 +91,15 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int)
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
         tf.compat.v1.add_to_collection(STEPS, steps)
         [agreed] = strategy.experimental_local_results(per_replica[0])[:1]
-        return _build(strategy, step, agreed, config.max_steps)
+        try:
+            return _build(strategy, step, agreed, config.max_steps)
+        except (Obstacle, errors.TrainerError):
+            raise
+        except Exception as error:
+            # Of the loop or of the model; the same step by itself, which is tried next, will tell.
+            raise Obstacle(f"in a loop it raises {type(error).__name__}: {error}") from error
 
-    try:
-        return context.merge_call(build_for_all, args=(agreed,))
-    except (Obstacle, errors.TrainerError):
-        raise
-    except Exception as error:
-        # Of the loop or of the model; the same step by itself, which is tried next, will tell.
-        raise Obstacle(f"in a loop it raises {type(error).__name__}: {error}") from error
+    return context.merge_call(build_for_all, args=(agreed,))
 
 
 def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
@@ -120,8 +120,6 @@ def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
     for name, count in new.items():
         if count > known[name]:
             raise Obstacle(f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
-    if spec.scaffold is not None and tf.distribute.has_strategy():
-        raise Obstacle("its EstimatorSpec has a scaffold")
     operations = tf.compat.v1.get_default_graph().get_operations()
     large = {op.type for op in operations} & _LARGE_SUMMARIES
     if large and not config.steps_per_loop:
