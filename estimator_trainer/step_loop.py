@@ -179,10 +179,13 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step], steps:
 
 def _iterator(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Any:
     """Returns an iterator that the session initializes at its start."""
-    if tf.distribute.has_strategy():
+    devices = strategy.extended.worker_devices if tf.distribute.has_strategy() else (None,)
+    if len(devices) > 1:
         iterator = strategy.make_input_fn_iterator(lambda context: dataset)
     else:
-        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+        # A strategy's own asks all processes before each batch whether there is one.
+        with tf.device(devices[0]):
+            iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
     # A checkpoint's graph could not hold it.
     tf.compat.v1.get_collection_ref(_DATASET).clear()
     tf.compat.v1.add_to_collection(
