@@ -1,0 +1,232 @@
+"""How long a start takes, and how much memory a run: commands, first steps, late workers.
+
+    python benchmarks/start.py [--repeats=5] [--only=first_step] [--work=/tmp/benchmarks]
+
+commands     `--help` and `check`, beside a Python that does nothing
+first_step   from the command to its first local step, beside the scripts of peers/plain.py
+phases       what that time goes into, by the lines of the log; from the command on
+cluster      from the start of the last task to its own first step
+memory       the most that a whole run had in memory; of Fashion-MNIST too, where --work is a
+             folder that suite.py has filled
+
+The rows of a table run in turn, so that a slower minute of the machine hits all of them, and only
+ratios inside one table count. Real processes, real ports of the loopback interface.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any, Callable
+
+import repetitions
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]
+
+import jobs  # noqa: E402  pylint: disable=wrong-import-position
+
+from estimator_trainer import peers  # noqa: E402  pylint: disable=wrong-import-position
+
+_LIMIT_SECS = 120.0
+_STEP = re.compile(r"step \d+/")
+_PHASES = {"plug-ins loaded, graphs tried": re.compile(r"params: "),
+           "session begun": re.compile("training from step"), "first step": _STEP}
+_TRAINER = [sys.executable, "-m", "estimator_trainer"]
+_PLAIN = [sys.executable, str(HERE / "peers" / "plain.py")]
+_COMMANDS = {"python -c pass": [sys.executable, "-c", "pass"], "--help": [*_TRAINER, "--help"],
+             "check": [*_TRAINER, "check"]}
+
+
+def main() -> None:
+    """Runs all tables."""
+    tables: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+        "commands": _commands, "first_step": _first_step, "phases": _phases, "cluster": _cluster,
+        "memory": _memory}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--only", choices=sorted(tables), action="append")
+    parser.add_argument("--steps", type=int, default=1000, help="Of the runs of `memory`.")
+    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/benchmarks"))
+    parser.add_argument("--json", type=pathlib.Path, default=pathlib.Path("start.json"))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        options.folder = pathlib.Path(folder)
+        os.environ["TMPDIR"] = folder  # Where the rows' processes make theirs.
+        for package in ("estimator_trainer", "input_fns", "model_fns"):
+            compileall.compile_dir(HERE.parent / package, quiet=1)  # As an installation does.
+        # The digits are put there once; that is no part of a start.
+        _secs_until(_STEP, [*_PLAIN, "step", "cnn", "digits", _digits(options)])
+        results = {name: tables[name](options) for name in options.only or tables}
+    options.json.write_text(json.dumps(results, indent=2))
+
+
+def _commands(options: argparse.Namespace) -> dict[str, Any]:
+    def measure(row: str) -> float:
+        start = time.perf_counter()
+        subprocess.run(_COMMANDS[row], env=jobs.environment(), stdout=subprocess.DEVNULL,
+                       check=True)
+        return time.perf_counter() - start
+
+    return _show("commands", "s", ".3f", repetitions.measured(_COMMANDS, options.repeats, measure))
+
+
+def _first_step(options: argparse.Namespace) -> dict[str, Any]:
+    rows = {"minimal script": [*_PLAIN, "step", "cnn", "digits", _digits(options)],
+            "plain Estimator script": [*_PLAIN, "job", "cnn", "digits", _digits(options), "1000"],
+            "estimator-trainer": [*_TRAINER, f"--param=data_dir={options.folder}",
+                                  "--log_every_steps=1"]}
+    return _show("first step", "s", ".2f", repetitions.measured(
+        rows, options.repeats, lambda row: _secs_until(_STEP, rows[row])))
+
+
+def _phases(options: argparse.Namespace) -> dict[str, Any]:
+    rows: dict[str, list[float]] = {name: [] for name in _PHASES}
+    for _ in range(options.repeats):
+        secs = _secs_of_lines(list(_PHASES.values()), [
+            *_TRAINER, f"--param=data_dir={options.folder}", "--log_every_steps=1"])
+        for numbers, each in zip(rows.values(), secs):
+            numbers.append(each)
+    return _show("from the command until", "s", ".2f", repetitions.Repetitions(rows))
+
+
+def _cluster(options: argparse.Namespace) -> dict[str, Any]:
+    rows = {"asynchronous worker": ({"chief": 1, "worker": 1, "ps": 1}, []),
+            "worker of an all-reduce": ({"chief": 1, "worker": 1},
+                                        ["--train_distribute=multi_worker_mirrored"])}
+
+    def measure(row: str) -> float:
+        counts, flags = rows[row]
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            return _secs_of_last_task(pathlib.Path(folder), jobs.cluster(**counts), [
+                *flags, f"--param=data_dir={options.folder}", f"--model_dir={folder}/model",
+                "--train_steps=1000000", "--log_every_steps=1", "--exporters=none"])
+
+    return _show("start of the last task to its first step", "s", ".2f",
+                 repetitions.measured(rows, options.repeats, measure))
+
+
+def _memory(options: argparse.Namespace) -> dict[str, Any]:
+    steps = f"--train_steps={options.steps}"
+    rows = {"plain Estimator script": [*_PLAIN, "job", "cnn", "digits", _digits(options),
+                                       str(options.steps)],
+            "estimator-trainer": [*_TRAINER, f"--param=data_dir={options.folder}", steps]}
+    tables = {"digits": rows}
+    records, images = options.work / "records", options.work / "train.npz"
+    if records.exists() and images.exists():
+        files = {"train_files": f"{records}/train-*", "eval_files": f"{records}/test-*"}
+        tables["Fashion-MNIST"] = {
+            "plain Estimator script": [*_PLAIN, "job", "cnn", "tfrecord", json.dumps(files),
+                                       str(options.steps)],
+            "peers/estimator_script.py": [
+                sys.executable, str(HERE / "peers" / "estimator_script.py"), "--case=cnn",
+                f"--data={images}", f"--steps={options.steps}"],
+            "estimator-trainer": [*_TRAINER, "--input_fn=tfrecord", steps, *(
+                f"--param={key}={value}" for key, value in files.items())]}
+    return {name: _show(f"memory, {name}", "MiB", ",.0f", repetitions.measured(
+        rows, options.repeats, lambda row, rows=rows: _peak_mib(rows[row])))
+            for name, rows in tables.items()}
+
+
+def _digits(options: argparse.Namespace) -> str:
+    return json.dumps({"data_dir": str(options.folder)})
+
+
+def _secs_until(line: re.Pattern[str], command: list[str]) -> float:
+    [secs] = _secs_of_lines([line], command)
+    return secs
+
+
+def _secs_of_lines(lines: list[re.Pattern[str]], command: list[str]) -> list[float]:
+    """Starts a command; returns the seconds until each of some lines, in their order; ends it."""
+    wanted, secs, shown = list(lines), [], []
+    start = time.perf_counter()
+    with subprocess.Popen(command, env=_quiet(), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        for text in process.stdout:
+            shown.append(text)
+            if wanted[0].search(text):
+                secs.append(time.perf_counter() - start)
+                wanted.pop(0)
+            if not wanted:
+                break
+        process.kill()
+    if wanted:
+        sys.exit(f"{' '.join(command)} failed:\n{''.join(shown)[-3000:]}")
+    return secs
+
+
+def _secs_of_last_task(folder: pathlib.Path, hosts: dict[str, list[str]],
+                       args: list[str]) -> float:
+    """Starts a cluster, its worker last; returns the seconds from that to the worker's first step.
+
+    The others then wait for it or, asynchronous, have begun to train.
+    """
+    tasks = []
+
+    def start(role: str) -> jobs.Task:
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": role, "index": 0}})
+        tasks.append(jobs.start(folder, f"{role}:0", args, tf_config))
+        return tasks[-1]
+
+    try:
+        for role in hosts.keys() - {"worker"}:
+            start(role)
+        if "ps" in hosts:
+            _wait(tasks, lambda: any(_STEP.search(task.log) for task in tasks))
+        else:
+            _wait(tasks, lambda: peers.state(hosts["chief"][0]) == "up")
+        began = time.perf_counter()
+        worker = start("worker")
+        _wait(tasks, lambda: bool(_STEP.search(worker.log)))
+        return time.perf_counter() - began
+    finally:
+        for task in tasks:
+            jobs.kill(task)
+
+
+def _wait(tasks: list[jobs.Task], condition: Callable[[], bool]) -> None:
+    deadline = time.perf_counter() + _LIMIT_SECS
+    while not condition():
+        ended = [task for task in tasks if task.code is not None]
+        if ended or time.perf_counter() > deadline:
+            sys.exit("\n".join(task.log[-3000:] for task in ended or tasks))
+        time.sleep(0.02)
+
+
+def _peak_mib(command: list[str]) -> float:
+    """Returns the most memory that a command's process, or one that it started, had resident."""
+    with tempfile.TemporaryFile() as shown, subprocess.Popen(
+            command, env=_quiet(), stdout=shown, stderr=shown) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            shown.seek(0)
+            sys.exit(f"{' '.join(command)} failed:\n{shown.read().decode()[-3000:]}")
+    return usage.ru_maxrss / 1024
+
+
+def _quiet() -> dict[str, str]:
+    return jobs.environment(TF_CPP_MIN_LOG_LEVEL="3", PYTHONUNBUFFERED="1")
+
+
+def _show(title: str, unit: str, form: str, found: repetitions.Repetitions) -> dict[str, Any]:
+    """Prints a table; returns its numbers."""
+    print(f"\n| {title} | {unit} | min-max | to the first | min-max |\n|---|---|---|---|---|")
+    for row in found.values:
+        print(f"| {row} | {found.median(row):{form}} | {found.span(row, form)} |"
+              f" {found.ratio(row)} |", flush=True)
+    return {"unit": unit, "rows": found.values}
+
+
+if __name__ == "__main__":
+    main()
