@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
+import subprocess
 import sys
 import textwrap
 
@@ -231,6 +233,23 @@ def test_list_shows_every_param_with_its_default():
 def test_console_script_and_module_are_the_same_program():
     assert jobs.trainer("--version").stdout.startswith(f"estimator_trainer {__version__}, T")
     assert sys.modules["estimator_trainer.cli"].main is cli.main
+
+
+@pytest.mark.cluster
+def test_garbage_is_collected_again_once_tensorflow_is_imported_but_not_looked_for_in_it(tmp_path):
+    code = (f"import gc; from estimator_trainer import cli; cli.main(['export',"
+            f" '--model_dir={tmp_path}']); print(gc.isenabled(), gc.get_freeze_count() > 100000)")
+    ran = subprocess.run([sys.executable, "-c", code], env=jobs.environment(), text=True,
+                         capture_output=True, timeout=120, check=False)
+    assert ran.stdout.splitlines()[-1:] == ["True True"], ran.stderr
+
+
+@pytest.mark.any_tensorflow
+def test_of_a_caller_that_has_tensorflow_nothing_is_kept_for_ever(tmp_path):
+    import tensorflow as tf  # noqa: F401
+    before = gc.get_freeze_count()
+    assert cli.main(["export", f"--model_dir={tmp_path}"]) == 2
+    assert gc.isenabled() and gc.get_freeze_count() == before
 
 
 def _is_log_line(line):
