@@ -7,6 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 _BATCH = "batch"
+# Reading the source of a function anew, to find no `if` on tensors in it, delays the first step.
+_as_it_is = tf.autograph.experimental.do_not_convert
 
 
 def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
@@ -62,9 +64,11 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
                for spec in tf.nest.flatten(specs)):
         return wrapped.map(lambda batch: (batch[_BATCH], False))
 
+    @_as_it_is
     def hold_back(held: Any, batch: Any) -> Any:
         return batch, (held, tf.equal(size(batch), 0))
 
+    @_as_it_is
     def restore_shapes(batch: Any, is_last: tf.Tensor) -> Any:
         for tensor, spec in zip(tf.nest.flatten(batch), tf.nest.flatten(specs)):
             if isinstance(tensor, tf.Tensor):
@@ -97,7 +101,8 @@ def _is_endless(dataset: tf.data.Dataset) -> bool:
 
 def _wrap(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Makes a batch one argument whatever its structure: tuples would be unpacked."""
-    return dataset.map(lambda *batch: {_BATCH: batch if len(batch) > 1 else batch[0]})
+    return dataset.map(_as_it_is(
+        lambda *batch: {_BATCH: batch if len(batch) > 1 else batch[0]}))
 
 
 def _part(batch: Any, start: tf.Tensor, end: tf.Tensor) -> Any:

@@ -121,6 +121,7 @@ def feature_batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
                 return
 
 
+@tf.autograph.experimental.do_not_convert  # As in batches.py.
 def _with_mark(batch: Any, is_last: tf.Tensor) -> Any:
     if isinstance(batch, tuple):
         features, labels = batch
