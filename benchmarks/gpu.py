@@ -95,7 +95,9 @@ def main() -> int:
 def _machine(device: str) -> dict[str, Any]:
     """Returns what the numbers depend on."""
     looked = subprocess.run([sys.executable, "-c", _LOOK], env=_environment(device), text=True,
-                            capture_output=True, check=True)
+                            capture_output=True, check=False)
+    if looked.returncode:
+        sys.exit(f"{sys.executable} cannot import TensorFlow:\n{looked.stderr[-3000:]}")
     version, gpus = json.loads(looked.stdout.splitlines()[-1])
     name, _, driver = _nvidia_smi().partition(", ")
     return {"gpu": name, "driver": driver, "gpus": gpus, "tensorflow": version,
