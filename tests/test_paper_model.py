@@ -1,0 +1,195 @@
+"""The model of many tasks on paper: limits, known constants, a closed form, its command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+
+import jobs
+import numpy as np
+import pytest
+
+sys.path.append(str(jobs.REPO / "benchmarks"))
+
+from costs import Linear  # noqa: E402
+import costs as costs_lib  # noqa: E402
+import paper_model  # noqa: E402
+import step_model  # noqa: E402
+from step_model import Cluster  # noqa: E402
+from step_model import StepModel  # noqa: E402
+from step_model import Workload  # noqa: E402
+import stragglers  # noqa: E402
+from stragglers import StepTimes  # noqa: E402
+
+pytestmark = pytest.mark.any_tensorflow
+
+_WORK = Workload(step_secs=0.2, batch_size=64, model_bytes=1e8)
+_CLUSTER = Cluster(bytes_per_sec=1.25e9, latency_secs=5e-5)
+_FREE = costs_lib.Costs()
+_EVEN = StepTimes(sigma=0.0)
+_TASKS = (8, 64, 1024)
+
+
+def _model(work=_WORK, cluster=_CLUSTER, costs=_FREE, times=_EVEN, **changes):
+    fields = {field.name for field in dataclasses.fields(Workload)}
+    of_work = {name: value for name, value in changes.items() if name in fields}
+    of_cluster = {name: value for name, value in changes.items() if name not in fields}
+    return StepModel(dataclasses.replace(work, **of_work),
+                     dataclasses.replace(cluster, **of_cluster), costs, times)
+
+
+def _all_modes(model, tasks, ps=4):
+    return [model.all_reduce(tasks), model.synchronous(tasks, ps), model.asynchronous(tasks, ps)]
+
+
+def test_one_task_communicates_with_nobody():
+    slow = _model(bytes_per_sec=1.0, latency_secs=100.0)
+    for prediction in _all_modes(slow, 1):
+        assert prediction.examples_per_sec == pytest.approx(64 / 0.2)
+        assert prediction.bottleneck == "compute"
+
+
+@pytest.mark.parametrize("tasks", _TASKS)
+def test_a_network_that_costs_nothing_leaves_computing_alone(tasks):
+    for prediction in _all_modes(_model(bytes_per_sec=np.inf, latency_secs=0.0), tasks):
+        assert prediction.examples_per_sec == pytest.approx(tasks * 64 / 0.2)
+        assert prediction.bottleneck == "compute"
+
+
+@pytest.mark.parametrize("worse", [
+    {"bytes_per_sec": 1e8}, {"latency_secs": 1e-2}, {"model_bytes": 1e9}, {"input_files": 7},
+    {"step_secs": 0.3}, {"checkpoint_bytes": 1e12}])
+@pytest.mark.parametrize("tasks", _TASKS)
+def test_whatever_gets_worse_makes_every_mode_slower(worse, tasks):
+    costs = dataclasses.replace(_FREE, save=Linear(byte=1e-8), record_secs=5e-4)
+    for good, bad in zip(_all_modes(_model(costs=costs), tasks),
+                         _all_modes(_model(costs=costs, **worse), tasks)):
+        assert bad.examples_per_sec < good.examples_per_sec
+
+
+def test_more_tasks_make_more_examples_but_less_each_and_more_ps_never_harm():
+    model = _model(times=StepTimes(0.1))
+    for mode in (0, 1, 2):
+        speeds = [_all_modes(model, tasks)[mode].examples_per_sec for tasks in (1, *_TASKS)]
+        each = [speed / tasks for speed, tasks in zip(speeds, (1, *_TASKS))]
+        assert each == sorted(each, reverse=True)
+    for predict in (model.synchronous, model.asynchronous):
+        speeds = [predict(64, ps).examples_per_sec for ps in (1, 2, 4, 8, 16, 64)]
+        assert speeds == sorted(speeds)
+
+
+def test_asynchronous_training_is_never_above_what_the_links_of_the_ps_carry():
+    model = _model()
+    for tasks in (8, 64, 1024):
+        most = 2 * 1.25e9 / 1e8 * 64  # Two ps, each with half of the bytes in each direction.
+        assert model.asynchronous(tasks, ps=2).examples_per_sec <= most
+    assert model.asynchronous(1024, ps=2).examples_per_sec == pytest.approx(most, rel=0.01)
+
+
+def test_an_all_reduce_takes_two_times_the_bytes_and_two_latencies_a_hop():
+    parts = _model(packs=3).all_reduce(8).parts
+    assert parts["all-reduce bandwidth"] == pytest.approx(14 / 8 * 1e8 / 1.25e9)
+    assert parts["all-reduce latency"] == pytest.approx(14 * 3 * 5e-5)
+
+
+@pytest.mark.parametrize("mode,changes,times,name", [
+    (0, {"bytes_per_sec": 1e7}, _EVEN, "all-reduce bandwidth"),
+    (0, {"latency_secs": 1e-2}, _EVEN, "all-reduce latency"),
+    (0, {}, StepTimes(0.05, 0.01, 1.2), "stragglers"),
+    (0, {"input_files": 8}, _EVEN, "input shards"),
+    (0, {"checkpoint_bytes": 1e11}, _EVEN, "checkpoint"),
+    (0, {}, _EVEN, "compute"),
+    (1, {}, _EVEN, "ps bandwidth"),
+    (1, {"bytes_per_sec": 1e13}, _EVEN, "ps computing"),
+    (2, {}, _EVEN, "ps bandwidth"),
+    (2, {"bytes_per_sec": 1e13}, _EVEN, "ps computing"),
+    (2, {"bytes_per_sec": 1e13, "ps_cores": 1000}, _EVEN, "compute")])
+def test_the_bottleneck_has_its_name(mode, changes, times, name):
+    costs = costs_lib.Costs(server=Linear(byte=1e-9), save=Linear(byte=1e-8), record_secs=1e-4)
+    prediction = _all_modes(_model(costs=costs, times=times, **changes), 128, ps=2)[mode]
+    assert prediction.bottleneck == name
+
+
+def test_more_tasks_need_more_ps_and_a_large_variable_makes_more_of_them_useless():
+    model = _model()
+    for is_synchronous in (False, True):
+        needed = [model.ps_needed(tasks, is_synchronous) for tasks in _TASKS]
+        assert needed[0] < needed[1] < needed[2] <= 1024
+    assert _model(largest_bytes=1e8).ps_needed(64, is_synchronous=False) == 1
+
+
+@pytest.mark.parametrize("files,tasks,read", [
+    (8, 8, 1.0), (16, 8, 1.0), (8, 16, 16.0), (8, 3, 1.5), (0, 5, 1.0)])
+def test_files_that_do_not_divide_among_the_tasks_are_read_by_all(files, tasks, read):
+    assert step_model.records_read(files, tasks) == read
+
+
+def test_queues_are_those_of_mean_value_analysis_worked_out_by_hand():
+    assert step_model.queue_secs([1.0], 1.0, customers=1) == [1.0]
+    assert step_model.queue_secs([1.0], 1.0, customers=2) == [1.5]
+    assert step_model.queue_secs([0.5], 0.0, customers=10) == [5.0]
+
+
+@pytest.mark.parametrize("workers", [2, 10, 100])
+def test_waits_for_exponential_workers_are_sums_of_the_harmonic_series(workers):
+    draws = np.random.default_rng(0).exponential(size=(1_000_000 // workers, workers))
+    terms = 1.0 / np.arange(workers, 0, -1)
+    assert stragglers.expected_waits(draws) == pytest.approx(np.cumsum(terms), rel=0.02)
+
+
+def test_backup_workers_pay_with_a_tail_and_not_without_variation():
+    dice = np.random.default_rng(0)
+    assert stragglers.best_backup(np.ones(64)) == 0
+    tail = StepTimes(0.05, 0.01, 1.5).draw(dice, (20_000, 64))
+    assert 1 <= stragglers.best_backup(stragglers.expected_waits(tail)) <= 6
+
+
+def test_waiting_for_all_with_tokens_is_waiting_for_the_slowest():
+    dice = np.random.default_rng(0)
+    step = stragglers.token_step(lambda worker: dice.exponential(), 10, 10, steps=4000)
+    assert step == pytest.approx(sum(1 / i for i in range(1, 11)), rel=0.03)
+
+
+def test_a_token_that_a_late_worker_leaves_costs_another_a_gradient():
+    step = stragglers.token_step(lambda worker: 1000.0 if worker == 2 else 1.0, 3, 2, steps=300)
+    assert step > 1.4  # Without stale tokens the two others would make a step in 1.
+
+
+def test_the_fit_of_step_times_recovers_what_they_were_drawn_with():
+    dice = np.random.default_rng(0)
+    drawn = 0.02 * StepTimes(0.05, 0.02, 1.5).draw(dice, (200_000,))
+    fitted = stragglers.fit(drawn)
+    assert fitted.sigma == pytest.approx(0.05, rel=0.1)
+    assert fitted.tail_probability == pytest.approx(0.02, rel=0.3)
+    assert fitted.tail_shape == pytest.approx(1.5, rel=0.15)
+    plain = stragglers.fit(StepTimes(0.1).draw(dice, (200_000,)))
+    assert plain.sigma == pytest.approx(0.1, rel=0.02) and plain.tail_probability < 1e-3
+
+
+def _run(case, mode, trainers, variables, size, costs):
+    """A run on two cores of a network that computes for 10 ms a step, with these costs."""
+    run = {"case": case, "mode": mode, "trainers": trainers, "cores": min(trainers, 2),
+           "variables": variables, "variable_bytes": size, "batch_size": 32}
+    secs = 0.01 if mode in ("local", "independent") else costs_lib.predicted_secs(
+        costs, run, 0.01)
+    return {**run, "examples_per_sec": run["cores"] * 32 / secs,
+            "cpu_secs": {"ps": costs.server.secs(variables, size)}}
+
+
+def test_the_fit_recovers_the_costs_that_made_the_runs():
+    known = costs_lib.Costs(
+        ring=Linear(2e-4, 3e-4, 2e-9), client=Linear(1e-3, 1e-4, 1e-9),
+        server=Linear(5e-4, 2e-4, 3e-9), sync=Linear(1e-3, 3e-4, 4e-9))
+    runs = [_run(case, mode, trainers, variables, size, known)
+            for case, variables, size in (("a", 4, 4e5), ("b", 4, 1e7), ("c", 30, 1e6))
+            for trainers in (1, 2)
+            for mode in ("local" if trainers == 1 else "independent", "all_reduce", "async_ps",
+                         "sync_ps")]
+    fitted = costs_lib.fit_steps(runs, costs_lib.clock_secs)
+    for name in ("ring", "client", "server", "sync"):
+        assert dataclasses.astuple(getattr(fitted, name)) == pytest.approx(
+            dataclasses.astuple(getattr(known, name)), rel=1e-6)
+    four = _run("a", "sync_ps", 4, 4, 4e5, known)
+    assert costs_lib.predicted_secs(fitted, four, 0.01) == pytest.approx(
+        costs_lib.clock_secs(four))
