@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                       _times(options, measured))
     print(f"costs from {measured['date']}, {measured['machine']}; one task alone:"
           f" {options.batch_size / options.step_secs:,.0f} examples/s")
-    print("\n".join(table(model, options.ps)))
+    print("\n".join([*table(model, options.ps), *advice(model)]))
     if options.largest_mb * 2 > options.model_mb:
         print(f"\nOne variable is {options.largest_mb / options.model_mb:.0%} of the model: more"
               " than one ps do not share its traffic, unless it is partitioned.")
@@ -64,6 +64,20 @@ def table(model: StepModel, ps: int = 0) -> list[str]:
             speed, limit = _cells(predict(tasks, count), tasks * alone)
             cells += [speed, str(count), limit]
         lines.append(f"| {tasks} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def advice(model: StepModel) -> list[str]:
+    """Returns how many ps to take, a sentence a mode, for few, some and many tasks."""
+    lines = [""]
+    for name, predict, is_synchronous in (("synchronous", model.synchronous, True),
+                                          ("asynchronous", model.asynchronous, False)):
+        for tasks in (TASKS[0], TASKS[3], TASKS[-1]):
+            count = model.ps_needed(tasks, is_synchronous)
+            fewer = predict(tasks, max(1, count // 2))
+            left = fewer.examples_per_sec / predict(tasks, count).examples_per_sec
+            lines.append(f"{tasks} {name} tasks: take {count} ps" + (
+                f"; half as many leave {left:.0%} of the speed." if count > 1 else "."))
     return lines
 
 

@@ -35,36 +35,41 @@ class StepTimes:
 
     Attributes:
       sigma: Of the logarithm.
-      tail_probability: Share of the steps that a factor of 1 or more prolongs.
-      tail_shape: Of the factor's Pareto distribution: P(factor > x) = x ** -shape.
+      tail_probability: Share of the steps that a factor prolongs.
+      tail_shape: Of its Pareto distribution: P(factor > x) = (x / least) ** -shape.
+      tail_least: The least factor.
     """
 
     sigma: float
     tail_probability: float = 0.0
     tail_shape: float = 2.0
+    tail_least: float = 1.0
 
     def draw(self, dice: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         """Returns times in medians, float64 of the given shape."""
         times = np.exp(self.sigma * dice.standard_normal(shape))
         is_late = dice.random(shape) < self.tail_probability
-        return np.where(is_late, times * (1.0 + dice.pareto(self.tail_shape, shape)), times)
+        factor = self.tail_least * (1.0 + dice.pareto(self.tail_shape, shape))
+        return np.where(is_late, times * factor, times)
 
 
 def fit(step_secs: np.ndarray) -> StepTimes:
     """Fits the distribution to one worker's measured step times, float [steps].
 
-    Sigma comes from the 16th and 84th percentile, which a tail does not move; the shape is Hill's
-    estimate over the steps beyond three sigmas, 2 where there are none.
+    Sigma comes from the 16th and 84th percentile, which a tail does not move. The tail is what is
+    beyond three sigmas, above the share that a log-normal distribution has there; its shape is
+    Hill's estimate.
     """
     low, median, high = np.quantile(step_secs, [0.159, 0.5, 0.841])
     sigma = math.log(high / low) / 2
     start = median * math.exp(_TAIL_SIGMAS * sigma)
     late = step_secs[step_secs > start]
-    share = max(len(late) / len(step_secs) - _NORMAL_TAIL, 0.0)
-    if not share:
+    share = len(late) / len(step_secs) - _NORMAL_TAIL
+    if share <= 0.0:
         return StepTimes(sigma)
+    # A mean that exists takes a shape above 1.
     shape = max(1.05, 1.0 / float(np.mean(np.log(late / start))))
-    return StepTimes(sigma, min(1.0, share * (start / median) ** shape), shape)
+    return StepTimes(sigma, share, shape, start / median)
 
 
 def expected_waits(draws: np.ndarray) -> np.ndarray:
