@@ -77,11 +77,19 @@ class _Looping(tf.estimator.Estimator):
         return super().train(input_fn, *args, **kwargs)
 
 
-def for_one_process(config: TrainerConfig, model_fn: ModelFn,
-                    params: dict[str, Any]) -> tf.estimator.Estimator:
-    """Builds an Estimator to evaluate, predict or export in this process alone."""
+def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
+                    session_config: tf.compat.v1.ConfigProto | None = None
+                    ) -> tf.estimator.Estimator:
+    """Builds an Estimator to evaluate, predict or export in this process alone.
+
+    Args:
+      config: The settings.
+      model_fn: The user's, adapted.
+      params: Of the model_fn and the input_fn.
+      session_config: The user's, or None.
+    """
     with environment.no_cluster():
-        return _build(config, model_fn, params, strategy.for_one_process(config))
+        return _build(config, model_fn, params, strategy.for_one_process(config), session_config)
 
 
 def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],

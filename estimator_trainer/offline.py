@@ -15,6 +15,7 @@ from estimator_trainer import exporters
 from estimator_trainer import parts as parts_lib
 from estimator_trainer import preflight
 from estimator_trainer import progress
+from estimator_trainer.kept_evaluation import KeptEvaluation
 from estimator_trainer.plan import Plan
 
 
@@ -27,15 +28,17 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = parts_lib.load(plan)
     single = estimator.for_one_process(plan.config, parts.model_fn, parts.params)
+    hook = progress.EvaluationProgress()
     evaluations = []
-    for path in paths:
-        hook, fits = progress.EvaluationProgress(), preflight.CheckpointFits(plan.config, path)
-        with fits.explained():
-            metrics = exporters.plain_metrics(single.evaluate(
-                parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
-                checkpoint_path=path))
-        exporters.log_evaluation(metrics, hook)
-        evaluations.append(metrics)
+    with KeptEvaluation(single, parts.input_fn, [hook]).used_by(single):
+        for path in paths:
+            fits = preflight.CheckpointFits(plan.config, path)
+            with fits.explained():
+                metrics = exporters.plain_metrics(single.evaluate(
+                    parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
+                    checkpoint_path=path))
+            exporters.log_evaluation(metrics, hook)
+            evaluations.append(metrics)
     return evaluations
 
 

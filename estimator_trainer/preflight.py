@@ -14,6 +14,7 @@ from estimator_trainer import checkpoints
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.config import TrainerConfig
+from estimator_trainer.kept_evaluation import KeptEvaluation
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
 
@@ -21,28 +22,23 @@ _SHOWN = 10
 _PART = re.compile(r"/(part|replica)_\d+")
 
 
-def check(plan: Plan, parts: Parts) -> None:
+def check(plan: Plan, parts: Parts, evaluation: KeptEvaluation) -> None:
     """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
+
+    Args:
+      plan: What is to run.
+      parts: What is built.
+      evaluation: Keeps the evaluation's graph, where that can be used again.
 
     Raises:
       ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
         whatever the user's functions raise.
     """
     with environment.no_cluster():
-        _check_metrics(plan.config, _metrics(parts))
+        _check_metrics(plan.config, evaluation.metrics)
         if plan.config.exporters != ("none",):
             _check_export(parts)
     _check_writable(plan.config, plan.task.name)
-
-
-def _metrics(parts: Parts) -> list[str]:
-    with tf.Graph().as_default():
-        tf.compat.v1.train.create_global_step()
-        dataset = parts.input_fn(tf.estimator.ModeKeys.EVAL, parts.params)
-        element = tf.compat.v1.data.make_initializable_iterator(dataset).get_next()
-        features, labels = element if isinstance(element, tuple) else (element, None)
-        spec = _call(parts, features, labels, tf.estimator.ModeKeys.EVAL)
-        return sorted({"loss", "global_step", *(spec.eval_metric_ops or {})})
 
 
 def _check_metrics(config: TrainerConfig, names: list[str]) -> None:

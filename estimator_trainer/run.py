@@ -29,6 +29,7 @@ from estimator_trainer.ending import Announcer
 from estimator_trainer.ending import Watch
 from estimator_trainer.estimator import Experiment
 from estimator_trainer.exporters import EvaluationRecord
+from estimator_trainer.kept_evaluation import KeptEvaluation
 from estimator_trainer.monitor import Monitor
 from estimator_trainer.parts import Parts
 from estimator_trainer.plan import Plan
@@ -110,26 +111,28 @@ def _lead(plan: Plan, stop: Stop, monitor: Monitor, announcer: Announcer) -> Res
     signals.listen_again()
     parts = parts_lib.load(plan)
     record = _record(stop, monitor)
-    preflight.check(plan, parts)
+    single = estimator.for_one_process(config, parts.model_fn, parts.params, parts.session_config)
+    evaluation = KeptEvaluation(single, parts.input_fn, [record.progress])
+    preflight.check(plan, parts, evaluation)
     _announce(plan, parts)
     end = EndOfTraining(config, task, stop, monitor, announcer)
     stopping = early_stopping.build(config, stop.ask, task.name)
     experiment = _experiment(plan, parts, strategies, record, stopping, [end])
-    if is_trained:
-        step, reason = lifecycle.resume_finished(config, record)
-    else:
-        _train(experiment, task, stop, monitor)
-        step, reason = end.step, lifecycle.reason_of(end, stop)
-    monitor.leave_steps()
-    stop.check()
-    announcer.announce("done", step, reason)
-    if presence.evaluator_finishes(config, task, step, stop):
-        return lifecycle.report_of_evaluator(config, task, step, reason)
-    announcer.announce("done", step, reason, finisher=task.name)
-    single = estimator.for_one_process(config, parts.model_fn, parts.params)
-    final = exporters.at_the_end(config, parts.receiver_fn, record)
-    lifecycle.finish(experiment, single, record, final)
-    return lifecycle.report(config, task, record, step, reason)
+    with evaluation.used_by(experiment.estimator, single):
+        if is_trained:
+            step, reason = lifecycle.resume_finished(config, record)
+        else:
+            _train(experiment, task, stop, monitor)
+            step, reason = end.step, lifecycle.reason_of(end, stop)
+        monitor.leave_steps()
+        stop.check()
+        announcer.announce("done", step, reason)
+        if presence.evaluator_finishes(config, task, step, stop):
+            return lifecycle.report_of_evaluator(config, task, step, reason)
+        announcer.announce("done", step, reason, finisher=task.name)
+        final = exporters.at_the_end(config, parts.receiver_fn, record)
+        lifecycle.finish(experiment, single, record, final)
+        return lifecycle.report(config, task, record, step, reason)
 
 
 def _as_worker(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Result:
@@ -158,12 +161,13 @@ def _as_evaluator(plan: Plan, stop: Stop, watch: Watch, monitor: Monitor) -> Res
     strategies = strategy.for_training(config, task)
     parts = parts_lib.load(plan)
     record = _record(stop, monitor)
-    preflight.check(plan, parts)
     stopping = early_stopping.build(config, watch.ask, task.name)
     experiment = _experiment(plan, parts, strategies, record, stopping, [])
+    evaluation = KeptEvaluation(experiment.estimator, parts.input_fn, [record.progress])
+    preflight.check(plan, parts, evaluation)
     final = exporters.at_the_end(config, parts.receiver_fn, record)
     _announce(plan, parts)
-    with presence.beating(config.model_dir, record):
+    with presence.beating(config.model_dir, record), evaluation.used_by(experiment.estimator):
         ending = evaluator.run(experiment, record, final, watch, stop, monitor)
         lifecycle.follow(task, ending)
         return lifecycle.report(config, task, record, ending.step, ending.reason)

@@ -19,6 +19,7 @@ from estimator_trainer.errors import ConfigError
 _COORDINATOR = "tensorflow.python.distribute.distribute_coordinator"
 _CONTEXT = "tensorflow.python.distribute.distribute_coordinator_context"
 _EXPORT = "tensorflow.python.util.tf_export"
+_ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
 
 USED = {
     f"{_COORDINATOR}.run_distribute_coordinator": "starts the server of a task and its work",
@@ -26,6 +27,8 @@ USED = {
     f"{_CONTEXT}.get_current_worker_context": "tells the work which task it is",
     f"{_EXPORT}.API_ATTRS": "where the decorator of Estimator's public names looks up `estimator`",
     f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
+    f"{_ESTIMATOR}._write_dict_to_summary": "logs an evaluation, and writes its events",
+    f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
 }
 OPTIONAL = {
     "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
@@ -71,6 +74,13 @@ def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:
 def worker_context() -> Any:
     """Returns the coordinator's description of the task that runs in this thread."""
     return use(f"{_CONTEXT}.get_current_worker_context")()
+
+
+def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str) -> None:
+    """Writes what `Estimator.evaluate` writes when it is done."""
+    step = metrics["global_step"]
+    use(f"{_ESTIMATOR}._write_dict_to_summary")(folder, metrics, step)
+    use(f"{_ESTIMATOR}._write_checkpoint_path_to_summary")(folder, checkpoint_path, step)
 
 
 def imported_with_legacy_keras(default: bool) -> bool:

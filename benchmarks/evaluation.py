@@ -1,0 +1,140 @@
+"""What an evaluation between two checkpoints adds to a training, beside a bare pass over the set.
+
+    python benchmarks/evaluation.py --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
+
+The tutorial's CNN trains on Fashion-MNIST's TFRecords and saves every --every steps: without
+evaluations between, with the Estimator's own (graph, session and input built anew), and with those
+of this project. The seconds between the same two checkpoints, less those without evaluations, are
+what the evaluations cost. A bare pass runs the metrics' updates over the 10,000 test images in a
+session whose graph and variables are there already; its input starts over each time. All of them
+in turn, --repeats times; printed are the medians, and the ratio to the bare pass of its own turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+_EVALUATIONS = 20
+_PASSES = 10
+# The first evaluation has a session to make, and the first steps have much to make ready.
+_FIRST = 2
+_NEVER = "--eval_throttle_secs=1000000"
+_KINDS = {"own": "Estimator.evaluate", "kept": "this project"}
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--idx", help="folder of the set as IDX files")
+    parser.add_argument("--work", default="/tmp/benchmarks")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--every", type=int, default=50)
+    parser.add_argument("--run", choices=["bare", "none", *_KINDS], help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    records = pathlib.Path(options.work) / "records"
+    if options.run == "bare":
+        print(_bare_pass(records))
+        return
+    if options.run:
+        print(_training(records, options.run, options.every))
+        return
+    if not records.exists():
+        subprocess.run([sys.executable, "-m", "input_fns.convert", f"--idx={options.idx}",
+                        f"--output={records}", "--shards=8"], check=True, cwd=REPO)
+    secs: dict[str, list[float]] = {"bare": [], **{kind: [] for kind in _KINDS}}
+    for _ in range(options.repeats):
+        secs["bare"].append(_in_a_process("bare", options))
+        without = _in_a_process("none", options)
+        for kind in _KINDS:
+            secs[kind].append((_in_a_process(kind, options) - without) / _EVALUATIONS)
+    _print_table(secs)
+
+
+def _in_a_process(run: str, options: argparse.Namespace) -> float:
+    ran = subprocess.run(
+        [sys.executable, __file__, f"--run={run}", f"--work={options.work}",
+         f"--every={options.every}"], capture_output=True, text=True, check=False, cwd=REPO)
+    if ran.returncode:
+        sys.exit(f"{run} failed:\n{ran.stderr[-3000:]}")
+    secs = float(ran.stdout.strip().splitlines()[-1])
+    print(f"{run:5} {secs:8.3f} s", flush=True)
+    return secs
+
+
+def _bare_pass(records: pathlib.Path) -> float:
+    """Returns the median seconds of a pass."""
+    import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.
+
+    # isort: split
+    import tensorflow as tf
+
+    from input_fns import tfrecord
+    from model_fns import cnn
+    params = {**tfrecord.DEFAULT_PARAMS, **cnn.DEFAULT_PARAMS, "num_classes": 10,
+              "eval_files": f"{records}/test-*"}
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        dataset = tfrecord.input_fn("eval", params)
+        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+        spec = cnn.model_fn(*iterator.get_next(), "eval", params)
+        metrics = [*spec.eval_metric_ops.values(), tf.compat.v1.metrics.mean(spec.loss)]
+        update = tf.group(*(update for _, update in metrics))
+        session.run([tf.compat.v1.global_variables_initializer(),
+                     tf.compat.v1.local_variables_initializer()])
+        secs = []
+        for _ in range(1 + _PASSES):
+            start = time.perf_counter()
+            session.run(iterator.initializer)
+            try:
+                while True:
+                    session.run(update)
+            except tf.errors.OutOfRangeError:
+                secs.append(time.perf_counter() - start)
+    return statistics.median(secs[1:])
+
+
+def _training(records: pathlib.Path, kind: str, every: int) -> float:
+    """Returns the seconds from one checkpoint to another, _EVALUATIONS evaluations between."""
+    from estimator_trainer import cli
+    if kind == "own":
+        _keep_nothing()
+    with tempfile.TemporaryDirectory() as folder:
+        last = _FIRST + _EVALUATIONS
+        code = cli.main([
+            "--model_fn=cnn", "--input_fn=tfrecord", f"--param=train_files={records}/train-*",
+            f"--param=eval_files={records}/test-*", f"--model_dir={folder}", "--exporters=none",
+            f"--train_steps={last * every}", f"--eval_every_steps={every}",
+            "--keep_checkpoint_max=100", *([_NEVER] if kind == "none" else [])])
+        if code:
+            sys.exit(code)
+        first, end = (pathlib.Path(folder, f"model.ckpt-{n * every}.index").stat().st_mtime_ns
+                      for n in (_FIRST, last))
+    return (end - first) / 1e9
+
+
+def _keep_nothing() -> None:
+    """Leaves the Estimator's own `evaluate` as it is."""
+    import contextlib
+
+    import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.
+    from estimator_trainer.kept_evaluation import KeptEvaluation
+    KeptEvaluation.used_by = lambda *_: contextlib.nullcontext()
+
+
+def _print_table(secs: dict[str, list[float]]) -> None:
+    print("\n| 10,000 images | seconds | bare passes | min-max |\n|---|---|---|---|")
+    print(f"| bare pass | {statistics.median(secs['bare']):.3f} | 1 | |")
+    for kind, title in _KINDS.items():
+        ratios = [own / bare for own, bare in zip(secs[kind], secs["bare"])]
+        print(f"| {title} | {statistics.median(secs[kind]):.3f} | {statistics.median(ratios):.2f}x |"
+              f" {min(ratios):.2f}-{max(ratios):.2f} |")
+
+
+if __name__ == "__main__":
+    main()
