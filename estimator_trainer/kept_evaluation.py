@@ -96,6 +96,10 @@ class KeptEvaluation:
             raise
         return values
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> KeptEvaluation:
+        """Returns this: TensorFlow 2.15 copies an Estimator, and what it holds, for a strategy."""
+        return self
+
     def _run(self, built: EvaluationGraph, path: str, steps: int | None,
              hooks: Sequence[tf.estimator.SessionRunHook]) -> dict[str, Any]:
         if self._session is None:
