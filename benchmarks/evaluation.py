@@ -132,7 +132,8 @@ def _print_table(secs: dict[str, list[float]]) -> None:
     print(f"| bare pass | {statistics.median(secs['bare']):.3f} | 1 | |")
     for kind, title in _KINDS.items():
         ratios = [own / bare for own, bare in zip(secs[kind], secs["bare"])]
-        print(f"| {title} | {statistics.median(secs[kind]):.3f} | {statistics.median(ratios):.2f}x |"
+        median = statistics.median(ratios)
+        print(f"| {title} | {statistics.median(secs[kind]):.3f} | {median:.2f}x |"
               f" {min(ratios):.2f}-{max(ratios):.2f} |")
 
 

@@ -166,7 +166,7 @@ def test_what_would_not_start_over_is_built_anew(reason, job, written, caplog):
     assert "loss" in kept.metrics
     with caplog.at_level("INFO"), kept.used_by(single):
         assert "evaluate" not in vars(single)
-    assert f"each evaluation is built anew: " in caplog.text and reason in caplog.text
+    assert "each evaluation is built anew: " in caplog.text and reason in caplog.text
 
 
 def test_the_number_of_batches_is_exact(job):
