@@ -5,20 +5,24 @@
 The tutorial's CNN trains on Fashion-MNIST's TFRecords and saves every --every steps: without
 evaluations between, with the Estimator's own (graph, session and input built anew), and with those
 of this project. The seconds between the same two checkpoints, less those without evaluations, are
-what the evaluations cost. A bare pass runs the metrics' updates over the 10,000 test images in a
-session whose graph and variables are there already; its input starts over each time. All of them
-in turn, --repeats times; printed are the medians, and the ratio to the bare pass of its own turn.
+what the evaluations cost; all three must end with the same metrics. A bare pass runs the metrics'
+updates over the 10,000 test images in a session whose graph and variables are there already; its
+input starts over each time. All of them in turn, --repeats times; printed are the medians, and the
+ratio to the bare pass of its own turn.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 _EVALUATIONS = 20
@@ -35,37 +39,43 @@ def main() -> None:
     parser.add_argument("--idx", help="folder of the set as IDX files")
     parser.add_argument("--work", default="/tmp/benchmarks")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--every", type=int, default=50)
+    parser.add_argument("--every", type=int, default=20)
     parser.add_argument("--run", choices=["bare", "none", *_KINDS], help=argparse.SUPPRESS)
     options = parser.parse_args()
     records = pathlib.Path(options.work) / "records"
     if options.run == "bare":
-        print(_bare_pass(records))
+        print(json.dumps({"secs": _bare_pass(records)}))
         return
     if options.run:
-        print(_training(records, options.run, options.every))
+        print(json.dumps(_training(records, options.run, options.every)))
         return
     if not records.exists():
         subprocess.run([sys.executable, "-m", "input_fns.convert", f"--idx={options.idx}",
                         f"--output={records}", "--shards=8"], check=True, cwd=REPO)
     secs: dict[str, list[float]] = {"bare": [], **{kind: [] for kind in _KINDS}}
+    peaks = {kind: 0.0 for kind in _KINDS}
     for _ in range(options.repeats):
-        secs["bare"].append(_in_a_process("bare", options))
+        secs["bare"].append(_in_a_process("bare", options)["secs"])
         without = _in_a_process("none", options)
         for kind in _KINDS:
-            secs[kind].append((_in_a_process(kind, options) - without) / _EVALUATIONS)
-    _print_table(secs)
+            ran = _in_a_process(kind, options)
+            if ran["metrics"] != without["metrics"]:
+                sys.exit(f"{kind} ended with {ran['metrics']}, without evaluations it was"
+                         f" {without['metrics']}")
+            secs[kind].append((ran["secs"] - without["secs"]) / _EVALUATIONS)
+            peaks[kind] = max(peaks[kind], ran["peak_rss_mb"])
+    _print_table(secs, peaks)
 
 
-def _in_a_process(run: str, options: argparse.Namespace) -> float:
+def _in_a_process(run: str, options: argparse.Namespace) -> dict[str, Any]:
     ran = subprocess.run(
         [sys.executable, __file__, f"--run={run}", f"--work={options.work}",
          f"--every={options.every}"], capture_output=True, text=True, check=False, cwd=REPO)
     if ran.returncode:
         sys.exit(f"{run} failed:\n{ran.stderr[-3000:]}")
-    secs = float(ran.stdout.strip().splitlines()[-1])
-    print(f"{run:5} {secs:8.3f} s", flush=True)
-    return secs
+    result: dict[str, Any] = json.loads(ran.stdout.strip().splitlines()[-1])
+    print(f"{run:5} {result['secs']:8.3f} s", flush=True)
+    return result
 
 
 def _bare_pass(records: pathlib.Path) -> float:
@@ -99,7 +109,7 @@ def _bare_pass(records: pathlib.Path) -> float:
     return statistics.median(secs[1:])
 
 
-def _training(records: pathlib.Path, kind: str, every: int) -> float:
+def _training(records: pathlib.Path, kind: str, every: int) -> dict[str, Any]:
     """Returns the seconds from one checkpoint to another, _EVALUATIONS evaluations between."""
     from estimator_trainer import cli
     if kind == "own":
@@ -109,13 +119,15 @@ def _training(records: pathlib.Path, kind: str, every: int) -> float:
         code = cli.main([
             "--model_fn=cnn", "--input_fn=tfrecord", f"--param=train_files={records}/train-*",
             f"--param=eval_files={records}/test-*", f"--model_dir={folder}", "--exporters=none",
-            f"--train_steps={last * every}", f"--eval_every_steps={every}",
+            f"--train_steps={last * every}", f"--eval_every_steps={every}", "--seed=1",
             "--keep_checkpoint_max=100", *([_NEVER] if kind == "none" else [])])
         if code:
             sys.exit(code)
         first, end = (pathlib.Path(folder, f"model.ckpt-{n * every}.index").stat().st_mtime_ns
                       for n in (_FIRST, last))
-    return (end - first) / 1e9
+        metrics = json.loads(pathlib.Path(folder, "result.json").read_text())["metrics"]
+    return {"secs": (end - first) / 1e9, "metrics": metrics,
+            "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
 def _keep_nothing() -> None:
@@ -127,14 +139,15 @@ def _keep_nothing() -> None:
     KeptEvaluation.used_by = lambda *_: contextlib.nullcontext()
 
 
-def _print_table(secs: dict[str, list[float]]) -> None:
-    print("\n| 10,000 images | seconds | bare passes | min-max |\n|---|---|---|---|")
-    print(f"| bare pass | {statistics.median(secs['bare']):.3f} | 1 | |")
+def _print_table(secs: dict[str, list[float]], peaks: dict[str, float]) -> None:
+    print("\n| 10,000 images | seconds | bare passes | min-max | peak MB of the training |\n"
+          "|---|---|---|---|---|")
+    print(f"| bare pass | {statistics.median(secs['bare']):.3f} | 1 | | |")
     for kind, title in _KINDS.items():
         ratios = [own / bare for own, bare in zip(secs[kind], secs["bare"])]
         median = statistics.median(ratios)
         print(f"| {title} | {statistics.median(secs[kind]):.3f} | {median:.2f}x |"
-              f" {min(ratios):.2f}-{max(ratios):.2f} |")
+              f" {min(ratios):.2f}-{max(ratios):.2f} | {peaks[kind]:.0f} |")
 
 
 if __name__ == "__main__":
