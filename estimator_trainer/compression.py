@@ -29,7 +29,7 @@ def compress(strategy: tf.distribute.Strategy, dtype: tf.DType) -> tf.distribute
 def _compressing(kind: type, dtype: tf.DType) -> type:
     """Returns a subclass of a kind of StrategyExtended."""
 
-    class Compressing(kind):  # type: ignore[misc,valid-type]
+    class Compressing(kind):
         """Casts what it reduces."""
 
         def batch_reduce_to(self, reduce_op: tf.distribute.ReduceOp,
