@@ -19,13 +19,38 @@ def ballot() -> tf.Tensor:
     return made
 
 
-def counts(is_last: tf.Tensor, examples: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
-    """Returns how many trainers of an all-reduce end, ask to end, and ran out of data: int32 [3].
+def counts(is_last: tf.Tensor, is_empty: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
+    """Returns how many trainers of an all-reduce end, ran out of data, and ask to end: int32 [3].
+
+    To be called in a replica.
 
     Args:
       is_last: Whether this trainer's input ends with this batch.
-      examples: Of this batch; none where its process has run out of data.
+      is_empty: Whether this batch has no examples, since its process has run out of data.
       ballot: See `ballot`.
     """
-    own = tf.stack([tf.cast(is_last, tf.int32), ballot, tf.cast(tf.equal(examples, 0), tf.int32)])
+    return _sum(tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_empty, tf.int32), ballot]))
+
+
+def agree(steps: tf.Tensor, may_end: bool, ballot: tf.Tensor,
+          num_trainers: int) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Lets the trainers of an all-reduce agree on a session run; to be called in a replica.
+
+    Args:
+      steps: How many this trainer would make, an int64 scalar.
+      may_end: Whether its input may end.
+      ballot: See `ballot`.
+      num_trainers: How many there are.
+
+    Returns:
+      Steps to make, an int64 scalar, 1 if a trainer asks to end; whether the input of one may
+      end, a bool scalar; and how many ask to end, an int32 scalar.
+    """
+    total, ending, asked = tf.unstack(_sum(tf.stack(
+        [steps, tf.constant(may_end, tf.int64), tf.cast(ballot, tf.int64)])))
+    return (tf.where(asked > 0, tf.constant(1, tf.int64), total // num_trainers), ending > 0,
+            tf.cast(asked, tf.int32))
+
+
+def _sum(own: tf.Tensor) -> tf.Tensor:
     return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own)

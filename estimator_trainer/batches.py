@@ -56,7 +56,7 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
     Returns:
       Elements `(batch, is_last)`; one batch more than before is read ahead, if there is an end.
     """
-    if _is_endless(dataset):
+    if is_endless(dataset):
         return tf.data.Dataset.zip((dataset, tf.data.Dataset.from_tensors(False).repeat()))
     wrapped = _wrap(dataset)
     specs = wrapped.element_spec
@@ -80,15 +80,8 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
             .scan(nothing, hold_back).skip(1).map(restore_shapes).prefetch(1))
 
 
-def size(batch: Any) -> tf.Tensor:
-    """Returns the number of examples in a batch, an int64 scalar."""
-    first = tf.nest.flatten(batch)[0]
-    is_sparse = isinstance(first, tf.SparseTensor)
-    return first.dense_shape[0] if is_sparse else tf.shape(first, out_type=tf.int64)[0]
-
-
-def _is_endless(dataset: tf.data.Dataset) -> bool:
-    """Returns whether the dataset is known to have no end, and does not need to be marked."""
+def is_endless(dataset: tf.data.Dataset) -> bool:
+    """Returns whether the dataset is known to have no end."""
     count = tf.data.experimental.cardinality(dataset)
     if tf.executing_eagerly():
         return int(count) == tf.data.INFINITE_CARDINALITY
@@ -97,6 +90,13 @@ def _is_endless(dataset: tf.data.Dataset) -> bool:
             return int(session.run(count)) == tf.data.INFINITE_CARDINALITY
     except tf.errors.OpError:
         return False  # What it hangs on is on another machine, or not made yet.
+
+
+def size(batch: Any) -> tf.Tensor:
+    """Returns the number of examples in a batch, an int64 scalar."""
+    first = tf.nest.flatten(batch)[0]
+    is_sparse = isinstance(first, tf.SparseTensor)
+    return first.dense_shape[0] if is_sparse else tf.shape(first, out_type=tf.int64)[0]
 
 
 def _wrap(dataset: tf.data.Dataset) -> tf.data.Dataset:

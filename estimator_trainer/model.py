@@ -77,12 +77,18 @@ class _Adapted:
         specs = []
 
         def step(batch: Any) -> step_loop.Step:
-            spec, made = self._step(batch, ballot, call)
+            spec, made = self._step(batch, call)
             specs.append(spec)
             return made
 
         is_looped = step_loop.is_wanted()
-        made = self._looped(step, specs) if is_looped else step((features, labels))
+        if is_looped:
+            made = self._looped(step, specs, ballot)
+        else:
+            made = step((features, labels))
+            if ballot is not None:
+                made = made._replace(counts=ballots.counts(
+                    made.is_last, tf.equal(made.examples, 0), ballot))
         if specs:  # Of a loop, in one replica only.
             progress.watch(made.examples, made.loss)
         training_end.watch(made)
@@ -96,7 +102,8 @@ class _Adapted:
             scaffold=specs[0].scaffold if specs else None)
 
     def _looped(self, step: Callable[[Any], step_loop.Step],
-                specs: list[tf.estimator.EstimatorSpec]) -> step_loop.Step:
+                specs: list[tf.estimator.EstimatorSpec],
+                ballot: tf.Tensor | None) -> step_loop.Step:
         if self._is_class:
             raise step_loop.Obstacle("it runs its own iterations")
 
@@ -106,10 +113,9 @@ class _Adapted:
             step_loop.check(specs[-1], self._config, known)
             return made
 
-        num_trainers = self._task.num_trainers if self._is_all_reduce else 1
-        return step_loop.build(checked, self._config, num_trainers)
+        return step_loop.build(checked, self._config, self._task.num_trainers, ballot)
 
-    def _step(self, batch: Any, ballot: tf.Tensor | None,
+    def _step(self, batch: Any,
               call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, step_loop.Step]:
         marked, labels = batch if isinstance(batch, tuple) else (batch, None)
         features, is_last = marked[data.FEATURES], marked[data.IS_LAST]
@@ -119,8 +125,7 @@ class _Adapted:
         if fed_batch is not None:
             features, is_last = fed_batch, tf.constant(False)
         examples = batches.size(features)
-        counts = None if ballot is None else ballots.counts(is_last, examples, ballot)
-        return spec, step_loop.Step(spec.train_op, spec.loss, is_last, examples, counts)
+        return spec, step_loop.Step(spec.train_op, spec.loss, is_last, examples)
 
 
 def _placed(device: str) -> ContextManager[Any]:

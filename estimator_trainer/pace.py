@@ -42,6 +42,7 @@ class Pace:
         self._runs = 0
         self._step_secs = self._secs = self._waited_secs = 0.0
         self._started, self._first = 0.0, 0
+        self._ended: float | None = None
 
     def start(self, step: int) -> None:
         """Takes note of the step that a session begins with, from which TensorFlow's hooks count.
@@ -53,11 +54,15 @@ class Pace:
         self.steps = self._fitting()
         if self._is_exact:
             self.steps = max(1, min(self.steps, self._next_due(step) - _SINGLE_RUNS - step))
-        self._started = time.monotonic()
+        self._started, self._ended = time.monotonic(), None
         return self.steps
 
+    def end_run(self) -> None:
+        """Takes note that the run is over, before something else takes its time."""
+        self._ended = time.monotonic()
+
     def made(self, steps: int, waited_secs: float) -> None:
-        """Takes note of a run that ends now.
+        """Takes note of a run that ends now, or has ended (`end_run`).
 
         Args:
           steps: That it made.
@@ -66,7 +71,7 @@ class Pace:
         self._runs += 1
         if self._runs == 1:
             return  # It prepares the graph, and fills the buffers of the input.
-        secs = time.monotonic() - self._started
+        secs = (self._ended or time.monotonic()) - self._started
         self._secs += secs
         self._waited_secs += waited_secs
         per_step = secs / max(1, steps)

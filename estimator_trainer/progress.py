@@ -35,6 +35,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
     Attributes:
       step: The last global step seen.
+      pace: Tells how many steps a session run makes.
     """
 
     def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
@@ -46,14 +47,14 @@ class TrainingProgress(tf.estimator.SessionRunHook):
           max_steps: The global step at which training ends, or None.
           num_synchronous: Processes whose batches make up one global step together.
           train_examples: Examples of one epoch, or 0 if that is unknown.
-          pace: Tells how many steps a session run makes.
+          pace: See above.
         """
         self.step = 0
         self._every_steps = every_steps
         self._max_steps = max_steps
         self._num_synchronous = num_synchronous
         self._train_examples = train_examples
-        self._pace = pace
+        self.pace = pace
         self._is_terminal = sys.stderr.isatty()
 
     def begin(self) -> None:
@@ -75,8 +76,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
         now = self._resume()
         past = self._own_steps % self._every_steps
-        self._own_steps += self._pace.steps
-        self._is_line = past + self._pace.steps >= self._every_steps
+        self._own_steps += self.pace.steps
+        self._is_line = past + self.pace.steps >= self._every_steps
         self._is_bar = self._is_terminal and now - self._bar_time >= _BAR_SECS
         if self._is_line or self._is_bar:
             return tf.estimator.SessionRunArgs(self._fetches)
@@ -102,7 +103,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     def end(self, session: tf.compat.v1.Session) -> None:
         logs.clear_bar()
         self.step = int(session.run(self._global_step))
-        waited = self._pace.waited_share
+        waited = self.pace.waited_share
         if waited is not None:
             logging.info("training waited %.0f%% of its time for input: %s was the limit",
                          100 * waited, "input" if waited > _MUCH_WAITING else "compute")
@@ -148,17 +149,22 @@ def for_training(config: TrainerConfig, task: TaskConfig,
                             train_examples, pace)
 
 
-class PauseToEvaluate(tf.estimator.CheckpointSaverListener):
-    """Stops the clock of training when a checkpoint is saved, since evaluation in process follows.
+class SavingListener(tf.estimator.CheckpointSaverListener):
+    """Stops the clock of the pace when a checkpoint is to be saved, which comes after a run.
 
-    The Estimator puts its own listener, which evaluates, after those of the TrainSpec.
+    If an evaluation in process follows it stops the clock of training too, once that is saved: the
+    Estimator puts its own listener, which evaluates, after those of the TrainSpec.
     """
 
-    def __init__(self, progress: TrainingProgress):
-        self._progress = progress
+    def __init__(self, progress: TrainingProgress, evaluates: bool):
+        self._progress, self._evaluates = progress, evaluates
+
+    def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
+        self._progress.pace.end_run()
 
     def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
-        self._progress.pause()
+        if self._evaluates:
+            self._progress.pause()
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):

@@ -16,10 +16,12 @@ def train_spec(config: TrainerConfig, task: TaskConfig, input_fn: InputFn,
     """Builds the training spec: the steps and the hooks of this role."""
     trained = [hook for hook in hooks if isinstance(hook, progress.TrainingProgress)]
     evaluates_in_process = task.is_local or task.head_evaluates
+    # The Estimator calls none in an all-reduce, and warns.
+    is_heard = config.train_distribute != "multi_worker_mirrored"
     return tf.estimator.TrainSpec(
         input_fn=input_fn, max_steps=config.max_steps, hooks=hooks,
-        saving_listeners=[progress.PauseToEvaluate(hook)
-                          for hook in trained if evaluates_in_process])
+        saving_listeners=[progress.SavingListener(hook, evaluates_in_process)
+                          for hook in trained if is_heard])
 
 
 def eval_spec(config: TrainerConfig, input_fn: InputFn, record: EvaluationRecord,

@@ -6,10 +6,12 @@ processes take part in it.
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 import tensorflow as tf
 
+from estimator_trainer import ballots
+from estimator_trainer import batches
 from estimator_trainer import errors
 from estimator_trainer.config import TrainerConfig
 
@@ -32,15 +34,15 @@ class Step(NamedTuple):
       loss: Its loss, a scalar.
       is_last: Whether the input ends with its batch, a bool scalar.
       examples: Of its batch, an int64 scalar; of a loop, their mean.
-      counts: Of the trainers, who make it together: int32 numbers, all 0 unless training is to
-        end after this step; None for a trainer by itself.
+      counts: Of the trainers, who make it together, see `ballots.counts`; None for a trainer by
+        itself.
     """
 
     train_op: Any
     loss: tf.Tensor
     is_last: tf.Tensor
     examples: tf.Tensor
-    counts: tf.Tensor | None
+    counts: tf.Tensor | None = None
 
 
 class _State(NamedTuple):
@@ -71,26 +73,28 @@ def is_wanted() -> bool:
     return bool(tf.compat.v1.get_collection(_DATASET))
 
 
-def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int) -> Step:
+def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
+          ballot: tf.Tensor | None) -> Step:
     """Builds the loop, in one replica for all of this process.
 
     Args:
       step: Makes a replica's step with an element of the dataset.
       config: Tells `max_steps`.
-      num_trainers: Processes that make each step together, or 1.
+      num_trainers: How many train.
+      ballot: By which they agree to end (ballots.py) if they make each step together, or None.
 
     Raises:
       Obstacle: if a step cannot be made in a loop.
     """
+    [dataset] = tf.compat.v1.get_collection_ref(_DATASET)
     steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
-    context = tf.distribute.get_replica_context()
     # Each has timed its own steps, and all must make as many.
-    agreed = steps if num_trainers == 1 else context.all_reduce(
-        tf.distribute.ReduceOp.SUM, steps) // num_trainers
+    agreed = (steps,) if ballot is None else ballots.agree(
+        steps, not batches.is_endless(dataset), ballot, num_trainers)
 
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
         tf.compat.v1.add_to_collection(STEPS, steps)
-        [agreed] = strategy.experimental_local_results(per_replica[0])[:1]
+        agreed = [strategy.experimental_local_results(each)[0] for each in per_replica]
         try:
             return _build(strategy, step, agreed, config.max_steps)
         except (Obstacle, errors.TrainerError):
@@ -99,7 +103,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int)
             # Of the loop or of the model; the same step by itself, which is tried next, will tell.
             raise Obstacle(f"in a loop it raises {type(error).__name__}: {error}") from error
 
-    return context.merge_call(build_for_all, args=(agreed,))
+    return tf.distribute.get_replica_context().merge_call(build_for_all, args=agreed)
 
 
 def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
@@ -134,11 +138,12 @@ def things() -> dict[str, int]:
         keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS)}
 
 
-def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step], steps: tf.Tensor,
-           max_steps: int | None) -> Step:
+def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step],
+           agreed: Sequence[tf.Tensor], max_steps: int | None) -> Step:
+    """Builds the loop; `agreed` is what `ballots.agree` returns, or the steps alone."""
     [dataset] = tf.compat.v1.get_collection_ref(_DATASET)
     iterator = _iterator(strategy, dataset)
-    is_alone: list[bool] = []
+    steps, *together = agreed
 
     def body(*flat: tf.Tensor) -> _State:
         state = _State(*flat)
@@ -146,22 +151,21 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step], steps:
         made = strategy.extended.call_for_each_replica(step, args=(batch,))
         train_ops, losses, lasts, examples = (
             strategy.experimental_local_results(each) for each in made[:-1])
-        is_alone.append(made.counts is None)
-        counts = (state.counts if made.counts is None else
-                  strategy.experimental_local_results(made.counts)[0])
+        is_last = tf.reduce_any(tf.stack(lasts))
+        counts = (_counts(strategy, is_last, tf.reduce_any(tf.equal(examples, 0)), *together)
+                  if together else state.counts)
         with tf.control_dependencies(train_ops):
             global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
             return _State(
-                state.count + 1, global_step, tf.reduce_any(tf.stack(lasts)),
-                tf.identity(counts),
+                state.count + 1, global_step, tf.identity(is_last), tf.identity(counts),
                 tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses),
                 state.examples + tf.add_n(examples), state.waited_secs + waited_secs,
                 _merged_summaries())
 
     def goes_on(*flat: tf.Tensor) -> tf.Tensor:
         state = _State(*flat)
-        goes = tf.logical_and(state.count < steps, tf.logical_not(state.is_last))
-        goes = tf.logical_and(goes, tf.reduce_all(tf.equal(state.counts, 0)))
+        is_ending = tf.reduce_any(state.counts > 0) if together else state.is_last
+        goes = tf.logical_and(state.count < steps, tf.logical_not(is_ending))
         # Another trainer may have made the last one.
         return tf.logical_and(goes, state.global_step < max_steps) if max_steps else goes
 
@@ -174,7 +178,18 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step], steps:
                         (tf.compat.v1.GraphKeys.SUMMARIES, end.summary)):
         tf.compat.v1.add_to_collection(name, value)
     return Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
-                None if is_alone[0] else end.counts)
+                end.counts if together else None)
+
+
+def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.Tensor,
+            may_end: tf.Tensor, asked: tf.Tensor) -> tf.Tensor:
+    """Returns what `ballots.counts` does; asks the other trainers only if an input may end."""
+    def ask() -> tf.Tensor:
+        counted = strategy.extended.call_for_each_replica(
+            ballots.counts, args=(is_last, is_empty, tf.constant(0)))
+        return strategy.experimental_local_results(counted)[0]
+
+    return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
 
 
 def _iterator(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Any:

@@ -155,7 +155,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def _why_to_end(self, values: dict[str, Any]) -> str:
         request = self._stop.request
         if self._ballots:
-            last, asked, empty = (int(count) for count in values["counts"])
+            last, empty, asked = (int(count) for count in values["counts"])
             if empty:
                 raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
             ends, is_asked = last > 0, asked > 0

@@ -122,3 +122,65 @@ def test_the_pace_makes_single_runs_before_all_that_is_due():
         at = ends.index(due)
         assert ends[at - 1] == due - 1 and ends[at - 2] == due - 2
     assert ends[:3] == [1, 2, 52]  # The first prepares the graph, the second is timed.
+
+
+@pytest.mark.parametrize("name, flags", [
+    ("mirrored", ["--num_replicas=2"]), ("central_storage", ["--num_replicas=2"]),
+    ("one_device", [])])
+def test_a_strategy_of_one_process_loops_and_trains_the_same(name, flags, tmp_path, data_dir):
+    flags = ["--model_fn=linear", f"--train_distribute={name}", "--train_steps=90", *flags]
+    log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
+    looped, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=20")
+    assert "of its time for input" in looped and "of its time for input" not in log
+    assert one.keys() == many.keys()
+    for key, value in one.items():
+        np.testing.assert_allclose(many[key], value, rtol=1e-5, atol=1e-6, err_msg=key)
+
+
+def _train_together(folder, data_dir, flags, **counts):
+    """Trains in a cluster of `counts`; returns the chief's log and the last variables."""
+    folder.mkdir()
+    model_dir = folder / "model"
+    with jobs.running(folder, jobs.cluster(**counts), [
+            "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={model_dir}",
+            "--seed=1", "--exporters=none", "--log_every_steps=20", *flags]) as tasks:
+        jobs.wait(list(tasks.values()), 120)
+        assert all(task.code == 0 for task in tasks.values())
+        log = tasks["chief:0"].log
+    reader = tf.train.load_checkpoint(tf.train.latest_checkpoint(str(model_dir)))
+    return log, {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+@pytest.mark.parametrize("end", ["--train_steps=90", "--train_epochs=3"])
+def test_an_all_reduce_loops_and_trains_the_same_to_the_same_end(end, tmp_path, data_dir):
+    flags = ["--train_distribute=multi_worker_mirrored", end]
+    log, one = _train_together(tmp_path / "one", data_dir, [*flags, "--steps_per_loop=1"],
+                               chief=1, worker=1)
+    looped, many = _train_together(tmp_path / "many", data_dir, [*flags, "--steps_per_loop=0"],
+                                   chief=1, worker=1)
+    assert "of its time for input" in looped and "of its time for input" not in log
+    assert one.keys() == many.keys()
+    for key, value in one.items():
+        np.testing.assert_allclose(many[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
+
+
+@pytest.mark.parametrize("strategy", ["none", "parameter_server"])
+def test_asynchronous_trainers_loop_and_end_at_the_goal(strategy, tmp_path, data_dir):
+    log, variables = _train_together(
+        tmp_path / "job", data_dir, [f"--train_distribute={strategy}", "--train_steps=2000"],
+        chief=1, worker=1, ps=1)
+    assert "of its time for input" in log and "one step in a session run" not in log
+    assert 2000 <= variables["global_step"] <= 2001
+
+
+def test_a_request_ends_an_all_reduce_that_loops_at_one_step(tmp_path, data_dir):
+    with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1), [
+            "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
+            "--train_distribute=multi_worker_mirrored", "--train_steps=100000000",
+            "--exporters=none", "--log_every_steps=100"]) as tasks:
+        jobs.wait_for(lambda: len(tasks["chief:0"].losses) > 3, 60)
+        tasks["worker:0"].process.send_signal(signal.SIGTERM)
+        jobs.wait_for(lambda: all(task.code is not None for task in tasks.values()), 40)
+        steps = [re.findall(r"status=\w+ step=(\d+)", task.last_line) for task in tasks.values()]
+        assert steps[0] == steps[1] and int(steps[0][0]) == jobs.saved_step(tmp_path / "model")
+        assert "one step in a session run" not in tasks["chief:0"].log
