@@ -213,10 +213,18 @@ def _pull(iterator: Any) -> tuple[Any, tf.Tensor]:
     start = tf.timestamp()
     with tf.control_dependencies([start]):
         batch = iterator.get_next()
-    tensors = tf.nest.flatten(tf.distribute.get_strategy().experimental_local_results(batch),
-                              expand_composites=True)
+    tensors = tf.nest.flatten(batch, expand_composites=True)
     with tf.control_dependencies(tensors):
-        return batch, tf.timestamp() - start
+        end = tf.timestamp()
+    # Else it might be read only when a thread has time for it, after the first layers.
+    with tf.control_dependencies([end]):
+        timed = [_identity(tensor) for tensor in tensors]
+    return tf.nest.pack_sequence_as(batch, timed, expand_composites=True), end - start
+
+
+def _identity(tensor: tf.Tensor) -> tf.Tensor:
+    with tf.device(tensor.device or None):
+        return tf.identity(tensor)
 
 
 def _merged_summaries() -> tf.Tensor:
