@@ -79,6 +79,7 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
                 f"input_fn {name!r} returned a {type(dataset).__name__} in mode {mode!r};"
                 " expected a tf.data.Dataset of (features, labels), not yet iterated. For"
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
+        dataset = batches.untuned(dataset)
         if is_training:
             dataset = _as_set(dataset, plan, passed["input_context"])
             if is_marked:

@@ -53,7 +53,7 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
         tf.compat.v1.set_random_seed(config.tf_random_seed)
         step = tf.compat.v1.train.create_global_step()
         with tf.device("/cpu:0"):
-            dataset = _untuned(input_fn(mode=mode, params=estimator.params, config=config))
+            dataset = input_fn(mode=mode, params=estimator.params, config=config)
         iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
         batch = iterator.get_next()
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
@@ -69,18 +69,6 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
                 hook.begin()
             scaffold.finalize()
     return EvaluationGraph(graph, scaffold, iterator.initializer, update, values, obstacle)
-
-
-def _untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Gives each parallel stage its threads from the start.
-
-    What would tune them sleeps 10 ms, 20 ms and so on up to a minute between two looks, and an
-    input that starts over waits for it at times: the call that wakes it comes before the mark that
-    it is to end (tensorflow/core/framework: model.cc, OptimizeLoop; cancellation.cc).
-    """
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    return dataset.with_options(options)
 
 
 def _with_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Scaffold:

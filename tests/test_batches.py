@@ -59,3 +59,11 @@ def test_a_batch_of_ragged_tensors_is_never_marked():
     ragged = tf.ragged.constant([[1], [2, 3]])
     dataset = tf.data.Dataset.from_tensors(ragged).repeat(2)
     assert [bool(is_last) for _, is_last in batches.mark_last(dataset)] == [False, False]
+
+
+def test_nothing_tunes_an_input_unless_its_own_options_say_so():
+    dataset = tf.data.Dataset.range(3)
+    assert batches.untuned(dataset).options().autotune.enabled is False
+    options = tf.data.Options()
+    options.autotune.enabled = True
+    assert batches.untuned(dataset.with_options(options)).options().autotune.enabled is True
