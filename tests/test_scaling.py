@@ -16,6 +16,7 @@ sys.path.append(str(jobs.REPO / "benchmarks"))
 import costs  # noqa: E402
 import pinned_job  # noqa: E402
 import scaling_table  # noqa: E402
+import speed  # noqa: E402
 
 _FLAGS = ("--model_fn=linear", "--input_fn=digits", "--log_every_steps=20")
 pytestmark = pytest.mark.any_tensorflow
@@ -25,11 +26,15 @@ pytestmark = pytest.mark.any_tensorflow
 @pytest.mark.skipif(not shutil.which("taskset"), reason="pinning takes Linux")
 @pytest.mark.parametrize("mode,roles", [
     ("independent", {"local"}), ("async_ps", {"chief", "worker", "ps"})])
-def test_the_speed_of_pinned_processes_is_measured(mode, roles, data_dir):
+def test_pinned_processes_run_while_they_are_measured_and_stand_still_else(mode, roles, data_dir):
     job = pinned_job.Job(mode, 2, 64, (*_FLAGS, f"--param=data_dir={data_dir}"))
-    speed = pinned_job.measure(job, 0.5)
-    assert set(speed.cpu_secs) == roles
-    assert speed.steps_per_sec > 0 and all(secs > 0 for secs in speed.cpu_secs.values())
+    with speed.warm(job) as warm:
+        for _ in range(2):
+            found = warm.measure(0.5)
+            assert set(found.cpu_secs) == roles
+            assert found.steps_per_sec > 0 and all(secs > 0 for secs in found.cpu_secs.values())
+            jobs.wait_for(lambda: set(map(_state, _children())) == {"T"}, 10)
+    assert not _children()
 
 
 @pytest.mark.cluster
@@ -44,6 +49,14 @@ def test_each_trainer_has_one_core_a_ps_those_of_the_trainers_and_none_outlives_
     assert [task.name for task in tasks] == ["chief:0", "worker:0", "ps:0"]
     assert pinned == [{cores[0]}, {cores[-1]}, set(cores)]
     assert all(task.code is not None for task in tasks)
+
+
+def _children():
+    return pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def _state(process):
+    return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def _command(task):
