@@ -21,16 +21,19 @@ def check(measured: dict[str, Any]) -> list[str]:
     Args:
       measured: A scaling.json.
     """
-    networks = measured["mlp"]
-    lines = _compared("Fitted to 1 and 2 processes, predicts 4", networks,
+    runs = measured["mlp"] + measured.get("cnn", [])
+    lines = _compared("Fitted to 1 and 2 processes, predicts 4", runs,
                       lambda run: run["trainers"] == 4)
-    for case in dict.fromkeys(run["case"] for run in networks):
-        lines += _compared(f"Fitted to the other networks, predicts {case}", networks,
-                           lambda run, case=case: run["case"] == case)  # type: ignore[misc]
-    if measured.get("cnn"):
-        lines += _compared("Fitted to the dense networks, predicts the convolutional one",
-                           networks + measured["cnn"], lambda run: run in measured["cnn"])
+    # The costs know a network by its size, whatever its batch.
+    for size in dict.fromkeys(map(_size, runs)):
+        cases = ", ".join(dict.fromkeys(run["case"] for run in runs if _size(run) == size))
+        lines += _compared(f"Fitted to the other networks, predicts {cases}", runs,
+                           lambda run, size=size: _size(run) == size)  # type: ignore[misc]
     return lines
+
+
+def _size(run: Run) -> tuple[int, int]:
+    return run["variables"], run["variable_bytes"]
 
 
 def _compared(title: str, runs: list[Run], is_left_out: Callable[[Run], bool]) -> list[str]:

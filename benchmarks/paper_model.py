@@ -3,8 +3,9 @@
     python benchmarks/paper_model.py --model_mb=100 --step_secs=0.2 --network_gbit=10
         [--measured=benchmarks/scaling.json] [--check]
 
-The costs of computing are fitted to scaling.json; --check fits them to runs of 1 and 2 processes
-alone and prints what they say of 4 beside what was measured. docs/scaling.md says what to believe.
+The costs of computing are fitted to the runs of scaling.json in which each trainer has a core, on 2
+cores those of 1 and 2 processes; --check prints what such a fit says of 4, and of networks that it
+has not seen, beside what was measured. docs/scaling.md says what to believe.
 """
 
 from __future__ import annotations
@@ -30,8 +31,14 @@ _GBIT = 1e9 / 8
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Prints the table of every mode, or how well the fit predicts."""
-    options = _flags().parse_args(argv)
-    measured = json.loads(pathlib.Path(options.measured).read_text())
+    parser = _flags()
+    options = parser.parse_args(argv)
+    path = pathlib.Path(options.measured)
+    measured = json.loads(path.read_text()) if path.exists() else {}
+    missing = sorted({"mlp", "disk"} - measured.keys())
+    if missing:
+        parser.error(f"{path} (from --measured) has no {' and no '.join(missing)}. For example:"
+                     f" python benchmarks/scaling.py --idx=FOLDER --only={','.join(missing)}")
     if options.check:
         print("\n".join(held_out.check(measured)))
         return

@@ -5,8 +5,8 @@
 
 Against one process on one core, and against as many processes that have nothing to do with each
 other, the limit. Where there are fewer cores than trainers they share them: on 2 cores, 4 trainers
-are two a core. All jobs of a network are started, then measured in turn, again and again, while
-the others stand still; ratios are made inside one such repetition. What it measures:
+are two a core. The jobs of a network are measured in turn, again and again, while the others
+stand still; ratios are made inside one such repetition. What it measures:
 
   cnn      the tutorial's network at batch 64 and 256 a trainer, on Fashion-MNIST
   curves   that modes of the same mathematics have the same loss curve
@@ -137,16 +137,17 @@ def _sweep(networks: dict[str, Network], data: list[str], repeats: int,
            secs: float) -> Iterator[dict[str, Any]]:
     """Measures every mode of every network, in turn, and repeats it."""
     for case, network in networks.items():
+        jobs = [_job(network, mode, trainers, data) for mode, trainers in _runs()]
         with contextlib.ExitStack() as stack:
-            warm = {}
-            for mode, trainers in _runs():
-                job = _job(network, mode, trainers, data)
-                warm[job] = stack.enter_context(speed.warm(job))
+            kept = {job: stack.enter_context(speed.warm(job)) for job in jobs
+                    if speed.can_stand_still(job)}
             for repeat in range(repeats):
-                for job, each in warm.items():
-                    yield {"case": case, "repeat": repeat, "variables": network.variables,
-                           "variable_bytes": network.variable_bytes,
-                           **_measured(case, job, each, secs)}
+                for job in jobs:
+                    with (contextlib.nullcontext(kept[job]) if job in kept
+                          else speed.warm(job)) as warm:
+                        yield {"case": case, "repeat": repeat, "variables": network.variables,
+                               "variable_bytes": network.variable_bytes,
+                               **_measured(case, job, warm, secs)}
 
 
 def _runs() -> list[tuple[str, int]]:
@@ -192,7 +193,8 @@ def _backup(data: list[str], secs: float) -> Iterator[dict[str, Any]]:
 def _disk(data: list[str], work: pathlib.Path) -> Iterator[dict[str, Any]]:
     """Measures checkpoints, records, and the times of single steps of one process on one core."""
     ran = subprocess.run([sys.executable, HERE / "disk_costs.py", f"--records={work}/records",
-                          f"--folder={work}"], check=True, stdout=subprocess.PIPE, text=True)
+                          f"--folder={work}"], check=True, stdout=subprocess.PIPE, text=True,
+                         env=pinned_job.jobs.environment(TF_CPP_MIN_LOG_LEVEL="3"))
     network = CNN["cnn64"]
     job = Job("local", 1, network.batch_size, (*network.flags, "--log_every_steps=1", *data))
     with pinned_job.running(job) as [task]:

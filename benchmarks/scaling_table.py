@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import statistics
 from typing import Any
@@ -14,6 +15,8 @@ def text(results: dict[str, Any]) -> str:
         f"{name} {version}" for name, version in results["versions"].items())]
     if results["flags"]:
         lines.append("flags: " + " ".join(results["flags"]))
+    if any(run["trainers"] > run["cores"] for run in results.get("cnn", [])):
+        lines.append("Where there are fewer cores than processes, they share them.")
     for part in ("cnn", "mlp"):
         runs = results.get(part, [])
         for case in dict.fromkeys(run["case"] for run in runs):
@@ -52,7 +55,8 @@ def _curves(curves: list[dict[str, Any]]) -> list[str]:
         [peer] = [c for c in curves if c["trainers"] == curve["trainers"]
                   and c["mode"] == "all_reduce"]
         ours, theirs = dict(curve["losses"]), dict(peer["losses"])
-        apart = max(abs(ours[step] - theirs[step]) for step in ours.keys() & theirs.keys())
+        apart = max((abs(ours[step] - theirs[step]) for step in ours.keys() & theirs.keys()),
+                    default=math.nan)
         shown = f"{apart:.2g}" if curve["mode"] == "sync_ps" else "-"
         lines.append(f"| {curve['global_batch']} | {curve['mode']}, {curve['trainers']} |"
                      f" {curve['test_loss']:.4f} | {curve['accuracy']:.4f} | {shown} |")

@@ -155,6 +155,14 @@ class WarmJob:
             os.killpg(each.task.process.pid, number)
 
 
+def can_stand_still(job: Job) -> bool:
+    """Returns whether a job may be halted for longer than a moment.
+
+    The processes of an all-reduce lose each other after 10 s without a heartbeat.
+    """
+    return job.mode != "all_reduce" or job.trainers == 1
+
+
 @contextlib.contextmanager
 def warm(job: Job) -> Iterator[WarmJob]:
     """Starts a job, to be measured as often as one likes; kills it at the end."""

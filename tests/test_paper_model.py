@@ -171,26 +171,84 @@ def test_the_fit_of_step_times_recovers_what_they_were_drawn_with():
 def _run(case, mode, trainers, variables, size, costs):
     """A run on two cores of a network that computes for 10 ms a step, with these costs."""
     run = {"case": case, "mode": mode, "trainers": trainers, "cores": min(trainers, 2),
-           "variables": variables, "variable_bytes": size, "batch_size": 32}
-    secs = 0.01 if mode in ("local", "independent") else costs_lib.predicted_secs(
-        costs, run, 0.01)
-    return {**run, "examples_per_sec": run["cores"] * 32 / secs,
-            "cpu_secs": {"ps": costs.server.secs(variables, size)}}
+           "variables": variables, "variable_bytes": size, "batch_size": 32, "repeat": 0}
+    is_alone = mode in ("local", "independent")
+    secs = 0.01 if is_alone else costs_lib.predicted_secs(costs, run, 0.01)
+    trainers_a_step = trainers if mode in ("all_reduce", "sync_ps") else 1
+    serving = 0.0 if is_alone else costs.server.secs(variables, size)
+    cpu_secs = ({"local": secs / trainers} if is_alone else
+                {"chief": trainers_a_step * secs - serving, "ps": serving})
+    examples_per_sec = run["cores"] * 32 / secs
+    return {**run, "examples_per_sec": examples_per_sec, "cpu_secs": cpu_secs,
+            "steps_per_sec": examples_per_sec / 32 / trainers_a_step}
+
+
+def _runs(costs, counts):
+    return [_run(case, mode, trainers, variables, size, costs)
+            for case, variables, size in (("a", 4, 4e5), ("b", 4, 1e7), ("c", 30, 1e6))
+            for trainers in counts
+            for mode in ("local" if trainers == 1 else "independent", "all_reduce", "async_ps",
+                         "sync_ps")]
+
+
+_KNOWN = costs_lib.Costs(
+    ring=Linear(2e-4, 3e-4, 2e-9), client=Linear(1e-3, 1e-4, 1e-9),
+    server=Linear(5e-4, 2e-4, 3e-9), sync=Linear(1e-3, 3e-4, 4e-9))
 
 
 def test_the_fit_recovers_the_costs_that_made_the_runs():
-    known = costs_lib.Costs(
-        ring=Linear(2e-4, 3e-4, 2e-9), client=Linear(1e-3, 1e-4, 1e-9),
-        server=Linear(5e-4, 2e-4, 3e-9), sync=Linear(1e-3, 3e-4, 4e-9))
-    runs = [_run(case, mode, trainers, variables, size, known)
-            for case, variables, size in (("a", 4, 4e5), ("b", 4, 1e7), ("c", 30, 1e6))
-            for trainers in (1, 2)
-            for mode in ("local" if trainers == 1 else "independent", "all_reduce", "async_ps",
-                         "sync_ps")]
-    fitted = costs_lib.fit_steps(runs, costs_lib.clock_secs)
+    fitted = costs_lib.fit_steps(_runs(_KNOWN, (1, 2)), costs_lib.clock_secs)
     for name in ("ring", "client", "server", "sync"):
         assert dataclasses.astuple(getattr(fitted, name)) == pytest.approx(
-            dataclasses.astuple(getattr(known, name)), rel=1e-6)
-    four = _run("a", "sync_ps", 4, 4, 4e5, known)
+            dataclasses.astuple(getattr(_KNOWN, name)), rel=1e-6)
+    four = _run("a", "sync_ps", 4, 4, 4e5, _KNOWN)
     assert costs_lib.predicted_secs(fitted, four, 0.01) == pytest.approx(
         costs_lib.clock_secs(four))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    dice = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("measured") / "scaling.json"
+    path.write_text(json.dumps({
+        "date": "2026-01-31", "machine": "2 cores", "mlp": _runs(_KNOWN, (1, 2, 4)),
+        "backup": [{"workers": 4, "gradients": n, "late_secs": late, "step_secs": 0.1}
+                   for late, n in ((0.0, 4), (0.1, 3))],
+        "disk": [{"checkpoint": [[1e6, 0.02], [1e8, 1.01]], "record_secs": 1e-6,
+                  "step_secs": list(0.02 * StepTimes(0.05).draw(dice, (1000,)))}]}))
+    return path
+
+
+def test_costs_of_one_and_two_processes_predict_four_that_have_the_same(measured, capsys):
+    paper_model.main([f"--measured={measured}", "--check"])
+    four = capsys.readouterr().out.partition("predicts 4:")[2].partition("Fitted")[0]
+    rows = [line for line in four.splitlines() if "| 4 |" in line]
+    assert len(rows) == 9 and all(line.endswith(("+0% |", "-0% |")) for line in rows)
+    assert "median error 0%, at most 0%" in four
+
+
+def test_the_command_prints_speed_and_limit_of_every_mode_and_how_many_ps_to_take(
+        measured, capsys):
+    paper_model.main([f"--measured={measured}", "--model_mb=100", "--largest_mb=60"])
+    printed = capsys.readouterr().out
+    rows = [line.split("|") for line in printed.splitlines() if line.startswith("| ")]
+    assert [row[1].strip() for row in rows] == ["tasks", *map(str, paper_model.TASKS)]
+    assert all(len(row) == len(rows[0]) for row in rows)
+    assert "1024 asynchronous tasks: take " in printed and "One variable is 60%" in printed
+
+
+def test_a_file_without_what_is_fitted_says_what_to_measure(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        paper_model.main([f"--measured={tmp_path}/none.json"])
+    assert "no disk and no mlp. For example: python benchmarks/scaling.py" in (
+        capsys.readouterr().err)
+
+
+def test_the_stragglers_command_prints_measured_fitted_and_stated_tails(
+        measured, capsys, monkeypatch):
+    monkeypatch.setattr(stragglers, "WORKERS", (8, 16))
+    monkeypatch.setattr(sys, "argv", ["stragglers.py", f"--measured={measured}"])
+    stragglers.main()
+    printed = capsys.readouterr().out
+    assert "| 3 of 4 | 100.0 |" in printed
+    assert "tail_probability=0.01" in printed and printed.count("| 16 |") == 2

@@ -65,14 +65,15 @@ def _command(task):
 
 
 def test_ratios_are_made_inside_one_repetition():
-    runs = [{"case": "cnn", "mode": mode, "trainers": trainers, "repeat": repeat,
-             "examples_per_sec": speed}
+    runs = [{"case": "cnn", "mode": mode, "trainers": trainers, "cores": 1,
+             "repeat": repeat, "examples_per_sec": speed}
             for mode, trainers, speeds in (("local", 1, (100.0, 50.0)),
                                            ("all_reduce", 2, (180.0, 95.0)))
             for repeat, speed in enumerate(speeds)]
     text = scaling_table.text({"date": "", "machine": "", "versions": {}, "flags": [],
                                "cnn": runs})
     assert "| all_reduce | - | 1.85x (1.80-1.90) |" in text
+    assert "fewer cores than processes, they share them" in text
 
 
 def test_the_file_is_json_again():
