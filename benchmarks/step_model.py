@@ -97,8 +97,9 @@ class StepModel:
         parts = self._of_worker(tasks, waits_for=tasks)
         parts["all-reduce latency"] = hops * cluster.packs * (
             cluster.latency_secs + costs.ring.each) + costs.ring.fixed * (tasks > 1)
-        parts["all-reduce bandwidth"] = hops / tasks * work.model_bytes * (
-            1.0 / cluster.bytes_per_sec + costs.ring.byte)
+        sent = hops / tasks * work.model_bytes
+        parts["all-reduce bandwidth"] = sent / cluster.bytes_per_sec
+        parts["all-reduce copying"] = sent * costs.ring.byte
         return self._together(parts, tasks, self._save_secs(1))
 
     def synchronous(self, tasks: int, ps: int) -> Prediction:

@@ -87,6 +87,12 @@ def test_asynchronous_training_is_never_above_what_the_links_of_the_ps_carry():
     assert model.asynchronous(1024, ps=2).examples_per_sec == pytest.approx(most, rel=0.01)
 
 
+def test_copying_the_bytes_of_an_all_reduce_is_told_from_the_network():
+    prediction = _model(costs=costs_lib.Costs(ring=Linear(byte=5e-9))).all_reduce(8)
+    assert prediction.parts["all-reduce copying"] == pytest.approx(14 / 8 * 0.5)
+    assert prediction.bottleneck == "all-reduce copying"
+
+
 def test_an_all_reduce_takes_two_times_the_bytes_and_two_latencies_a_hop():
     parts = _model(packs=3).all_reduce(8).parts
     assert parts["all-reduce bandwidth"] == pytest.approx(14 / 8 * 1e8 / 1.25e9)
