@@ -27,24 +27,19 @@ class _Model(lightning.LightningModule):
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch_loop.optimizer(self._case, self.network)
 
-    def on_train_batch_end(self, *_: Any) -> None:
-        self._timer.step()
-        if self._timer.is_done:
-            self.trainer.should_stop = True
+    def on_train_batch_end(self, outputs: Any, *_: Any) -> None:
+        self._timer.step(outputs["loss"])
+        self.dtype_of_loss = outputs["loss"].dtype
 
 
 class _Batches(torch.utils.data.IterableDataset):
     """Shuffled batches without end."""
 
     def __init__(self, todo: work.Work):
-        self._images = torch.from_numpy(todo.images).permute(0, 3, 1, 2)
-        self._labels = torch.from_numpy(todo.labels)
-        self._size = todo.batch_size
+        self._todo = todo
 
     def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        while True:
-            for picked in torch.randperm(len(self._labels)).split(self._size)[:-1]:
-                yield self._images[picked].float() / 255.0, self._labels[picked]
+        return torch_loop.batches(self._todo)
 
 
 def main() -> None:
@@ -55,10 +50,11 @@ def main() -> None:
     timer = work.Timer(todo)
     model = _Model(todo, timer)
     trainer = lightning.Trainer(
-        accelerator="cpu", max_steps=2 * work.WARM_UP_STEPS + todo.steps, logger=False,
-        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+        accelerator="cpu", max_steps=todo.all_steps, logger=False, enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False)
     trainer.fit(model, torch.utils.data.DataLoader(_Batches(todo), batch_size=None))
-    timer.report(sum(p.numel() for p in model.parameters()))
+    timer.report(sum(p.numel() for p in model.parameters()), model.dtype_of_loss,
+                 torch.get_num_threads())
 
 
 if __name__ == "__main__":

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tensorflow as tf
+import tuned_input
 import work
 
 _FUSED_STEPS = 50
 
 
-def _kernel(shape: list[int]) -> tf.Variable:
-    return tf.Variable(tf.keras.initializers.GlorotUniform()(shape))
+def _kernel(shape: list[int], case: str) -> tf.Variable:
+    initializers = tf.keras.initializers
+    return tf.Variable((initializers.GlorotUniform() if case == "cnn" else
+                        initializers.RandomNormal(stddev=1.0))(shape))
 
 
 def main() -> None:
@@ -17,12 +20,12 @@ def main() -> None:
     todo = work.from_command_line()
     zeros = tf.zeros
     if todo.case == "cnn":
-        variables = [_kernel([3, 3, 1, 32]), tf.Variable(zeros([32])),
-                     _kernel([13 * 13 * 32, 64]), tf.Variable(zeros([64])),
-                     _kernel([64, 10]), tf.Variable(zeros([10]))]
+        variables = [_kernel([3, 3, 1, 32], todo.case), tf.Variable(zeros([32])),
+                     _kernel([13 * 13 * 32, 64], todo.case), tf.Variable(zeros([64])),
+                     _kernel([64, 10], todo.case), tf.Variable(zeros([10]))]
     else:
-        variables = [_kernel([784, 100]), tf.Variable(zeros([100])),
-                     _kernel([100, 10]), tf.Variable(zeros([10]))]
+        variables = [_kernel([784, 100], todo.case), tf.Variable(zeros([100])),
+                     _kernel([100, 10], todo.case), tf.Variable(zeros([10]))]
     slots = [(tf.Variable(tf.zeros_like(v)), tf.Variable(tf.zeros_like(v))) for v in variables]
     count = tf.Variable(0, dtype=tf.int64)
 
@@ -49,27 +52,25 @@ def main() -> None:
                 var=variable.handle, m=m.handle, v=v.handle, beta1_power=0.0, beta2_power=0.0,
                 lr=rate, beta1=0.9, beta2=0.999, epsilon=1e-7, grad=gradient)
 
-    dataset = (tf.data.Dataset.from_tensor_slices((todo.images, todo.labels)).cache()
-               .shuffle(10000).repeat().batch(todo.batch_size, drop_remainder=True)
-               .map(lambda image, label: (tf.cast(image, tf.float32) / 255.0, label),
-                    tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE))
-    iterator = iter(dataset)
+    iterator = iter(tuned_input.training(todo))
 
     @tf.function
     def steps() -> tf.Tensor:
-        loss = 0.0
+        total = 0.0
         for _ in tf.range(_FUSED_STEPS):
             image, label = next(iterator)
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
                     label, logits(image)))
             update(tape.gradient(loss, variables))
-        return loss
+            total += loss
+        return total / _FUSED_STEPS
 
     timer = work.Timer(todo)
     while not timer.is_done:
-        timer.step(steps(), _FUSED_STEPS)
-    timer.report(sum(int(tf.size(v)) for v in variables))
+        loss = steps()
+        timer.step(loss, _FUSED_STEPS)
+    timer.report(sum(int(tf.size(v)) for v in variables), loss.dtype, tuned_input.threads())
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import keras_layers
 import tensorflow as tf
+import tuned_input
 import work
 
 
@@ -10,18 +12,11 @@ def main() -> None:
     """Trains and reports."""
     todo = work.from_command_line()
     timer = work.Timer(todo)
-    layer, train = tf.keras.layers, tf.compat.v1.train
+    train = tf.compat.v1.train
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        dataset = (tf.data.Dataset.from_tensor_slices((todo.images, todo.labels)).cache()
-                   .shuffle(10000).repeat().batch(todo.batch_size, drop_remainder=True)
-                   .map(lambda image, label: (tf.cast(image, tf.float32) / 255.0, label),
-                        tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE))
-        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+        iterator = tf.compat.v1.data.make_initializable_iterator(tuned_input.training(todo))
         image, label = iterator.get_next()
-        head = [layer.Conv2D(32, 3, activation="relu"), layer.MaxPooling2D(), layer.Flatten(),
-                layer.Dense(64, activation="relu")] if todo.case == "cnn" else [
-                    layer.Flatten(), layer.Dense(100, "sigmoid")]
-        logits = tf.keras.Sequential([*head, layer.Dense(10)])(image)
+        logits = keras_layers.network(todo.case)(image)
         loss = tf.reduce_mean(
             tf.nn.sparse_softmax_cross_entropy_with_logits(labels=label, logits=logits))
         optimizer = train.GradientDescentOptimizer(0.01) if todo.case == "cnn" else (
@@ -30,7 +25,8 @@ def main() -> None:
         session.run([tf.compat.v1.global_variables_initializer(), iterator.initializer])
         while not timer.is_done:
             timer.step(session.run([step, loss])[1])
-        timer.report(sum(v.shape.num_elements() for v in tf.compat.v1.trainable_variables()))
+        timer.report(sum(v.shape.num_elements() for v in tf.compat.v1.trainable_variables()),
+                     loss.dtype, tuned_input.threads())
 
 
 if __name__ == "__main__":

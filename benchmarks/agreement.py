@@ -1,0 +1,30 @@
+"""Whether peers did the same work: the same sizes to the digit, losses within what seeds do."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+Runs = dict[str, list[dict[str, Any]]]  # By peer, what it reported in each repetition.
+
+SAME = {"parameters": "trainable parameters", "batch_size": "examples a step",
+        "dtype": "as precision", "threads": "threads"}
+LOSS_TOLERANCE = 0.1
+
+
+def problem(runs: Runs) -> str:
+    """Returns what makes the peers' speeds no comparison, as one sentence; "" if nothing does."""
+    reports = [(peer, report) for peer, reports in runs.items() for report in reports]
+    first, expected = reports[0]
+    for field, name in SAME.items():
+        for peer, report in reports:
+            if report[field] != expected[field]:
+                return (f"no comparison: {peer} has {report[field]} {name}, {first} has"
+                        f" {expected[field]}")
+    middle = statistics.median(report["loss"] for _, report in reports)
+    for peer, report in reports:
+        # "not within", so that a NaN is found too.
+        if not abs(report["loss"] - middle) <= LOSS_TOLERANCE * middle:
+            return (f"no comparison: {peer} ended with a loss of {report['loss']:.4g}, more than"
+                    f" {LOSS_TOLERANCE:.0%} from {middle:.4g}, the median of all peers")
+    return ""

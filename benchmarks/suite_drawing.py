@@ -1,0 +1,61 @@
+"""Draws results.json of the suite: `python suite_drawing.py results.json results.png`.
+
+A bar a peer, as long as its speed in that of the first peer, with a whisker from the least to the
+greatest of the repetitions. It runs in an environment of its own, which has matplotlib.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import statistics
+import sys
+from typing import Any
+
+from agreement import Runs
+import comparison
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402  pylint: disable=wrong-import-position
+
+_OURS, _OTHERS = "tab:blue", "silver"
+
+
+def main() -> None:
+    """Draws."""
+    source, target = sys.argv[1:]
+    results: dict[str, Any] = json.loads(pathlib.Path(source).read_text())
+    cases = results["cases"]
+    rows = max(len(runs) for runs in cases.values())
+    figure, axes = pyplot.subplots(1, len(cases), squeeze=False, layout="constrained",
+                                   figsize=(6.5 * len(cases), 1.4 + 0.38 * rows))
+    for axis, (case, runs) in zip(axes[0], cases.items()):
+        _draw(axis, case, runs)
+    figure.supxlabel(f"{results['date']}, {results['machine']}, {results['cores']} cores,"
+                     f" {results['repeats']} repetitions", fontsize=8, color="dimgray")
+    figure.savefig(target, dpi=150)
+
+
+def _draw(axis: Any, case: str, runs: Runs) -> None:
+    first, [result, *_] = next(iter(runs.items()))
+    relative = {peer: [1.0 / ratio for ratio in ratios]
+                for peer, ratios in comparison.ratios(runs, "examples_per_sec").items()}
+    middles = {peer: statistics.median(ratios) for peer, ratios in relative.items()}
+    peers = sorted(middles, key=lambda peer: middles[peer])
+    ends = [[middles[peer] - min(relative[peer]) for peer in peers],
+            [max(relative[peer]) - middles[peer] for peer in peers]]
+    axis.barh(peers, [middles[peer] for peer in peers], xerr=ends, capsize=3, ecolor="dimgray",
+              color=[_OURS if peer == first else _OTHERS for peer in peers])
+    for row, peer in enumerate(peers):
+        speed = statistics.median(report["examples_per_sec"] for report in runs[peer])
+        axis.annotate(f"{middles[peer]:.2f}   {speed:,.0f}/s", (max(relative[peer]), row),
+                      (6, 0), textcoords="offset points", va="center", fontsize=9)
+    axis.axvline(1.0, color=_OURS, linewidth=0.8, linestyle=":")
+    axis.set_xlim(0, 1.35 * max(max(ratios) for ratios in relative.values()))
+    axis.set_title(f"{case}, batch {result['batch_size']}: examples/s, {first} = 1", fontsize=11)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+if __name__ == "__main__":
+    main()
