@@ -23,13 +23,12 @@ def examples(records: pathlib.Path, split: str) -> tf.data.Dataset:
 
 
 def training(todo: work.Work) -> tf.data.Dataset:
-    """Returns batches without end: kept in memory as bytes, scaled batch by batch and ahead."""
-    return batched(examples(todo.records, "train").cache().shuffle(10000).repeat(), todo)
+    """Returns float32 images in [0, 1] and int64 labels, batches without end.
 
-
-def batched(dataset: tf.data.Dataset, todo: work.Work) -> tf.data.Dataset:
-    """Returns batches of float32 images in [0, 1] and int64 labels."""
-    return (dataset.batch(todo.batch_size, drop_remainder=True)
+    They are kept in memory as bytes, and scaled batch by batch, ahead.
+    """
+    return (examples(todo.records, "train").cache().shuffle(10000).repeat()
+            .batch(todo.batch_size, drop_remainder=True)
             .map(lambda image, label: (tf.cast(image, tf.float32) / 255.0, label),
                  tf.data.AUTOTUNE)
             .prefetch(tf.data.AUTOTUNE))
