@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+import warnings
 
 import tensorflow as tf
 
@@ -100,8 +101,11 @@ def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
     call that wakes it comes before the mark that it is to end (tensorflow/core/framework:
     model.cc, OptimizeLoop; cancellation.cc).
     """
-    if dataset.options().autotune.enabled is not None:
-        return dataset
+    with warnings.catch_warnings():
+        # In a graph `options` warns that it tells what was set there, and no more.
+        warnings.simplefilter("ignore")
+        if dataset.options().autotune.enabled is not None:
+            return dataset
     options = tf.data.Options()
     options.autotune.enabled = False
     return dataset.with_options(options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import random
 from typing import Any, NamedTuple
 
 from absl import logging
@@ -62,7 +61,6 @@ class _Looping(tf.estimator.Estimator):
 
     def train(self, input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
         """Trains; only building the graph, which happens here, tells whether a loop can be."""
-        state = random.getstate()
         try:
             return super().train(functools.partial(input_fn, is_held=True), *args, **kwargs)
         except step_loop.Obstacle as obstacle:
@@ -72,8 +70,7 @@ class _Looping(tf.estimator.Estimator):
                     f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
                     ) from obstacle
             logging.info("one step in a session run: %s", obstacle)
-        # Keras initializers draw from it.
-        random.setstate(state)
+        _seed(self.config.tf_random_seed)
         return super().train(input_fn, *args, **kwargs)
 
 
@@ -95,9 +92,7 @@ def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, 
 def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
            strategies: Strategies,
            session_config: tf.compat.v1.ConfigProto | None = None) -> tf.estimator.Estimator:
-    if config.seed:
-        # Keras initializers draw from Python's generator, not from the graph's seed.
-        tf.keras.utils.set_random_seed(config.seed)
+    _seed(config.seed)
     run_config = tf.estimator.RunConfig(
         model_dir=config.model_dir,
         tf_random_seed=config.seed or None,
@@ -121,6 +116,12 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
         run_config = run_config.replace(device_fn=placement.by_size(run_config))
     return tf.estimator.Estimator(
         model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
+
+
+def _seed(seed: int | None) -> None:
+    """Begins anew what Keras initializers draw from, which is not the graph's seed."""
+    if seed:
+        tf.keras.utils.set_random_seed(seed)
 
 
 def _warm_start(config: TrainerConfig) -> tf.estimator.WarmStartSettings | None:

@@ -21,7 +21,7 @@ class StepCount:
         """Starts to count; `is_alone` says whether no other trainer moves the step by itself."""
         self.runs_per_step = 1
         self._is_alone = is_alone
-        self._runs_at_step = 0
+        self._steps_at_step = 0
         self._doubles = 0
         self._previous = -1
 
@@ -29,23 +29,24 @@ class StepCount:
         """Takes note of the step that a session begins with."""
         self._previous = step
 
-    def check(self, step: int, planned: int) -> None:
-        """Takes note of the step after a run that was to make `planned` steps.
+    def check(self, step: int, made: int) -> None:
+        """Takes note of the step after a session run that made so many.
 
         Raises:
           TrainerError: if the step does not move.
         """
         moved = step - self._previous
         self._previous = step
-        self._runs_at_step = 0 if moved else self._runs_at_step + 1
-        if self._runs_at_step >= _STUCK_RUNS * self.runs_per_step:
+        self._steps_at_step = 0 if moved else self._steps_at_step + made
+        if self._steps_at_step >= _STUCK_RUNS * self.runs_per_step:
             raise errors.TrainerError(
-                f"the global step stayed at {step} for {self._runs_at_step} steps: the train_op"
+                f"the global step stayed at {step} for {self._steps_at_step} steps: the train_op"
                 " does not advance it, so training would never end. Pass it to the optimizer:"
                 " minimize(loss, global_step=tf.compat.v1.train.get_global_step()), or for a"
                 " Keras optimizer set optimizer.iterations to it before any use.")
-        self._doubles = self._doubles + 1 if moved > planned and self._is_alone else 0
-        if self._doubles == _DOUBLES_TO_TELL:
+        told = self._doubles >= _DOUBLES_TO_TELL
+        self._doubles = self._doubles + made if moved > made and self._is_alone else 0
+        if self._doubles >= _DOUBLES_TO_TELL and not told:
             logging.warning(
                 "the global step moves by %d a step: train_steps, checkpoints and logs count it so."
-                " Pass global_step to one optimizer only.", moved)
+                " Pass global_step to one optimizer only.", round(moved / made))

@@ -184,3 +184,12 @@ def test_a_request_ends_an_all_reduce_that_loops_at_one_step(tmp_path, data_dir)
         steps = [re.findall(r"status=\w+ step=(\d+)", task.last_line) for task in tasks.values()]
         assert steps[0] == steps[1] and int(steps[0][0]) == jobs.saved_step(tmp_path / "model")
         assert "one step in a session run" not in tasks["chief:0"].log
+
+
+def test_where_no_loop_can_be_the_same_seed_starts_the_same_model(tmp_path, data_dir):
+    flags = ["--model_fn=mlp", "--param=accumulate_steps=2", "--train_steps=5"]
+    log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
+    fallen_back, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=0")
+    assert "one step in a session run: " in fallen_back and "one step in" not in log
+    for key, value in one.items():
+        np.testing.assert_array_equal(many[key], value, err_msg=key)
