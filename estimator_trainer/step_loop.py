@@ -13,12 +13,15 @@ import tensorflow as tf
 from estimator_trainer import ballots
 from estimator_trainer import batches
 from estimator_trainer import errors
+from estimator_trainer import feed
 from estimator_trainer.config import TrainerConfig
 
 # Graph collections: the placeholder of how many steps a session run makes, how many it made, and
 # for how many seconds of it they waited for a batch.
 STEPS, MADE, WAITED = (f"estimator_trainer/{name}" for name in ("steps", "made", "waited"))
 _DATASET = "estimator_trainer/dataset"
+# TensorFlow's own: the op that its hooks read the global step with (training_util.py).
+_STEP_READ = "global_step_read_op_cache"
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 
 
@@ -141,13 +144,11 @@ def things() -> dict[str, int]:
 def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step],
            agreed: Sequence[tf.Tensor], max_steps: int | None) -> Step:
     """Builds the loop; `agreed` is what `ballots.agree` returns, or the steps alone."""
-    [dataset] = tf.compat.v1.get_collection_ref(_DATASET)
-    iterator = _iterator(strategy, dataset)
+    source = feed.build(strategy, _taken())
     steps, *together = agreed
 
-    def body(*flat: tf.Tensor) -> _State:
-        state = _State(*flat)
-        batch, waited_secs = _pull(iterator)
+    def body(state: _State, carried: Any) -> tuple[_State, Any]:
+        batch, waited_secs = source.batch(carried)
         made = strategy.extended.call_for_each_replica(step, args=(batch,))
         train_ops, losses, lasts, examples = (
             strategy.experimental_local_results(each) for each in made[:-1])
@@ -155,30 +156,47 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step],
         counts = (_counts(strategy, is_last, tf.reduce_any(tf.equal(examples, 0)), *together)
                   if together else state.counts)
         with tf.control_dependencies(train_ops):
-            global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
+            done = tf.timestamp()
+        following, late_secs = source.following(
+            carried, tf.logical_and(state.count + 1 < steps, tf.logical_not(is_last)), done)
+        # The next step must not begin before.
+        with tf.control_dependencies(train_ops):
             return _State(
-                state.count + 1, global_step, tf.identity(is_last), tf.identity(counts),
+                state.count + 1,
+                tf.identity(tf.compat.v1.train.get_global_step().read_value()),
+                tf.identity(is_last), tf.identity(counts),
                 tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses),
-                state.examples + tf.add_n(examples), state.waited_secs + waited_secs,
-                _merged_summaries())
+                state.examples + tf.add_n(examples),
+                state.waited_secs + waited_secs + late_secs, _merged_summaries()), following
 
-    def goes_on(*flat: tf.Tensor) -> tf.Tensor:
-        state = _State(*flat)
+    def goes_on(state: _State, carried: Any) -> tf.Tensor:
         is_ending = tf.reduce_any(state.counts > 0) if together else state.is_last
         goes = tf.logical_and(state.count < steps, tf.logical_not(is_ending))
         # Another trainer may have made the last one.
         return tf.logical_and(goes, state.global_step < max_steps) if max_steps else goes
 
-    zero = tf.constant(0, tf.int64)
+    # TensorFlow's hooks take the step that they fetch for the one before the run.
+    with tf.control_dependencies(tf.compat.v1.get_collection(_STEP_READ)):
+        zero = tf.identity(tf.constant(0, tf.int64))
+    first, waited_secs = source.first()
     start = _State(zero, tf.constant(-1, tf.int64), tf.constant(False), tf.zeros([3], tf.int32),
-                   tf.constant(0.0), zero, tf.constant(0.0, tf.float64), tf.constant(b""))
-    end = _State(*tf.while_loop(goes_on, body, start, parallel_iterations=1))
+                   tf.constant(0.0), zero, waited_secs, tf.constant(b""))
+    end, _ = tf.while_loop(
+        goes_on, body, (start, first), parallel_iterations=1,
+        shape_invariants=(_State(*(tensor.shape for tensor in start)), source.shapes))
     _leave_out_inner_ops()
     for name, value in ((MADE, end.count), (WAITED, end.waited_secs),
                         (tf.compat.v1.GraphKeys.SUMMARIES, end.summary)):
         tf.compat.v1.add_to_collection(name, value)
     return Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
                 end.counts if together else None)
+
+
+def _taken() -> tf.data.Dataset:
+    """Returns the training set, and forgets it: a checkpoint's graph could not hold it."""
+    [dataset] = tf.compat.v1.get_collection_ref(_DATASET)
+    tf.compat.v1.get_collection_ref(_DATASET).clear()
+    return dataset
 
 
 def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.Tensor,
@@ -190,41 +208,6 @@ def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.T
         return strategy.experimental_local_results(counted)[0]
 
     return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
-
-
-def _iterator(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Any:
-    """Returns an iterator that the session initializes at its start."""
-    devices = strategy.extended.worker_devices if tf.distribute.has_strategy() else (None,)
-    if len(devices) > 1:
-        iterator = strategy.make_input_fn_iterator(lambda context: dataset)
-    else:
-        # A strategy's own asks all processes before each batch whether there is one.
-        with tf.device(devices[0]):
-            iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
-    # A checkpoint's graph could not hold it.
-    tf.compat.v1.get_collection_ref(_DATASET).clear()
-    tf.compat.v1.add_to_collection(
-        tf.compat.v1.GraphKeys.TABLE_INITIALIZERS, tf.group(iterator.initializer))
-    return iterator
-
-
-def _pull(iterator: Any) -> tuple[Any, tf.Tensor]:
-    """Returns a batch, and the seconds that it took to come."""
-    start = tf.timestamp()
-    with tf.control_dependencies([start]):
-        batch = iterator.get_next()
-    tensors = tf.nest.flatten(batch, expand_composites=True)
-    with tf.control_dependencies(tensors):
-        end = tf.timestamp()
-    # Else it might be read only when a thread has time for it, after the first layers.
-    with tf.control_dependencies([end]):
-        timed = [_identity(tensor) for tensor in tensors]
-    return tf.nest.pack_sequence_as(batch, timed, expand_composites=True), end - start
-
-
-def _identity(tensor: tf.Tensor) -> tf.Tensor:
-    with tf.device(tensor.device or None):
-        return tf.identity(tensor)
 
 
 def _merged_summaries() -> tf.Tensor:

@@ -33,7 +33,7 @@ LAYERS = [
     {"monitor", "strategy", "waiting", "data"},
     {"ending", "signals", "serving", "progress"},
     {"checkpoints", "plan", "stop", "peers", "step_loop", "pace", "compression"},
-    {"result", "ballots"},
+    {"result", "ballots", "feed"},
     {"config", "job_config", "host_lists", "params", "ports", "environment", "logs", "batches",
      "child", "shares", "addresses", "imports"},
     {"plugins", "settings", "conflicts"},

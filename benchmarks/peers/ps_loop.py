@@ -39,9 +39,9 @@ def _train(todo: work.Work, server: tf.distribute.Server, cluster: tf.train.Clus
     train, is_chief = tf.compat.v1.train, task["type"] == "chief"
     own = f"/job:{task['type']}/task:{task['index']}"
     with tf.Graph().as_default():
-        with tf.device(train.replica_device_setter(worker_device=own, cluster=cluster)):
+        with tf.compat.v1.device(train.replica_device_setter(worker_device=own, cluster=cluster)):
             step = train.get_or_create_global_step()
-            with tf.device(f"{own}/cpu:0"):
+            with tf.compat.v1.device(f"{own}/cpu:0"):
                 iterator = tf.compat.v1.data.make_initializable_iterator(
                     tuned_input.training(todo))
                 image, label = iterator.get_next()
