@@ -1,13 +1,12 @@
 """How long a start takes, and how much memory a run: commands, first steps, late workers.
 
-    python benchmarks/start.py [--repeats=5] [--only=first_step] [--work=/tmp/benchmarks]
+    python benchmarks/start.py [--repeats=5] [--only=first_step]
 
 commands     `--help` and `check`, beside a Python that does nothing
 first_step   from the command to its first local step, beside the scripts of peers/plain.py
 phases       what that time goes into, by the lines of the log; from the command on
 cluster      from the start of the last task to its own first step
-memory       the most that a whole run had in memory; of Fashion-MNIST too, where --work is a
-             folder that suite.py has filled
+memory       the most that a whole run on the digits had in memory; suite.py has larger runs
 
 The rows of a table run in turn, so that a slower minute of the machine hits all of them, and only
 ratios inside one table count. Real processes, real ports of the loopback interface.
@@ -55,7 +54,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", choices=sorted(tables), action="append")
     parser.add_argument("--steps", type=int, default=1000, help="Of the runs of `memory`.")
-    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/benchmarks"))
     parser.add_argument("--json", type=pathlib.Path, default=pathlib.Path("start.json"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -115,25 +113,12 @@ def _cluster(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _memory(options: argparse.Namespace) -> dict[str, Any]:
-    steps = f"--train_steps={options.steps}"
     rows = {"plain Estimator script": [*_PLAIN, "job", "cnn", "digits", _digits(options),
                                        str(options.steps)],
-            "estimator-trainer": [*_TRAINER, f"--param=data_dir={options.folder}", steps]}
-    tables = {"digits": rows}
-    records, images = options.work / "records", options.work / "train.npz"
-    if records.exists() and images.exists():
-        files = {"train_files": f"{records}/train-*", "eval_files": f"{records}/test-*"}
-        tables["Fashion-MNIST"] = {
-            "plain Estimator script": [*_PLAIN, "job", "cnn", "tfrecord", json.dumps(files),
-                                       str(options.steps)],
-            "peers/estimator_script.py": [
-                sys.executable, str(HERE / "peers" / "estimator_script.py"), "--case=cnn",
-                f"--data={images}", f"--steps={options.steps}"],
-            "estimator-trainer": [*_TRAINER, "--input_fn=tfrecord", steps, *(
-                f"--param={key}={value}" for key, value in files.items())]}
-    return {name: _show(f"memory, {name}", "MiB", ",.0f", repetitions.measured(
-        rows, options.repeats, lambda row, rows=rows: _peak_mib(rows[row])))
-            for name, rows in tables.items()}
+            "estimator-trainer": [*_TRAINER, f"--param=data_dir={options.folder}",
+                                  f"--train_steps={options.steps}"]}
+    return _show("memory", "MiB", ",.0f", repetitions.measured(
+        rows, options.repeats, lambda row: _peak_mib(rows[row])))
 
 
 def _digits(options: argparse.Namespace) -> str:
