@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 
 
 def _train(folder, data_dir, *flags):

@@ -127,6 +127,7 @@ def test_the_pace_makes_single_runs_before_all_that_is_due():
     assert ends[:3] == [1, 2, 52]  # The first prepares the graph, the second is timed.
 
 
+@pytest.mark.any_tensorflow
 @pytest.mark.parametrize("name, flags", [
     ("mirrored", ["--num_replicas=2"]), ("central_storage", ["--num_replicas=2"]),
     ("one_device", [])])
@@ -176,6 +177,7 @@ def test_asynchronous_trainers_loop_and_end_at_the_goal(strategy, tmp_path, data
     assert 2000 <= variables["global_step"] <= 2001
 
 
+@pytest.mark.any_tensorflow
 def test_a_request_ends_an_all_reduce_that_loops_at_one_step(tmp_path, data_dir):
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1), [
             "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
