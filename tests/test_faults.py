@@ -112,8 +112,8 @@ def test_a_signal_to_one_task_ends_the_job_without_losing_a_step(kind, who, flag
         who = "worker:0"  # In an all-reduce no task can go on without another.
     args = flags("--train_steps=1500", *extra)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
-        jobs.wait_for(lambda: _trains(tasks["chief:0"]) and _trains(tasks["worker:0"]),
-                      _TIMEOUT_SECS)
+        jobs.wait_for(lambda: _trains(tasks["chief:0"]) and _trains(tasks["worker:0"]) and
+                      "params: " in tasks["evaluator:0"].log, _TIMEOUT_SECS)
         _signal(tasks[who], signal.SIGTERM)
         _wait_for_all(tasks, 30)
     assert _codes(tasks) == dict.fromkeys(tasks, 143), [t.log[-2000:] for t in tasks.values()]
