@@ -185,11 +185,16 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step],
         goes_on, body, (start, first), parallel_iterations=1,
         shape_invariants=(_State(*(tensor.shape for tensor in start)), source.shapes))
     _leave_out_inner_ops()
+    _make_known(end)
+    return Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
+                end.counts if together else None)
+
+
+def _make_known(end: _State) -> None:
+    """Puts into collections what the hooks of the current graph are to know of a session run."""
     for name, value in ((MADE, end.count), (WAITED, end.waited_secs),
                         (tf.compat.v1.GraphKeys.SUMMARIES, end.summary)):
         tf.compat.v1.add_to_collection(name, value)
-    return Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
-                end.counts if together else None)
 
 
 def _taken() -> tf.data.Dataset:
