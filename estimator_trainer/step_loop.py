@@ -181,9 +181,8 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step],
     first, waited_secs = source.first()
     start = _State(zero, tf.constant(-1, tf.int64), tf.constant(False), tf.zeros([3], tf.int32),
                    tf.constant(0.0), zero, waited_secs, tf.constant(b""))
-    end, _ = tf.while_loop(
-        goes_on, body, (start, first), parallel_iterations=1,
-        shape_invariants=(_State(*(tensor.shape for tensor in start)), source.shapes))
+    shapes = _State(*(tensor.shape for tensor in start)), source.shapes
+    end, _ = tf.while_loop(goes_on, body, (start, first), shapes, parallel_iterations=1)
     _leave_out_inner_ops()
     _make_known(end)
     return Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
