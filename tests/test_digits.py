@@ -147,6 +147,7 @@ print(builder.info.splits["train"].num_examples)
 
 
 @pytest.mark.cluster
+@pytest.mark.any_tensorflow
 def test_processes_prepare_once_and_take_over_from_a_killed_one(tmp_path):
     processes = {}
     for name in "abcd":

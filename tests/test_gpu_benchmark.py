@@ -10,6 +10,7 @@ import sys
 import jobs
 import pytest
 
+pytestmark = [pytest.mark.any_tensorflow, pytest.mark.cluster]
 SCRIPT = jobs.REPO / "benchmarks" / "gpu.py"
 
 
@@ -18,7 +19,6 @@ def _run(*args):
                           capture_output=True, timeout=250, check=False)
 
 
-@pytest.mark.cluster
 def test_every_kind_of_row_runs_on_a_cpu_in_tiny_sizes(tmp_path):
     path = tmp_path / "gpu.json"
     ran = _run("--device=cpu", "--repeats=1", "--rows=, 32 bit$|trainer, 10 .*run$",
@@ -34,7 +34,6 @@ def test_every_kind_of_row_runs_on_a_cpu_in_tiny_sizes(tmp_path):
     assert found["tables"]["cnn"][0]["ratios"] == [1.0]
 
 
-@pytest.mark.cluster
 def test_without_a_gpu_it_says_so_in_one_sentence(tmp_path):
     ran = _run(f"--json={tmp_path}/gpu.json")
     assert ran.returncode == 2

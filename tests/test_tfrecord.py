@@ -295,6 +295,7 @@ def test_of_tensorflows_error_the_sentence_alone_is_shown():
 
 
 @pytest.mark.cluster
+@pytest.mark.any_tensorflow
 def test_a_bad_record_met_in_training_ends_it_with_its_place_and_keeps_the_checkpoint(
         tmp_path, data_dir):
     files = tmp_path / "digits"
