@@ -1,0 +1,79 @@
+"""How long a job takes to end: from its last training step to its last process gone.
+
+    python benchmarks/tail.py [--repeats=5] [--epochs=6]
+
+Whole jobs of real processes on the bundled digits, whose input ends before `--train_steps`; an
+evaluator evaluates the last checkpoint and exports the best and the final model. All of that, and
+the tasks' telling each other, is in the time. Only jobs that end with exit status 0 count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+
+import repetitions
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "tests")]
+
+import jobs  # noqa: E402  pylint: disable=wrong-import-position
+
+JOBS = {
+    "chief, 2 workers, ps, evaluator": ({"chief": 1, "worker": 2, "ps": 1}, []),
+    "all-reduce: chief, worker, evaluator": (
+        {"chief": 1, "worker": 1}, ["--train_distribute=multi_worker_mirrored"]),
+    "all-reduce: 2 workers": ({"worker": 2}, ["--train_distribute=multi_worker_mirrored"])}
+_LIMIT_SECS = 240.0
+_POLL_SECS = 0.02
+
+
+def main() -> None:
+    """Measures and prints a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=6, help="Of the digits.")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        ran = jobs.trainer("--train_steps=1", f"--model_dir={folder}/model",
+                           f"--param=data_dir={folder}")  # Puts the digits there, once.
+        if ran.returncode:
+            sys.exit(ran.stderr)
+        found = repetitions.measured(JOBS, options.repeats, lambda name: _measure(
+            name, f"--param=data_dir={folder}", options.epochs))
+    print("| job | last step to last process gone, s | min-max |\n|---|---|---|")
+    for name in JOBS:
+        print(f"| {name} | {found.median(name):.1f} | {found.span(name, '.1f')} |")
+
+
+def _measure(name: str, data: str, epochs: int) -> float:
+    """Runs a job to its end; returns the seconds that its end took."""
+    counts, flags = JOBS[name]
+    with tempfile.TemporaryDirectory() as folder, jobs.running(
+            pathlib.Path(folder), jobs.cluster(**counts),
+            ["--train_steps=1000000", f"--train_epochs={epochs}", "--log_every_steps=1",
+             "--exporters=best,final", f"--model_dir={folder}/model", data, *flags],
+            evaluator="chief" in counts) as tasks:
+        return _secs_after_last_step(list(tasks.values()))
+
+
+def _secs_after_last_step(tasks: list[jobs.Task]) -> float:
+    """Waits until all tasks have ended; exits with their logs if one fails or never ends."""
+    deadline = time.monotonic() + _LIMIT_SECS
+    steps, at_secs = 0, 0.0
+    while any(task.code is None for task in tasks) and time.monotonic() < deadline:
+        told = sum(len(task.losses) for task in tasks)
+        if told > steps:
+            steps, at_secs = told, time.monotonic()
+        time.sleep(_POLL_SECS)
+    ended = time.monotonic()
+    if any(task.code != 0 for task in tasks) or not at_secs:
+        sys.exit("\n".join(f"{task.name} exit {task.code}\n{task.log[-3000:]}" for task in tasks))
+    return ended - at_secs
+
+
+if __name__ == "__main__":
+    main()
