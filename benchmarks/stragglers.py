@@ -69,7 +69,7 @@ def fit(step_secs: np.ndarray) -> StepTimes:
         return StepTimes(sigma)
     # A mean that exists takes a shape above 1.
     shape = max(1.05, 1.0 / float(np.mean(np.log(late / start))))
-    return StepTimes(sigma, share, shape, start / median)
+    return StepTimes(sigma, share, shape, float(start / median))
 
 
 def expected_waits(draws: np.ndarray) -> np.ndarray:
