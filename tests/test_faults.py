@@ -63,9 +63,9 @@ _CLUSTERS = {
     "parameter_server": (dict(chief=1, worker=1, ps=1), ["--train_distribute=parameter_server"]),
     "all-reduce": (dict(chief=1, worker=1), ["--train_distribute=multi_worker_mirrored"]),
 }
-# What a fault does to one way of training with a ps, it does to the other.
-_STRATEGY_PS = pytest.param("parameter_server", marks=pytest.mark.any_tensorflow)
-_KINDS = ["asynchronous", _STRATEGY_PS, "all-reduce"]
+# What ends one way of training with a ps, ends the other.
+_KINDS = ["asynchronous", pytest.param("parameter_server", marks=pytest.mark.any_tensorflow),
+          "all-reduce"]
 
 
 def _cluster(kind):
@@ -323,7 +323,7 @@ def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(fla
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
 
 
-@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("kind", _CLUSTERS)
 def test_a_models_own_saving_listeners_are_called_on_the_chief_alone(kind, flags, tmp_path):
     hosts, extra = _cluster(kind)
     args = flags("--train_steps=120", f"--param=listener={tmp_path}/saved", *extra)
