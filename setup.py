@@ -34,7 +34,7 @@ setuptools.setup(
             "tensorflow-metadata<1.17",
         ],
         "dev": ["flake8", "isort", "mypy", "pytest", "pytest-timeout",
-                # The schemas that test_manifest.py checks against, and a YAML reader.
+                # The schemas that the tests of `manifest` check against, and a YAML reader.
                 "google-api-python-client", "kubeflow-training", "kubernetes", "pyyaml"],
     },
     entry_points={"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]},

@@ -24,3 +24,9 @@ def _same_environment_after() -> Iterator[None]:
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A TFDS data_dir for the whole session, prepared by whoever comes first."""
     return tmp_path_factory.mktemp("tfds")
+
+
+@pytest.fixture
+def own_folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
