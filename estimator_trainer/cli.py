@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import json
 import os.path
 import sys
 import traceback
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Sequence
 
 from estimator_trainer import __version__
 from estimator_trainer import command_line
@@ -18,6 +16,7 @@ from estimator_trainer import host_lists
 from estimator_trainer import logs
 from estimator_trainer import plan as plan_lib
 from estimator_trainer import result
+from estimator_trainer import tensorflow_import
 from estimator_trainer import versions
 from estimator_trainer.command_line import CommandLine
 from estimator_trainer.findings import Findings
@@ -74,8 +73,7 @@ def _run(line: CommandLine) -> int:
 
 
 def _import_tensorflow(plan: Plan) -> None:
-    # It takes seconds; --help, check and mistakes do not wait for it. Before anything else of
-    # it, compat gives it back its Estimator.
+    # It takes seconds; --help, check and mistakes do not wait for it.
     config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
@@ -84,31 +82,7 @@ def _import_tensorflow(plan: Plan) -> None:
     if config.log_device_placement and not plan.task.is_local:
         # A session of its own process prints the ops' devices, a server logs them.
         environment.log_native_info()
-    elif not config.verbose:
-        environment.quiet_native_logs()
-    with logs.without_native_noise(config.verbose), _uncollected():
-        from estimator_trainer import compat  # noqa: F401
-        # isort: split
-        import tensorflow  # noqa: F401
-    logs.silence_tensorflow()
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Within it, to import TensorFlow in: no garbage is looked for, nor in what is left, ever.
-
-    Its 400,000 objects stay as long as the process; to walk through them again and again, while
-    they grow in number, takes a tenth to a quarter of the import.
-    """
-    if "tensorflow" in sys.modules:
-        yield  # Nothing to gain, and garbage of the caller's would stay.
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
+    tensorflow_import.load(config.verbose)
 
 
 def _probe(plan: Plan, found: Findings) -> Findings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from typing import Iterator
+from typing import Iterator, Mapping
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +61,19 @@ def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
         "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
     kept = {name: value for name, value in os.environ.items() if name != "CLUSTER_SPEC"}
     return {**defaults, **kept, "TF_CONFIG": tf_config, "CUDA_VISIBLE_DEVICES": gpus}
+
+
+def of_fork_server() -> dict[str, str]:
+    """Returns the environment of a fork server, whose forks get each its own."""
+    kept = {name: value for name, value in os.environ.items()
+            if name not in ("CLUSTER_SPEC", "TF_CONFIG")}
+    return {**kept, "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": "-1"}
+
+
+def replace(variables: Mapping[str, str]) -> None:
+    """Makes `variables` the whole environment of this process."""
+    os.environ.clear()
+    os.environ.update(variables)
 
 
 def quiet_native_logs() -> None:

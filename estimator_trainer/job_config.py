@@ -41,6 +41,9 @@ class JobConfig:
 
     log_dir: str = setting(
         _LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
+    share_import: bool = setting(
+        _LAUNCH, True, "Let one process import TensorFlow and fork into the tasks, on Linux and"
+        " without GPUs; --noshare_import starts each anew.")
     host: str = setting(
         _LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
 

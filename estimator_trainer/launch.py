@@ -16,9 +16,11 @@ from estimator_trainer.config import TrainerConfig
 from estimator_trainer.environment import Environment
 from estimator_trainer.job_config import JobConfig
 from estimator_trainer.launcher import addresses
+from estimator_trainer.launcher import prctl
 from estimator_trainer.launcher import screen as screen_lib
 from estimator_trainer.launcher import shares
 from estimator_trainer.launcher.child import Child
+from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.supervisor import Supervisor
 
@@ -54,11 +56,14 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = shares.visible_gpus(variables.cuda_visible_devices), shares.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)
+        args = ["train", *flags, f"--model_dir={model_dir}"]
+        fork_server = (ForkServer(environment.of_fork_server(), args)
+                       if _can_fork(job, config, gpus) else None)
         children = [
-            Child(name, [*_program(), "train", *flags, f"--model_dir={model_dir}"],
+            Child(name, _program(), args,
                   environment.of_task(tf_config, share.threads, share.gpus),
                   log_dir / f"{name.replace(':', '-')}.log",
-                  lambda child, text: screen.line(child.name, text))
+                  lambda child, text: screen.line(child.name, text), fork_server)
             for name, tf_config, share in zip(names, tf_configs, parts)]
         screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
                     f" with {parts[0].threads} threads an op; logs in {log_dir}")
@@ -81,6 +86,16 @@ def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
             " expected a directory that this user may write. For example: --log_dir=/tmp/logs"
         ) from error
     return pathlib.Path(folder)
+
+
+def _can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool:
+    """Returns whether forks of one process that has imported TensorFlow are as good as new ones.
+
+    Not where GPUs are, for CUDA promises nothing to a fork, nor with flags that TensorFlow's
+    libraries read when they are loaded.
+    """
+    is_read_at_import = config.verbose or config.xla or config.log_device_placement
+    return job.share_import and prctl.is_there() and not gpus and not is_read_at_import
 
 
 def _program() -> list[str]:

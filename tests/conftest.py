@@ -6,6 +6,7 @@ import os
 import pathlib
 from typing import Iterator
 
+import jobs
 import pytest
 
 # Before any test imports TensorFlow, as the command line does.
@@ -18,6 +19,13 @@ def _same_environment_after() -> Iterator[None]:
     yield
     os.environ.clear()
     os.environ.update(saved)
+    jobs.release_ports()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_after() -> Iterator[None]:
+    yield
+    jobs.end_fork_server()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -12,12 +13,17 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Callable, Iterator, Sequence
 
+from estimator_trainer.launcher import fork_server
+
 REPO = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = (sys.executable, "-m", "estimator_trainer")
 _CLEARED = ("TF_CONFIG", "CLUSTER_SPEC", "AIP_MODEL_DIR", "TF_CPP_MIN_LOG_LEVEL",
             "TF_USE_LEGACY_KERAS")
+_PORT_HOLDERS: list[socket.socket] = []
 
 
 @dataclasses.dataclass
@@ -25,7 +31,7 @@ class Task:
     """One running task of a job."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | fork_server.ForkedProcess
     log_path: pathlib.Path
 
     @property
@@ -57,19 +63,62 @@ def environment(**extra: str) -> dict[str, str]:
 
 def trainer(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = None,
             **variables: str) -> subprocess.CompletedProcess[str]:
-    """Runs `python -m estimator_trainer` alone, to its end."""
-    return subprocess.run([sys.executable, "-m", "estimator_trainer", *args], text=True,
-                          capture_output=True, timeout=timeout_secs, cwd=cwd,
-                          env=environment(**variables), check=False)
+    """Runs the program alone, to its end, as a fork that has TensorFlow already."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = _forked(args, environment(**variables), cwd, out.fileno(), err.fileno())
+        try:
+            code = process.wait(timeout_secs)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGABRT)  # Prints the stacks.
+            process.wait(10)
+            err.seek(0)
+            raise AssertionError(f"still running: {args}\n{err.read()[-6000:]}") from None
+        out.seek(0), err.seek(0)
+        return subprocess.CompletedProcess(args, code, out.read(), err.read())
+
+
+def program(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = None,
+            **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m estimator_trainer` alone, to its end, as a user starts it."""
+    return subprocess.run([*PROGRAM, *args], text=True, capture_output=True, timeout=timeout_secs,
+                          cwd=cwd, env=environment(**variables), check=False)
+
+
+@functools.cache
+def _fork_server() -> fork_server.ForkServer:
+    return fork_server.ForkServer(environment(PYTHONUNBUFFERED="1"), ["tests"])
+
+
+def end_fork_server() -> None:
+    """Ends the process that the tasks are forks of, if there is one."""
+    if _fork_server.cache_info().currsize:
+        _fork_server().close()
+        _fork_server.cache_clear()
+
+
+def _forked(args: Sequence[str], variables: dict[str, str], cwd: pathlib.Path | None, stdout: int,
+            stderr: int, name: str = "local") -> fork_server.ForkedProcess:
+    request = fork_server.Request(name, tuple(args), variables, str(cwd or pathlib.Path.cwd()))
+    return _fork_server().start(request, stdout, stderr)
 
 
 def free_addresses(count: int) -> list[str]:
-    """Returns loopback addresses whose ports were free a moment ago."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+    """Returns loopback addresses whose ports nobody else gets until the test has ended.
+
+    Each stays bound and does not listen, as those of `launch`: a server may bind to it by number.
+    """
+    holders = [socket.socket() for _ in range(count)]
+    for holder in holders:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("", 0))
+    _PORT_HOLDERS.extend(holders)
+    return [f"127.0.0.1:{holder.getsockname()[1]}" for holder in holders]
+
+
+def release_ports() -> None:
+    """Gives back the ports of `free_addresses`."""
+    while _PORT_HOLDERS:
+        _PORT_HOLDERS.pop().close()
 
 
 def cluster(**counts: int) -> dict[str, list[str]]:
@@ -80,7 +129,7 @@ def cluster(**counts: int) -> dict[str, list[str]]:
 
 @contextlib.contextmanager
 def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[str],
-            evaluator: bool = False) -> Iterator[dict[str, Task]]:
+            evaluator: bool = False, is_forked: bool = True) -> Iterator[dict[str, Task]]:
     """Starts every task of a job with the same command line; kills what is left at the end.
 
     Args:
@@ -88,6 +137,7 @@ def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[st
       hosts: The cluster.
       args: The flags, the same for every task.
       evaluator: Whether to add an evaluator, which is not in the cluster.
+      is_forked: As of `start`.
 
     Yields:
       The tasks by name, e.g. "worker:1".
@@ -97,7 +147,8 @@ def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[st
     try:
         for role, index in places + ([("evaluator", 0)] if evaluator else []):
             tf_config = json.dumps({"cluster": hosts, "task": {"type": role, "index": index}})
-            tasks[f"{role}:{index}"] = start(folder, f"{role}:{index}", args, tf_config)
+            tasks[f"{role}:{index}"] = start(folder, f"{role}:{index}", args, tf_config,
+                                             is_forked=is_forked)
         yield tasks
     finally:
         for task in tasks.values():
@@ -105,13 +156,25 @@ def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[st
 
 
 def start(folder: pathlib.Path, name: str, args: Sequence[str], tf_config: str = "",
-          prefix: Sequence[str] = (), **variables: str) -> Task:
-    """Starts one task, after `prefix`, in a process group of its own, its output in a log file."""
+          prefix: Sequence[str] = (), is_forked: bool = True, **variables: str) -> Task:
+    """Starts one task in a process group of its own, its output in a log file.
+
+    Args:
+      folder: For the log.
+      name: Of the task.
+      args: The flags.
+      tf_config: TF_CONFIG.
+      prefix: Words before the command line, which is then executed.
+      is_forked: Whether to fork a process that has TensorFlow already, which saves seconds.
+      **variables: More of the environment.
+    """
     log_path = folder / f"{name.replace(':', '-')}.log"
+    env = environment(**{"TF_CONFIG": tf_config, **variables})
     with log_path.open("wb") as log:
-        process = subprocess.Popen(
-            [*prefix, sys.executable, "-m", "estimator_trainer", *args], stdout=log, stderr=log,
-            env=environment(**{"TF_CONFIG": tf_config, **variables}), start_new_session=True)
+        if is_forked and not prefix:
+            return Task(name, _forked(args, env, None, log.fileno(), log.fileno(), name), log_path)
+        process = subprocess.Popen([*prefix, *PROGRAM, *args], stdout=log, stderr=log, env=env,
+                                   start_new_session=True)
     return Task(name, process, log_path)
 
 

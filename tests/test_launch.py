@@ -27,6 +27,8 @@ from estimator_trainer.launcher.screen import Screen
 pytestmark = pytest.mark.any_tensorflow
 
 _TIMEOUT_SECS = 120
+# Processes and their forks keep it in what they were started with.
+_MARK = "LAUNCHED_BY_TEST"
 _SLOW = f"--model_fn={jobs.REPO}/tests/slow.py", f"--input_fn={jobs.REPO}/tests/slow.py"
 
 
@@ -37,8 +39,9 @@ def _launched(tmp_path, job_flags, task_flags):
     args = ["launch", *job_flags, "--", *_SLOW, "--log_every_steps=10",
             f"--model_dir={tmp_path}/model", *task_flags]
     with log_path.open("wb") as log:
-        process = subprocess.Popen([sys.executable, "-m", "estimator_trainer", *args], stdout=log,
-                                   stderr=log, env=jobs.environment(), start_new_session=True)
+        process = subprocess.Popen([*jobs.PROGRAM, *args], stdout=log, stderr=log,
+                                   env=jobs.environment(**{_MARK: str(tmp_path)}),
+                                   start_new_session=True)
     launcher = jobs.Task("launch", process, log_path)
     try:
         yield launcher
@@ -51,12 +54,12 @@ def _launched(tmp_path, job_flags, task_flags):
 
 
 def _processes(tmp_path):
-    """Returns the pids of all processes that were started with this test's model_dir."""
+    """Returns the pids of all processes that this test's launcher has started, and its own."""
     found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
-            words = path.read_bytes().decode(errors="replace")
-            if f"--model_dir={tmp_path}/model" in words and _is_alive(path.parent):
+            variables = path.read_bytes().decode(errors="replace").split("\0")
+            if f"{_MARK}={tmp_path}" in variables and _is_alive(path.parent):
                 found.append(int(path.parent.name))
     return found
 
@@ -66,13 +69,10 @@ def _is_alive(folder):
 
 
 def _pid(tmp_path, role, index):
-    """Returns the pid of a task's process, by its TF_CONFIG."""
-    for pid in _processes(tmp_path):
-        variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
-        for text in (v.removeprefix("TF_CONFIG=") for v in variables if v.startswith("TF_CONFIG=")):
-            if json.loads(text)["task"] == {"type": role, "index": index}:
-                return pid
-    raise AssertionError(f"no {role}:{index}")
+    """Returns the pid of a task's process, by the name that lists of processes show."""
+    [found] = [pid for pid in _processes(tmp_path)
+               if pathlib.Path(f"/proc/{pid}/comm").read_text() == f"{role}:{index}\n"]
+    return found
 
 
 def _ends(launcher, timeout_secs=_TIMEOUT_SECS):
@@ -188,7 +188,7 @@ def test_a_second_signal_kills_every_task_at_once(tmp_path):
 def test_no_task_outlives_a_launcher_that_is_killed(tmp_path):
     with _launched(tmp_path, ["--worker=1", "--ps=1"], ["--train_steps=5000"]) as launcher:
         jobs.wait_for(lambda: _trains(launcher, "chief:0"), _TIMEOUT_SECS)
-        assert len(_processes(tmp_path)) == 4
+        assert len(_processes(tmp_path)) == 5  # The launcher, its fork server, three tasks.
         jobs.kill(launcher)
 
 
@@ -257,8 +257,8 @@ def test_a_terminal_shows_lines_behind_coloured_names_above_a_table(tmp_path):
             return True
 
     stream = Terminal()
-    child = Child("chief:0", [sys.executable, "-c", "print('12:00:00 chief:0  step 5/10  loss 1"
-                                                    "  9 steps/s  90 examples/s  ETA 0')"],
+    child = Child("chief:0", [sys.executable, "-c"],
+                  ["print('12:00:00 chief:0  step 5/10  loss 1  9 steps/s  90 examples/s  ETA 0')"],
                   dict(os.environ), tmp_path / "log",
                   lambda child, text: screen.line(child.name, text))
     screen = Screen(["chief:0"], 10, stream)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
+import functools
 import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
-import sys
 import threading
 from typing import Callable
+
+from estimator_trainer.launcher import fork_server
+from estimator_trainer.launcher import prctl
+from estimator_trainer.launcher.fork_server import ForkedProcess
+from estimator_trainer.launcher.fork_server import ForkServer
 
 _STEP = re.compile(r"  step (\d+)\S*  loss .*?([\d,.]+) examples/s")
 _STARTED = re.compile(r"  training from step (\d+)|  serves variables at|  evaluat")
 _LAST = re.compile(r"role=\S+ status=(\w+) step=(\d+) reason=(.*)")
 _MESSAGE = re.compile(r"estimator-trainer: (.*)")
-_PR_SET_PDEATHSIG = 1
 # For its last lines; what it started and what left its group may hold the pipe for ever.
 _READ_SECS = 5.0
 
@@ -30,10 +33,12 @@ class Child:
 
     Attributes:
       name: Such as "worker:1".
-      command: What to run.
+      program: The words that start the program.
+      args: What follows them.
       environment: Its environment.
       log_path: Gets all that it prints, of every start.
       on_line: Is called, in another thread, with this child and each line.
+      fork_server: Starts it as a fork, if there is one.
       restarts: How often it was started again.
       state: For people: not started, starting, running, done, or how it ended.
       step: The last global step that it told of.
@@ -42,10 +47,12 @@ class Child:
     """
 
     name: str
-    command: list[str]
+    program: list[str]
+    args: list[str]
     environment: dict[str, str]
     log_path: pathlib.Path
     on_line: Callable[[Child, str], None]
+    fork_server: ForkServer | None = None
     restarts: int = 0
     state: str = "not started"
     step: int = 0
@@ -59,14 +66,29 @@ class Child:
         that started it.
         """
         self.reason = self.examples_per_sec = ""
-        die_with_parent = _die_with_parent() if sys.platform == "linux" else None
-        self._process = subprocess.Popen(
-            self.command, env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-            preexec_fn=die_with_parent)
+        printed, output = os.pipe()
+        self._process = self._forked(output) or self._executed(output)
+        os.close(output)
         self.state = "starting"
-        self._reader = threading.Thread(target=self._read, name=f"log of {self.name}", daemon=True)
+        self._reader = threading.Thread(target=self._read, args=[printed],
+                                        name=f"log of {self.name}", daemon=True)
         self._reader.start()
+
+    def _forked(self, output: int) -> ForkedProcess | None:
+        if self.fork_server is None:
+            return None
+        request = fork_server.Request(self.name, tuple(self.args), self.environment, os.getcwd())
+        try:
+            return self.fork_server.start(request, output, output)
+        except (OSError, EOFError):
+            self.fork_server = None  # It was killed, perhaps for its memory.
+            return None
+
+    def _executed(self, output: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*self.program, *self.args], env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=output, start_new_session=True,
+            preexec_fn=functools.partial(prctl.die_with_parent, os.getpid()))
 
     @property
     def pid(self) -> int:
@@ -103,9 +125,8 @@ class Child:
         return os.waitid(os.P_PID, self._process.pid,
                          os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        with self.log_path.open("ab") as log, self._process.stdout as stream:
+    def _read(self, printed: int) -> None:
+        with self.log_path.open("ab") as log, open(printed, "rb") as stream:
             for raw in stream:
                 log.write(raw)
                 log.flush()
@@ -140,14 +161,3 @@ def _unquoted(reason: str) -> str:
         return str(json.loads(reason))
     except ValueError:
         return reason
-
-
-def _die_with_parent() -> Callable[[], None]:
-    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
-
-    def prepare() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return prepare

@@ -1,0 +1,40 @@
+"""What Linux's prctl(2) does for processes that start others; on other systems nothing."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def is_there() -> bool:
+    """Returns whether this system has prctl."""
+    return sys.platform == "linux"
+
+
+def die_with_parent(parent: int) -> None:
+    """Has the kernel kill this process when its parent ends, or at once if that happened before.
+
+    Args:
+      parent: The pid of the process that is expected to be the parent.
+    """
+    if is_there():
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of any descendant whose own parent ends."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def set_name(name: str) -> None:
+    """Sets the short name of this process that `top` and `ps -o comm` show, of 15 bytes."""
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, ctypes.create_string_buffer(name.encode()), 0, 0, 0)
