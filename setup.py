@@ -33,7 +33,7 @@ setuptools.setup(
             # saying so: `import tensorflow_datasets` then loses its API.
             "tensorflow-metadata<1.17",
         ],
-        "dev": ["flake8", "isort", "mypy", "pytest", "pytest-timeout",
+        "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
                 # The schemas that the tests of `manifest` check against, and a YAML reader.
                 "google-api-python-client", "kubeflow-training", "kubernetes", "pyyaml"],
     },

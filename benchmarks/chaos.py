@@ -54,7 +54,7 @@ def _run(root: pathlib.Path, kills: int, dice: random.Random,
                                               "task": {"type": role, "index": index}})
                for role, index in [("chief", 0), ("worker", 0), ("worker", 1), ("ps", 0),
                                    ("evaluator", 0)]}
-    tasks = {name: jobs.start(_folder(root, name, 0), name, args, text)
+    tasks = {name: jobs.start(_folder(root, name, 0), name, args, text, is_forked=False)
              for name, text in configs.items()}
     restarts, next_kill = 0, time.monotonic() + 10
     try:
@@ -67,7 +67,7 @@ def _run(root: pathlib.Path, kills: int, dice: random.Random,
                 if task.code not in (None, 0):
                     restarts += 1
                     tasks[name] = jobs.start(_folder(root, name, restarts), name, args,
-                                             configs[name])
+                                             configs[name], is_forked=False)
             if kills and time.monotonic() > next_kill:
                 kills -= 1
                 next_kill = time.monotonic() + dice.uniform(2, 8)

@@ -74,6 +74,10 @@ class _Follower:
         if self.task.code is not None:
             sys.exit(f"{self.task.name} ended before it was measured:\n{self.task.log[-4000:]}")
 
+    def close(self) -> None:
+        """Closes the log."""
+        self._file.close()
+
     def cpu_secs(self) -> float:
         """Returns the computing time of the process until now."""
         text = pathlib.Path(f"/proc/{self.task.process.pid}/stat").read_text()
@@ -126,6 +130,11 @@ class WarmJob:
         self._signal(signal.SIGSTOP)
         return self._speed(start, end)
 
+    def close(self) -> None:
+        """Closes the logs."""
+        for each in self._followers:
+            each.close()
+
     def _speed(self, start: _Clock, end: _Clock) -> Speed:
         """Returns what happened between two readings."""
         secs = end.at_secs - start.at_secs
@@ -167,7 +176,8 @@ def can_stand_still(job: Job) -> bool:
 def warm(job: Job) -> Iterator[WarmJob]:
     """Starts a job, to be measured as often as one likes; kills it at the end."""
     with pinned_job.running(dataclasses.replace(job, flags=(*_PATIENCE, *job.flags))) as tasks:
-        yield WarmJob(job, tasks)
+        with contextlib.closing(WarmJob(job, tasks)) as warm_job:
+            yield warm_job
 
 
 def step_secs(task: jobs.Task, secs: float) -> list[float]:

@@ -160,7 +160,7 @@ def _secs_of_last_task(folder: pathlib.Path, hosts: dict[str, list[str]],
 
     def start(role: str) -> jobs.Task:
         tf_config = json.dumps({"cluster": hosts, "task": {"type": role, "index": 0}})
-        tasks.append(jobs.start(folder, f"{role}:0", args, tf_config))
+        tasks.append(jobs.start(folder, f"{role}:0", args, tf_config, is_forked=False))
         return tasks[-1]
 
     try:

@@ -109,7 +109,9 @@ class Monitor:
             if now - self._asked_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
                 self._end(status, f"{request.by}: {request.reason}")
-        is_quiet = now - self._ticked_at > _QUIET_SECS or self._broke_at is not None
+        # Of an impatient job, before the time of its peers is half over.
+        patience_secs = min(_QUIET_SECS, self._config.peer_timeout_secs / 2)
+        is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
         if self._peers and not self._is_past_steps and is_quiet:
             self._look_for_peers(now)
         quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs

@@ -9,8 +9,24 @@ from typing import Iterator
 import jobs
 import pytest
 
-# Before any test imports TensorFlow, as the command line does.
-from estimator_trainer import compat  # noqa: F401
+from estimator_trainer import tensorflow_import
+
+# By -m: about how long the tests take on two quiet cores.
+_DURATIONS = {"not soak": "8 minutes", "not cluster": "1 minute", "soak": "SOAK minutes"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Imports TensorFlow as the command line does, before any test imports it."""
+    is_worker = hasattr(config, "workerinput")
+    if is_worker or not config.getoption("numprocesses", 0):
+        tensorflow_import.load(is_verbose=False)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Says before the first test about how long it takes."""
+    is_whole = config.args_source is not config.ArgsSource.ARGS and not config.getoption("-k")
+    duration = _DURATIONS.get(config.getoption("-m")) if is_whole else None
+    return [f"these tests take about {duration} on 2 cores"] if duration else []
 
 
 @pytest.fixture(autouse=True)

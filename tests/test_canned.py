@@ -61,6 +61,7 @@ def test_every_classifier_tells_incomes_apart_better_than_the_baseline():
 
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_every_regressor_knows_years_of_school_better_than_the_baseline():
     names = ["exper", "occupation", "industry"]
     baseline = _metrics("BaselineRegressor", names, label="school")

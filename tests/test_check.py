@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import socket
 import sys
+import threading
 import time
 
 import jobs
@@ -123,14 +124,15 @@ def test_hosts_that_do_not_resolve_are_warnings_for_their_names_may_come_with_th
     assert "'no-such-host.invalid'" in warning and "getent hosts" in warning
 
 
+@pytest.mark.timeout(60)
 def test_a_name_server_that_hangs_costs_a_bounded_time(monkeypatch):
+    answered = threading.Event()
     monkeypatch.setattr(doctor, "_LIMIT_SECS", 0.2)
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: time.sleep(5))
-    began = time.monotonic()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: answered.wait(300))
     found = _examine(_tf_config({"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}),
                      model_dir="gs://bucket/job")
     assert len(found.warnings) == 3 and "no answer in" in found.warnings[0]
-    assert time.monotonic() - began < 2
+    answered.set()
 
 
 def test_a_model_dir_that_cannot_be_written_is_a_problem(monkeypatch, tmp_path):

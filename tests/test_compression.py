@@ -29,7 +29,8 @@ def plain(tmp_path_factory, data_dir):
     return _train(tmp_path_factory.mktemp("plain") / "job", data_dir)
 
 
-@pytest.mark.parametrize("dtype, tolerance", [("bfloat16", 2e-2), ("float16", 2e-3)])
+@pytest.mark.parametrize("dtype, tolerance", [
+    ("bfloat16", 2e-2), pytest.param("float16", 2e-3, marks=pytest.mark.soak)])
 def test_gradients_of_16_bit_train_32_bit_variables_nearly_the_same(
         dtype, tolerance, plain, tmp_path, data_dir):
     rounded = _train(tmp_path / "job", data_dir, f"--all_reduce_dtype={dtype}")
@@ -40,6 +41,7 @@ def test_gradients_of_16_bit_train_32_bit_variables_nearly_the_same(
     assert 0 < furthest < tolerance
 
 
+@pytest.mark.soak
 def test_packs_change_nothing_but_the_order_of_sending(plain, tmp_path, data_dir):
     packed = _train(tmp_path / "job", data_dir, "--all_reduce_pack_mb=1")
     for name, value in plain.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_sixteen_bits_and_compilation_reach_the_ops_that_run():
     """In one test for the sake of its time; bfloat16 needs no support of the CPU."""
     assert re.search(r"MatMul float32", _ops_that_run())
     assert "_XlaRun" in _ops_that_run(xla=True)
-    if "avx512" in open("/proc/cpuinfo", encoding="ascii").read():
+    if "avx512" in pathlib.Path("/proc/cpuinfo").read_text():
         assert re.search(r"MatMul bfloat16", _ops_that_run(mixed_precision="bfloat16"))
 
 

@@ -14,17 +14,21 @@ _STEPS = 200
 _TIMEOUT_SECS = 120
 
 
+def _soak(*values):
+    return pytest.param(*values, marks=pytest.mark.soak)
+
+
 @pytest.mark.parametrize("dialect, names, trainers", [
-    ("Vertex AI", ("chief:0", "worker:0", "ps:0"), 2),
-    ("Vertex AI, job as a text", ("chief:0", "ps:0", "evaluator:0"), 1),
+    _soak("Vertex AI", ("chief:0", "worker:0", "ps:0"), 2),
+    _soak("Vertex AI, job as a text", ("chief:0", "ps:0", "evaluator:0"), 1),
     ("Vertex AI, CLUSTER_SPEC", ("workerpool0:0", "workerpool1:0", "workerpool2:0"), 2),
-    ("AI Platform, master", ("master:0", "worker:0", "ps:0"), 2),
+    _soak("AI Platform, master", ("master:0", "worker:0", "ps:0"), 2),
     ("TFJob, chief", ("chief:0", "ps:0", "evaluator:0"), 1),
-    ("TFJob, no head", ("worker:0", "worker:1", "ps:0"), 2),
-    ("SageMaker, ps", ("master:0", "worker:0", "ps:0"), 2),
-    ("tf-yarn", ("chief:0", "worker:0", "ps:0"), 2),
-    ("ecosystem jinja", ("worker:0", "worker:1", "evaluator:0"), 2),
-    ("Azure ML", ("worker:0", "worker:1", "ps:0"), 2),
+    _soak("TFJob, no head", ("worker:0", "worker:1", "ps:0"), 2),
+    _soak("SageMaker, ps", ("master:0", "worker:0", "ps:0"), 2),
+    _soak("tf-yarn", ("chief:0", "worker:0", "ps:0"), 2),
+    _soak("ecosystem jinja", ("worker:0", "worker:1", "evaluator:0"), 2),
+    _soak("Azure ML", ("worker:0", "worker:1", "ps:0"), 2),
 ])
 def test_a_job_trains_and_evaluates_in_the_words_of_its_platform(
         dialect, names, trainers, tmp_path, data_dir):

@@ -10,6 +10,7 @@ from unittest import mock
 
 import jobs
 import pytest
+import slow_jobs
 import tensorflow as tf
 
 from estimator_trainer import ending
@@ -187,12 +188,12 @@ def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
 
 
 @pytest.mark.cluster
-def test_the_chief_evaluates_when_the_evaluator_was_killed(tmp_path, data_dir):
-    flags = _flags(tmp_path, data_dir, "--train_steps=3000", "--param=batch_size=256")
+def test_the_chief_evaluates_when_the_evaluator_was_killed(tmp_path):
+    flags = slow_jobs.flags(tmp_path, "--train_steps=800")
     with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
         jobs.wait_for((tmp_path / "model" / "evaluator.beat").exists, _TIMEOUT_SECS)
         os.killpg(tasks["evaluator:0"].process.pid, signal.SIGKILL)
         jobs.wait([tasks["chief:0"], tasks["ps:0"]], _TIMEOUT_SECS)
     assert "the evaluator is gone: chief:0 evaluates and exports" in tasks["chief:0"].log
-    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 3000
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 800
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1

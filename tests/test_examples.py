@@ -13,6 +13,9 @@ import pytest
 _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md"))
 # What needs another machine, the reader's own files, or more time than a test has.
 _ELSEWHERE = ("manifest", "gs://", "$", "./tutorial.py", "/data/", "=train.csv", "predict")
+# The others show what these do, in less time.
+_LONG = ("06_tfrecord_averages", "07_async_and_sync", "10_keras_model", "11_resnet", "canned",
+         "wide_deep")
 _TIMEOUT_SECS = 120
 
 
@@ -29,10 +32,13 @@ def _run(command, tmp_path, data_dir):
     command = re.sub(r"--train_steps=\d+", "--train_steps=40", command)
     command = re.sub(r"--train_epochs=\d+", "--train_epochs=3", command)
     words = shlex.split(command)
-    words[:1] = [sys.executable, "-m", "estimator_trainer"] if words[
-        0] == "estimator-trainer" else [sys.executable]
-    ran = subprocess.run(words, cwd=jobs.REPO, capture_output=True, text=True, check=False,
-                         timeout=_TIMEOUT_SECS, env=jobs.environment(TFDS_DATA_DIR=str(data_dir)))
+    variables = {"TFDS_DATA_DIR": str(data_dir)}
+    if words[0] == "estimator-trainer":
+        ran = jobs.trainer(*words[1:], cwd=jobs.REPO, timeout_secs=_TIMEOUT_SECS, **variables)
+    else:
+        ran = subprocess.run([sys.executable, *words[1:]], cwd=jobs.REPO, capture_output=True,
+                             text=True, check=False, timeout=_TIMEOUT_SECS,
+                             env=jobs.environment(**variables))
     assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
     return ran.stdout + ran.stderr
 
@@ -45,7 +51,8 @@ def test_every_text_has_a_page_and_every_page_a_command():
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-@pytest.mark.parametrize("page", _PAGES)
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[pytest.mark.soak] if page in _LONG else []) for page in _PAGES])
 def test_the_page_does_what_it_says(page, tmp_path, data_dir):
     for command in _commands(page):
         if any(word in command for word in _ELSEWHERE):

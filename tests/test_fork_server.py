@@ -15,6 +15,8 @@ import pytest
 from estimator_trainer.launcher import child as child_lib
 from estimator_trainer.launcher import fork_server
 
+pytestmark = pytest.mark.cluster
+
 # Tells what a process is, as a plug-in that cannot be used: the program then ends with 2.
 _TELLING = """
 import json, os, sys
@@ -31,7 +33,8 @@ def model_fn(features, labels, mode): pass
 
 @pytest.fixture
 def server():
-    server = fork_server.ForkServer(jobs.environment(PYTHONUNBUFFERED="1"))
+    server = fork_server.ForkServer(jobs.environment(PYTHONUNBUFFERED="1"),
+                                    preloaded=["tensorflow_datasets"])
     yield server
     server.close()
 

@@ -19,6 +19,7 @@ def _run(*args):
                           capture_output=True, timeout=250, check=False)
 
 
+@pytest.mark.soak
 def test_every_kind_of_row_runs_on_a_cpu_in_tiny_sizes(tmp_path):
     path = tmp_path / "gpu.json"
     ran = _run("--device=cpu", "--repeats=1", "--rows=, 32 bit$|trainer, 10 .*run$",

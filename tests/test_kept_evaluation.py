@@ -18,6 +18,8 @@ from estimator_trainer import progress
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.kept_evaluation import KeptEvaluation
 
+pytestmark = pytest.mark.cluster
+
 _STEPS = (4, 8, 9)
 # A layer of tf.keras, its kernel's initializer seeded; `{extra}` goes before the spec.
 _MODEL = """
@@ -132,7 +134,6 @@ def _compare(single, input_fn, paths, steps=None):
     return hook
 
 
-@pytest.mark.cluster
 @pytest.mark.parametrize("model_fn, param", [
     ("cnn", []),
     ("mlp", ["moving_average=0.5"]),
@@ -254,7 +255,6 @@ def _run(folder, model_fn, data_dir, *flags):
     return ran
 
 
-@pytest.mark.cluster
 def test_a_job_trains_and_evaluates_as_without_and_builds_the_graph_once(
         written, data_dir, tmp_path):
     flags = ["--train_steps=30", "--eval_every_steps=10", "--seed=3", "--exporters=none"]

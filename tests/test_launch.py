@@ -104,6 +104,7 @@ def test_a_job_of_every_role_runs_to_its_end(tmp_path):
     assert 150 <= step <= 153 and jobs.evaluated_steps(tmp_path / "model")[-1] == step
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_eight_tasks_run_on_two_cores(tmp_path):
     flags = ["--worker=4", "--ps=2", "--evaluator=1"]
@@ -115,7 +116,9 @@ def test_eight_tasks_run_on_two_cores(tmp_path):
 @pytest.mark.cluster
 def test_a_failing_model_ends_the_job_and_is_named(tmp_path):
     flags = ["--train_steps=1000", "--param=nan_step=30"]
-    with _launched(tmp_path, ["--worker=1", "--ps=1"], flags) as launcher:
+    # As on a machine with GPUs, each task imports TensorFlow itself.
+    job = ["--worker=1", "--ps=1", "--noshare_import"]
+    with _launched(tmp_path, job, flags) as launcher:
         assert _ends(launcher) == 1, launcher.log
     assert re.search(r"launch +\| first failure: (chief|worker):0, exit 1: the loss became NaN in"
                      r".*its log: .*0\.log", launcher.log), launcher.log
@@ -125,8 +128,9 @@ def test_a_failing_model_ends_the_job_and_is_named(tmp_path):
 @pytest.mark.cluster
 @pytest.mark.parametrize("job, extra, name", [
     (["--worker=2", "--ps=1"], [], "worker:1"),
-    (["--worker=1", "--ps=1"], [], "ps:0"),
-    (["--worker=1"], ["--train_distribute=multi_worker_mirrored"], "worker:0")])
+    pytest.param(["--worker=1", "--ps=1"], [], "ps:0", marks=pytest.mark.soak),
+    pytest.param(["--worker=1"], ["--train_distribute=multi_worker_mirrored"], "worker:0",
+                 marks=pytest.mark.soak)])
 def test_a_job_completes_when_a_task_is_killed_once(job, extra, name, tmp_path):
     flags = ["--train_steps=800", "--save_checkpoints_steps=50", "--peer_timeout_secs=10", *extra]
     with _launched(tmp_path, job, flags) as launcher:
@@ -158,8 +162,9 @@ def test_a_task_that_dies_every_time_is_given_up_and_named(tmp_path):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("number, moment", [
-    (signal.SIGINT, "start"), (signal.SIGINT, "training"), (signal.SIGINT, "end"),
-    (signal.SIGTERM, "training")])
+    (signal.SIGINT, "start"), (signal.SIGINT, "training"),
+    pytest.param(signal.SIGINT, "end", marks=pytest.mark.soak),
+    pytest.param(signal.SIGTERM, "training", marks=pytest.mark.soak)])
 def test_a_signal_ends_every_task(number, moment, tmp_path):
     shows = {"start": "tasks on", "training": r"chief:0 .*  step \d\d\d/", "end": "status=done"}
     steps = "--train_steps=60" if moment == "end" else "--train_steps=5000"

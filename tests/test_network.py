@@ -97,6 +97,7 @@ def _cut_off(tasks, cut, secs):
     return step
 
 
+@pytest.mark.soak
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("places", [
     {"chief:0": "a", "ps:0": "a", "worker:0": "b"}, {"chief:0": "a", "worker:0": "b", "ps:0": "b"}
@@ -111,6 +112,7 @@ def test_a_job_goes_on_after_the_link_of_a_host_was_cut(places, network, tmp_pat
     assert "Traceback" not in tasks["chief:0"].log
 
 
+@pytest.mark.soak
 def test_an_all_reduce_whose_link_was_cut_is_to_be_restarted_and_then_completes(network, tmp_path):
     """TensorFlow breaks it after some 10 s without an answer."""
     prefix, cut = network

@@ -86,6 +86,7 @@ def test_evaluation_uses_the_statistics_of_training(tmp_path, data_dir, capfd):
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_replicas_save_the_mean_of_their_statistics(tmp_path, data_dir, capfd):
     flags = [*FLAGS, f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}"]
     ran = jobs.trainer(*flags, "--train_distribute=mirrored", "--num_replicas=2")

@@ -47,7 +47,8 @@ def _steps_of_events(model_dir):
             for value in event.summary.value if value.tag != "global_step/sec"}
 
 
-@pytest.mark.parametrize("model", ["linear", "cnn", "normalized"])
+@pytest.mark.parametrize("model", [
+    "linear", pytest.param("cnn", marks=pytest.mark.soak), "normalized"])
 def test_a_loop_trains_the_same_model_with_everything_due_at_its_step(model, tmp_path, data_dir):
     (tmp_path / "normalized.py").write_text(textwrap.dedent(_NORMALIZED))
     name = f"{tmp_path}/normalized.py" if model == "normalized" else model
@@ -129,7 +130,8 @@ def test_the_pace_makes_single_runs_before_all_that_is_due():
 
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("name, flags", [
-    ("mirrored", ["--num_replicas=2"]), ("central_storage", ["--num_replicas=2"]),
+    ("mirrored", ["--num_replicas=2"]),
+    pytest.param("central_storage", ["--num_replicas=2"], marks=pytest.mark.soak),
     ("one_device", [])])
 def test_a_strategy_of_one_process_loops_and_trains_the_same(name, flags, tmp_path, data_dir):
     flags = ["--model_fn=linear", f"--train_distribute={name}", "--train_steps=90", *flags]
@@ -155,7 +157,8 @@ def _train_together(folder, data_dir, flags, **counts):
     return log, {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 
-@pytest.mark.parametrize("end", ["--train_steps=90", "--train_epochs=3"])
+@pytest.mark.parametrize("end", [
+    "--train_steps=90", pytest.param("--train_epochs=3", marks=pytest.mark.soak)])
 def test_an_all_reduce_loops_and_trains_the_same_to_the_same_end(end, tmp_path, data_dir):
     flags = ["--train_distribute=multi_worker_mirrored", end]
     log, one = _train_together(tmp_path / "one", data_dir, [*flags, "--steps_per_loop=1"],
@@ -168,7 +171,8 @@ def test_an_all_reduce_loops_and_trains_the_same_to_the_same_end(end, tmp_path, 
         np.testing.assert_allclose(many[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
-@pytest.mark.parametrize("strategy", ["none", "parameter_server"])
+@pytest.mark.parametrize("strategy", [
+    "none", pytest.param("parameter_server", marks=pytest.mark.soak)])
 def test_asynchronous_trainers_loop_and_end_at_the_goal(strategy, tmp_path, data_dir):
     log, variables = _train_together(
         tmp_path / "job", data_dir, [f"--train_distribute={strategy}", "--train_steps=2000"],

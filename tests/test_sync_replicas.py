@@ -55,6 +55,7 @@ def test_a_synchronous_job_of_two_ps_ends_at_its_very_step_without_waiting(tmp_p
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
+@pytest.mark.soak
 def test_a_synchronous_job_ends_where_the_first_trainer_has_no_more_data(tmp_path, data_dir):
     tasks = _run(tmp_path, jobs.cluster(chief=1, worker=2, ps=1), _flags(
         tmp_path, data_dir, "--train_epochs=2", "--sync_replicas=3", "--param=batch_size=66"))
@@ -77,6 +78,7 @@ def test_a_backup_worker_spares_the_others_the_wait_for_the_slowest(tmp_path, da
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
+@pytest.mark.soak
 def test_sigterm_to_the_chief_saves_and_ends_a_synchronous_job(tmp_path, data_dir):
     flags = _flags(tmp_path, data_dir, "--train_steps=1000000", "--sync_replicas=2",
                    "--log_every_steps=10")
@@ -91,7 +93,7 @@ def test_sigterm_to_the_chief_saves_and_ends_a_synchronous_job(tmp_path, data_di
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-@pytest.mark.parametrize("sync_replicas", [0, 1])
+@pytest.mark.parametrize("sync_replicas", [pytest.param(0, marks=pytest.mark.soak), 1])
 def test_a_worker_that_starts_late_joins_asynchronous_and_synchronous_training(
         sync_replicas, tmp_path, data_dir):
     hosts = jobs.cluster(chief=1, worker=2, ps=1)

@@ -60,12 +60,14 @@ class ForkServer:
       pid: Of the server.
     """
 
-    def __init__(self, variables: Mapping[str, str], shown: Sequence[str] = ()):
+    def __init__(self, variables: Mapping[str, str], shown: Sequence[str] = (),
+                 preloaded: Sequence[str] = ()):
         """Starts the server; it can be asked at once, and answers when it has imported TensorFlow.
 
         Args:
           variables: Its environment; each of its forks gets its own.
           shown: Words that lists of processes show with those of the server and of its forks.
+          preloaded: Modules to import beside those of this project.
 
         Raises:
           OSError: if this system does not let a process adopt orphans.
@@ -74,7 +76,8 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(theirs.fileno()), *shown],
+                [sys.executable, "-m", __name__, str(theirs.fileno()), ",".join(preloaded),
+                 *shown],
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True,
                 env=dict(variables))
         self.pid = self._process.pid
@@ -145,14 +148,14 @@ class ForkedProcess:
         return code
 
 
-def _serve(connection: connection_lib.Connection) -> None:
+def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> None:
     """Answers requests until there is nobody left who could make one."""
     asking = os.getppid()
     # What cannot be imported, each task says of itself.
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tensorflow_import.load(is_verbose=False)
-        for module in _PRELOADED:
+        for module in [*_PRELOADED, *preloaded]:
             importlib.import_module(module)
     while True:
         try:
@@ -194,4 +197,4 @@ def _become(request: Request, outputs: Sequence[int], asking: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _serve(connection_lib.Connection(int(sys.argv[1])))
+    _serve(connection_lib.Connection(int(sys.argv[1])), list(filter(None, sys.argv[2].split(","))))
