@@ -57,8 +57,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         gpus, num_cores = shares.visible_gpus(variables.cuda_visible_devices), shares.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)
         args = ["train", *flags, f"--model_dir={model_dir}"]
-        fork_server = (ForkServer(environment.of_fork_server(), args)
-                       if _can_fork(job, config, gpus) else None)
+        fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
         children = [
             Child(name, _program(), args,
                   environment.of_task(tf_config, share.threads, share.gpus),
@@ -88,7 +87,7 @@ def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
     return pathlib.Path(folder)
 
 
-def _can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool:
+def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool:
     """Returns whether forks of one process that has imported TensorFlow are as good as new ones.
 
     Not where GPUs are, for CUDA promises nothing to a fork, nor with flags that TensorFlow's
@@ -96,6 +95,13 @@ def _can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> boo
     """
     is_read_at_import = config.verbose or config.xla or config.log_device_placement
     return job.share_import and prctl.is_there() and not gpus and not is_read_at_import
+
+
+def _fork_server(args: Sequence[str]) -> ForkServer | None:
+    try:
+        return ForkServer(environment.of_fork_server(), args)
+    except OSError:
+        return None  # A kernel, or a sandbox, without what it takes.
 
 
 def _program() -> list[str]:

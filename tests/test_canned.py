@@ -51,6 +51,7 @@ def _metrics(name, features, **params):
 
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_every_classifier_tells_incomes_apart_better_than_the_baseline():
     names = ["school", "exper", "occupation"]
     baseline = _metrics("BaselineClassifier", names, **INCOME)

@@ -30,6 +30,8 @@ import sys
 import estimator_trainer.compat
 import tensorflow as tf
 
+pytestmark = pytest.mark.cluster
+
 def model_fn(features, labels, mode, config):
     print("role", config.task_type, config.task_id, config.is_chief, config.num_worker_replicas,
           config.num_ps_replicas, config.global_id_in_cluster, flush=True)
@@ -206,7 +208,6 @@ def test_train_alone_in_a_cluster_names_train_and_evaluate(monkeypatch, tmp_path
             method(input_fn, steps=1)
 
 
-@pytest.mark.cluster
 def test_mirrored_strategy_over_two_logical_cpus(tmp_path):
     env = dict(os.environ, PYTHONPATH=str(ROOT), CUDA_VISIBLE_DEVICES="-1")
     run = subprocess.run([sys.executable, "-c", MIRRORED, str(tmp_path)], env=env, timeout=90,
@@ -215,7 +216,7 @@ def test_mirrored_strategy_over_two_logical_cpus(tmp_path):
     assert run.stdout.splitlines()[-1] == "step 40", run.stderr[-3000:]
 
 
-@pytest.mark.cluster
+@pytest.mark.soak
 def test_two_processes_train_one_multi_worker_mirrored_model(tmp_path):
     with Job(MULTI_WORKER, ["chief", "worker"], tmp_path) as job:
         chief, worker = job.finish("chief", "worker")
@@ -226,7 +227,6 @@ def test_two_processes_train_one_multi_worker_mirrored_model(tmp_path):
     assert "saving_listeners are not called" in chief or NATIVE
 
 
-@pytest.mark.cluster
 def test_a_parameter_server_strategy_calls_the_chiefs_saving_listeners(tmp_path):
     with Job(PARAMETER_SERVER, ["chief", "ps", "evaluator"], tmp_path) as job:
         chief, evaluator = job.finish("chief", "evaluator")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
+pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow, pytest.mark.soak]
 
 
 def _train(folder, data_dir, *flags):
@@ -30,7 +30,7 @@ def plain(tmp_path_factory, data_dir):
 
 
 @pytest.mark.parametrize("dtype, tolerance", [
-    ("bfloat16", 2e-2), pytest.param("float16", 2e-3, marks=pytest.mark.soak)])
+    ("bfloat16", 2e-2), ("float16", 2e-3)])
 def test_gradients_of_16_bit_train_32_bit_variables_nearly_the_same(
         dtype, tolerance, plain, tmp_path, data_dir):
     rounded = _train(tmp_path / "job", data_dir, f"--all_reduce_dtype={dtype}")
@@ -41,7 +41,6 @@ def test_gradients_of_16_bit_train_32_bit_variables_nearly_the_same(
     assert 0 < furthest < tolerance
 
 
-@pytest.mark.soak
 def test_packs_change_nothing_but_the_order_of_sending(plain, tmp_path, data_dir):
     packed = _train(tmp_path / "job", data_dir, "--all_reduce_pack_mb=1")
     for name, value in plain.items():

@@ -189,11 +189,11 @@ def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
 
 @pytest.mark.cluster
 def test_the_chief_evaluates_when_the_evaluator_was_killed(tmp_path):
-    flags = slow_jobs.flags(tmp_path, "--train_steps=800")
+    flags = slow_jobs.flags(tmp_path, "--train_steps=400")
     with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
         jobs.wait_for((tmp_path / "model" / "evaluator.beat").exists, _TIMEOUT_SECS)
         os.killpg(tasks["evaluator:0"].process.pid, signal.SIGKILL)
         jobs.wait([tasks["chief:0"], tasks["ps:0"]], _TIMEOUT_SECS)
     assert "the evaluator is gone: chief:0 evaluates and exports" in tasks["chief:0"].log
-    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 800
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == 400
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1

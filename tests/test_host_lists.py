@@ -45,6 +45,7 @@ def test_a_mistake_in_the_lists_is_explained(flags, expected, capsys):
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
+@pytest.mark.soak
 def test_two_ps_share_the_variables_of_a_cluster_made_of_lists(tmp_path, data_dir):
     addresses = jobs.free_addresses(4)
     lists = [f"--ps_hosts={','.join(addresses[:2])}", f"--worker_hosts={','.join(addresses[2:])}"]

@@ -11,6 +11,8 @@ import tensorflow as tf
 
 from estimator_trainer import cli
 
+pytestmark = pytest.mark.cluster
+
 # Fits y = 2 x from batches of its own.
 LINE = """
     import os, pathlib, signal, time
@@ -114,7 +116,6 @@ def _slope(tmp_path):
 
 
 @pytest.mark.any_tensorflow
-@pytest.mark.cluster
 @pytest.mark.parametrize("name", ["Line", "OldInit"])
 def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_path, name):
     result, log = run(LINE, name, "--exporters=none", "--train_steps=100000",
@@ -125,7 +126,6 @@ def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_
     assert float((tmp_path / "after_train").read_text()) == pytest.approx(_slope(tmp_path))
 
 
-@pytest.mark.cluster
 def test_init_fn_is_run_where_there_is_no_checkpoint_only(run, tmp_path):
     run(LINE, "Line", "--exporters=none", "--train_steps=1")
     assert 8.5 < _slope(tmp_path) < 9
@@ -160,7 +160,6 @@ def test_a_class_that_cannot_run_is_one_sentence(run, name, args, expected):
 
 
 @pytest.mark.any_tensorflow
-@pytest.mark.cluster
 def test_synchronous_replicas_take_each_step_together(tmp_path, data_dir):
     (tmp_path / "my_class.py").write_text(textwrap.dedent(LINE))
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), [
@@ -175,7 +174,7 @@ def test_synchronous_replicas_take_each_step_together(tmp_path, data_dir):
 
 
 @pytest.mark.any_tensorflow
-@pytest.mark.cluster
+@pytest.mark.soak
 def test_a_worker_that_was_killed_comes_back_to_an_asynchronous_job(tmp_path, data_dir):
     (tmp_path / "my_class.py").write_text(textwrap.dedent(LINE))
     ran = jobs.trainer("launch", "--worker=1", "--ps=1", "--",

@@ -19,6 +19,9 @@ import pytest
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import launch
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.job_config import JobConfig
 from estimator_trainer.launcher import addresses
 from estimator_trainer.launcher import shares
 from estimator_trainer.launcher.child import Child
@@ -248,6 +251,15 @@ def test_a_task_gets_its_own_place_and_the_users_choice_of_threads(monkeypatch):
     assert variables["TF_CONFIG"] == '{"task": 1}' and variables["CUDA_VISIBLE_DEVICES"] == "0"
     assert variables["TF_NUM_INTRAOP_THREADS"] == "7" and "CLUSTER_SPEC" not in variables
     assert variables["TF_NUM_INTEROP_THREADS"] == "2"
+
+
+@pytest.mark.parametrize("job, task, gpus, expected", [
+    ({}, {}, [], sys.platform == "linux"), ({}, {}, ["0"], False),
+    ({"share_import": False}, {}, [], False), ({}, {"xla": True}, [], False),
+    ({}, {"verbose": True}, [], False), ({}, {"log_device_placement": True}, [], False)])
+def test_tasks_share_an_import_where_a_fork_is_as_good_as_a_new_process(
+        job, task, gpus, expected):
+    assert launch.can_fork(JobConfig(**job), TrainerConfig(**task), gpus) is expected
 
 
 @pytest.mark.parametrize("variable, expected", [

@@ -51,12 +51,13 @@ def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize("kind, victim", [
-    ("asynchronous", "ps:0"), ("all-reduce", "chief:0"),
-    slow_jobs.soak("asynchronous", "chief:0"), slow_jobs.soak("all-reduce", "worker:0"),
+    ("asynchronous", "ps:0"), ("asynchronous", "chief:0"),
+    slow_jobs.soak("all-reduce", "chief:0"), slow_jobs.soak("all-reduce", "worker:0"),
     slow_jobs.soak("parameter_server", "ps:0", any_tensorflow=True)])
 def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp_path):
     hosts, extra = slow_jobs.cluster(kind)
-    args = flags(tmp_path, "--train_steps=20000", "--save_checkpoints_steps=50", *extra)
+    args = flags(tmp_path, "--train_steps=20000", "--save_checkpoints_steps=50",
+                 "--peer_timeout_secs=5", *extra)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
         jobs.wait_for(lambda: slow_jobs.has_saved(tmp_path, 50), TIMEOUT_SECS)
         jobs.kill(tasks.pop(victim))
@@ -65,7 +66,7 @@ def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp
     trainers = [t for name, t in tasks.items() if name.startswith(("chief", "worker"))]
     assert any(victim in t.last_line for t in trainers), [t.last_line for t in trainers]
     step = jobs.saved_step(tmp_path / "model")
-    args = [*args, "--train_steps=300"]
+    args = [*args, "--train_steps=200"]
     assert 50 <= step <= slow_jobs.rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
 
 
@@ -101,7 +102,7 @@ def test_a_stopped_process_in_an_all_reduce_is_named_and_ends_the_others(tmp_pat
 
 
 def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(tmp_path):
-    args = flags(tmp_path, "--train_steps=1200", "--save_checkpoints_steps=20")
+    args = flags(tmp_path, "--train_steps=600", "--save_checkpoints_steps=20")
     hosts = jobs.cluster(chief=1, ps=1)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
         jobs.wait_for(lambda: "evaluated step" in tasks["evaluator:0"].log, TIMEOUT_SECS)
@@ -110,7 +111,7 @@ def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(tmp
         tf_config = json.dumps({"cluster": hosts, "task": {"type": "evaluator", "index": 0}})
         tasks["evaluator:0"] = jobs.start(tmp_path / "again", "evaluator:0", args, tf_config)
         jobs.wait(list(tasks.values()), TIMEOUT_SECS)
-    assert jobs.evaluated_steps(tmp_path / "model").count(1200) == 1
+    assert jobs.evaluated_steps(tmp_path / "model").count(600) == 1
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
 
 

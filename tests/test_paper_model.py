@@ -196,6 +196,7 @@ def test_costs_of_one_and_two_processes_predict_four_that_have_the_same(measured
     assert "median error 0%, at most 0%" in four
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_the_command_prints_speed_and_limit_of_every_mode_and_how_many_ps_to_take(
         measured, capsys):

@@ -21,6 +21,8 @@ import tensorflow as tf
 from estimator_trainer import cli
 from estimator_trainer import errors
 
+pytestmark = pytest.mark.cluster
+
 PLAIN_MODEL = """
     import tensorflow as tf
     def model_fn(features, labels, mode):
@@ -108,14 +110,12 @@ def test_the_log_can_be_followed_by_a_person(trained):
     assert trained[1].stdout == ""
 
 
-@pytest.mark.cluster
 def test_verbose_brings_tensorflows_own_lines_back(tmp_path, data_dir):
     ran = jobs.trainer(f"--model_dir={tmp_path}", "--train_steps=2", "--verbose",
                        f"--param=data_dir={data_dir}")
     assert "Calling model_fn." in ran.stderr and "Graph was finalized." in ran.stderr
 
 
-@pytest.mark.cluster
 def test_the_export_predicts_what_predict_predicts_in_another_process(trained, run, tmp_path):
     model_dir, _ = trained
     run("predict", f"--model_dir={model_dir}", f"--output={tmp_path}/checkpoint.jsonl")
@@ -140,7 +140,6 @@ def test_the_export_predicts_what_predict_predicts_in_another_process(trained, r
                                here(image=tf.constant(image))["probabilities"], atol=1e-6)
 
 
-@pytest.mark.cluster
 def test_saved_model_cli_shows_the_signature(trained):
     ran = subprocess.run([pathlib.Path(sys.executable).parent / "saved_model_cli", "show", "--all",
                           "--dir", str(_export(trained[0]))], text=True, capture_output=True,
@@ -235,7 +234,6 @@ def test_evaluation_comes_every_n_steps_and_covers_the_whole_set(run, tmp_path, 
     assert re.findall(r"\((\d+) examples", err) == ["355"] * 3
 
 
-@pytest.mark.cluster
 def test_only_so_many_checkpoints_are_kept_and_each_can_be_evaluated(run, tmp_path):
     flags = ["--model_fn=linear", f"--model_dir={tmp_path}"]
     run(*flags, "--train_steps=50", "--save_checkpoints_steps=10", "--keep_checkpoint_max=3")
@@ -247,7 +245,6 @@ def test_only_so_many_checkpoints_are_kept_and_each_can_be_evaluated(run, tmp_pa
     assert "it has those of steps: 30, 40, 50" in err
 
 
-@pytest.mark.cluster
 def test_one_seed_gives_one_model(run, tmp_path):
     losses = []
     for name in ("a", "b"):
@@ -256,7 +253,6 @@ def test_one_seed_gives_one_model(run, tmp_path):
     assert losses[0] == losses[1]
 
 
-@pytest.mark.cluster
 def test_a_fresh_run_starts_from_anothers_variables(run, tmp_path):
     run("--model_fn=linear", f"--model_dir={tmp_path}/old", "--train_steps=300")
     run("--model_fn=linear", f"--model_dir={tmp_path}/new", "--train_steps=1",
@@ -265,7 +261,6 @@ def test_a_fresh_run_starts_from_anothers_variables(run, tmp_path):
     assert new["global_step"] == 1 and new["loss"] == pytest.approx(old["loss"], rel=1e-5)
 
 
-@pytest.mark.cluster
 def test_the_best_export_survives_a_restart_with_a_worse_model(run, tmp_path):
     flags = ["--model_fn=linear", f"--model_dir={tmp_path}", "--exporters=best"]
     run(*flags, "--train_steps=200")
@@ -283,7 +278,6 @@ def test_a_best_metric_that_does_not_exist_is_named(run, tmp_path):
     assert "Did you mean 'accuracy'?" in err
 
 
-@pytest.mark.cluster
 @pytest.mark.parametrize("strategy, replicas", [
     ("one_device", 0), ("mirrored", 2), ("central_storage", 2),
     ("multi_worker_mirrored", 0)])
@@ -293,7 +287,6 @@ def test_every_local_strategy_takes_the_same_steps_at_the_same_global_batch(
     assert metrics == pytest.approx(metrics_of.without_strategy, rel=1e-5)
 
 
-@pytest.mark.cluster
 def test_an_evaluation_over_replicas_counts_every_example_once(tmp_path, metrics_of):
     metrics = metrics_of(tmp_path, "--eval_distribute=mirrored", "--num_replicas=2")
     assert metrics["accuracy"] == metrics_of.without_strategy["accuracy"]
@@ -325,7 +318,6 @@ def test_errors_know_their_exit_codes():
     assert errors.TrainerError.exit_code == 1 and errors.TaskConfigError([""]).exit_code == 2
 
 
-@pytest.mark.cluster
 def test_a_terminal_gets_a_progress_bar_with_the_time_left(tmp_path, data_dir):
     ours, theirs = pty.openpty()
     with subprocess.Popen(

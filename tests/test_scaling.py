@@ -24,9 +24,9 @@ pytestmark = pytest.mark.any_tensorflow
 
 @pytest.mark.cluster
 @pytest.mark.skipif(not shutil.which("taskset"), reason="pinning takes Linux")
+@pytest.mark.soak
 @pytest.mark.parametrize("mode,roles", [
-    ("independent", {"local"}),
-    pytest.param("async_ps", {"chief", "worker", "ps"}, marks=pytest.mark.soak)])
+    ("independent", {"local"}), ("async_ps", {"chief", "worker", "ps"})])
 def test_pinned_processes_run_while_they_are_measured_and_stand_still_else(mode, roles, data_dir):
     job = pinned_job.Job(mode, 2, 64, (*_FLAGS, f"--param=data_dir={data_dir}"))
     with speed.warm(job) as warm:

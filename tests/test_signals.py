@@ -73,7 +73,7 @@ def test_a_signal_to_one_task_ends_the_job_without_losing_a_step(kind, who, tmp_
 
 
 def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(tmp_path):
-    args = flags(tmp_path, "--train_steps=600")
+    args = flags(tmp_path, "--train_steps=300")
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
         jobs.wait_for(lambda: slow_jobs.trains(tasks["worker:0"]), TIMEOUT_SECS)

@@ -49,8 +49,8 @@ def test_a_synchronous_step_of_two_trainers_is_the_step_of_one_with_their_batche
 @pytest.mark.cluster
 def test_a_synchronous_job_of_two_ps_ends_at_its_very_step_without_waiting(tmp_path, data_dir):
     _run(tmp_path, jobs.cluster(chief=1, worker=2, ps=2), _flags(
-        tmp_path, data_dir, "--train_steps=200", "--sync_replicas=3", "--param=batch_size=66"))
-    assert jobs.saved_step(tmp_path / "model") == 200
+        tmp_path, data_dir, "--train_steps=100", "--sync_replicas=3", "--param=batch_size=66"))
+    assert jobs.saved_step(tmp_path / "model") == 100
 
 
 @pytest.mark.cluster
@@ -93,7 +93,8 @@ def test_sigterm_to_the_chief_saves_and_ends_a_synchronous_job(tmp_path, data_di
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-@pytest.mark.parametrize("sync_replicas", [pytest.param(0, marks=pytest.mark.soak), 1])
+@pytest.mark.soak
+@pytest.mark.parametrize("sync_replicas", [0, 1])
 def test_a_worker_that_starts_late_joins_asynchronous_and_synchronous_training(
         sync_replicas, tmp_path, data_dir):
     hosts = jobs.cluster(chief=1, worker=2, ps=1)

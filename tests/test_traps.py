@@ -205,7 +205,7 @@ def test_a_finished_run_makes_only_what_is_missing(run, tmp_path):
     assert "evaluated step 50" in err and "training from step" not in err
 
 
-def test_sessions_wait_in_steps_of_a_second():
+def test_sessions_wait_in_steps_of_a_second_not_of_thirty():
     """Fails when a TensorFlow gives SessionManager's waiting another name."""
     waiting.poll_every_second()
     waiting.poll_every_second()
