@@ -22,6 +22,7 @@ import tensorflow as tf
 
 NATIVE = versions.installed().mode == "native"
 ROOT = pathlib.Path(__file__).parents[1]
+pytestmark = pytest.mark.cluster
 CLUSTER = {"chief": ["h:1"], "worker": ["h:2", "h:3"], "ps": ["h:4"]}
 
 # One job: y = 3x learnt by one weight, trained and evaluated as TF_CONFIG says.
@@ -29,8 +30,6 @@ JOB = """
 import sys
 import estimator_trainer.compat
 import tensorflow as tf
-
-pytestmark = pytest.mark.cluster
 
 def model_fn(features, labels, mode, config):
     print("role", config.task_type, config.task_id, config.is_chief, config.num_worker_replicas,
