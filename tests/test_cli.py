@@ -165,7 +165,7 @@ def test_a_broken_plugin_is_one_sentence_and_exit_2(flag, name, expected, tmp_pa
 
 def test_a_cluster_without_model_dir_is_refused():
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
-    ran = jobs.trainer(TF_CONFIG=json.dumps({"cluster": hosts,
+    ran = jobs.program(TF_CONFIG=json.dumps({"cluster": hosts,
                                              "task": {"type": "chief", "index": 0}}))
     _assert_one_sentence(ran, "model_dir is missing")
 
@@ -174,20 +174,20 @@ def test_a_taken_port_is_named():
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     host, _, port = hosts["worker"][0].partition(":")
     with socket.create_server((host, int(port))):
-        ran = jobs.trainer("--model_dir=/tmp/unused", TF_CONFIG=json.dumps(
+        ran = jobs.program("--model_dir=/tmp/unused", TF_CONFIG=json.dumps(
             {"cluster": hosts, "task": {"type": "worker", "index": 0}}))
     _assert_one_sentence(ran, f"port {port} is taken")
 
 
 def test_chief_and_worker_without_ps_or_strategy_are_refused_at_once():
     hosts = jobs.cluster(chief=1, worker=1)
-    ran = jobs.trainer("--model_dir=/tmp/unused", TF_CONFIG=json.dumps(
+    ran = jobs.program("--model_dir=/tmp/unused", TF_CONFIG=json.dumps(
         {"cluster": hosts, "task": {"type": "worker", "index": 0}}))
     _assert_one_sentence(ran, "--train_distribute=multi_worker_mirrored")
 
 
 def test_check_reports_every_problem_at_once(tmp_path):
-    ran = jobs.trainer("check", "--json", "--model_fn=cn", "--input_fn=digit",
+    ran = jobs.program("check", "--json", "--model_fn=cn", "--input_fn=digit",
                        f"--model_dir={tmp_path}", TF_CONFIG="{'cluster'")
     assert ran.returncode == 2
     assert len(json.loads(ran.stdout)["problems"]) == 3
@@ -195,7 +195,7 @@ def test_check_reports_every_problem_at_once(tmp_path):
 
 def test_check_shows_the_normal_form_of_tf_config(tmp_path):
     hosts = {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}
-    ran = jobs.trainer("check", "--json", "--train_distribute=multi_worker_mirrored",
+    ran = jobs.program("check", "--json", "--train_distribute=multi_worker_mirrored",
                        f"--model_dir={tmp_path}", TF_CONFIG=json.dumps(
                            {"cluster": hosts, "task": {"type": "worker", "index": 1}}))
     shown = json.loads(ran.stdout)
@@ -208,25 +208,25 @@ def test_check_shows_the_normal_form_of_tf_config(tmp_path):
 def test_vertex_ai_model_dir_and_trial_are_honoured():
     tf_config = json.dumps({"cluster": {"chief": ["10.0.0.1:2222"]},
                             "task": {"type": "chief", "index": 0, "trial": "7"}})
-    ran = jobs.trainer("check", "--json", TF_CONFIG=tf_config, AIP_MODEL_DIR="gs://bucket/model")
+    ran = jobs.program("check", "--json", TF_CONFIG=tf_config, AIP_MODEL_DIR="gs://bucket/model")
     assert json.loads(ran.stdout)["model_dir"] == "gs://bucket/model/7"
 
 
 def test_list_shows_every_param_with_its_default():
-    listed = {(p["kind"], p["name"]): p for p in json.loads(jobs.trainer("list", "--json").stdout)}
+    listed = {(p["kind"], p["name"]): p for p in json.loads(jobs.program("list", "--json").stdout)}
     assert listed["model_fn", "cnn"]["params"]["learning_rate"] == 0.1
     assert listed["input_fn", "digits"]["params"]["batch_size"] == 64
     assert all(p["doc"] for p in listed.values())
     silent = {(name, key) for (_, name), p in listed.items() for key in p["params"]
               if not p["texts"].get(key)}
     assert not silent
-    shown = jobs.trainer("list").stdout
+    shown = jobs.program("list").stdout
     assert "    depth=50                        layers with weights\n" in shown
     assert shown.count("    warmup_steps=0 ") == 1  # What many share is listed once.
 
 
 def test_console_script_and_module_are_the_same_program():
-    assert jobs.trainer("--version").stdout.startswith(f"estimator_trainer {__version__}, T")
+    assert jobs.program("--version").stdout.startswith(f"estimator_trainer {__version__}, T")
     assert sys.modules["estimator_trainer.cli"].main is cli.main
 
 

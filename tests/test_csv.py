@@ -156,6 +156,7 @@ def test_every_line_is_read_by_one_pipeline(params, folders, files, pipelines, m
 
 
 @pytest.mark.parametrize("pipelines", (1, 2))
+@pytest.mark.cluster
 def test_one_file_is_split_for_evaluation(params, file, monkeypatch, pipelines):
     monkeypatch.setattr(plugin, "_LINES_AT_A_TIME", 2)
     file(HEADER + "".join(map(line, range(ROWS))))
@@ -169,6 +170,7 @@ def test_one_file_is_split_for_evaluation(params, file, monkeypatch, pipelines):
     assert read("train") == sorted(set(range(ROWS)) - {4, 9, 14, 19})
 
 
+@pytest.mark.cluster
 def test_training_order_batches_and_epochs(params):
     def order(**changes):
         return rows(plugin.input_fn("train", {**params, "epochs": 1, **changes}))
@@ -269,6 +271,7 @@ def test_a_bad_line_stops_reading_and_is_named(params, file, before, bad):
     assert problem.startswith(f"line {before + 3} of {path}{BAD[bad]}")
 
 
+@pytest.mark.cluster
 def test_an_unknown_label_and_another_header_are_named(params, tmp_path, file):
     path = file(HEADER + "1,x,1.5,no\n1,x,1.5,nope\n")
     params["label_vocabulary"] = ["no", "yes"]

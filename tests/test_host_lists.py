@@ -54,7 +54,7 @@ def test_two_ps_share_the_variables_of_a_cluster_made_of_lists(tmp_path, data_di
     tasks = []
     try:
         for role, index in (("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)):
-            tf_config = jobs.trainer("tf-config", *lists, f"--job_name={role}",
+            tf_config = jobs.program("tf-config", *lists, f"--job_name={role}",
                                      f"--task_index={index}").stdout
             tasks.append(jobs.start(tmp_path, f"{role}:{index}", flags, tf_config))
         jobs.wait(tasks, 120)

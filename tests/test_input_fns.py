@@ -140,6 +140,7 @@ def test_training_has_full_batches_for_the_epochs_asked(params):
     assert len(rows(endless.take(50))) == 200
 
 
+@pytest.mark.cluster
 def test_the_order_follows_from_the_seed_and_the_pipeline(params):
     def order(seed=0, pipeline_id=0, **changes):
         dataset = plugin.input_fn("train", {**params, "seed": seed, "batch_size": 1, **changes},

@@ -201,7 +201,7 @@ def test_no_task_outlives_a_launcher_that_is_killed(tmp_path):
 
 
 def test_what_no_task_could_run_is_said_once_before_any_starts(tmp_path):
-    ran = jobs.trainer("launch", "--worker=2", "--", "--train_distribute=mirrored",
+    ran = jobs.program("launch", "--worker=2", "--", "--train_distribute=mirrored",
                        f"--model_dir={tmp_path}/m")
     assert ran.returncode == 2 and ran.stdout == "" and not (tmp_path / "m").exists()
     assert ran.stderr.startswith("estimator-trainer: train_distribute is 'mirrored'")
@@ -219,7 +219,7 @@ def test_a_reserved_port_goes_to_the_task_and_to_nobody_who_asks_for_any(tmp_pat
             server.bind(("", port))
             server.listen()
             tf_config = json.dumps({"cluster": cluster, "task": {"type": "chief", "index": 0}})
-            ran = jobs.trainer(f"--model_dir={tmp_path}/m", TF_CONFIG=tf_config)
+            ran = jobs.program(f"--model_dir={tmp_path}/m", TF_CONFIG=tf_config)
     assert ran.returncode == 2 and f"port {port} is taken" in ran.stderr
 
 

@@ -117,6 +117,7 @@ def test_the_bottleneck_has_its_name(mode, changes, times, name):
     assert prediction.bottleneck == name
 
 
+@pytest.mark.cluster
 def test_more_tasks_need_more_ps_and_a_large_variable_makes_more_of_them_useless():
     model = _model()
     for is_synchronous in (False, True):

@@ -137,6 +137,7 @@ def test_training_is_shuffled_full_batches_for_the_epochs_asked(params):
     assert len(rows(endless.take(30))) == 120
 
 
+@pytest.mark.cluster
 def test_the_order_follows_from_seed_and_pipeline(params, folders):
     def order(seed=0, **changes):
         return rows(plugin.input_fn("train", {**params, "seed": seed, "epochs": 1, **changes},
@@ -259,6 +260,7 @@ def test_a_bad_record_stops_reading_and_is_named(params, tmp_path, kind):
     assert problem.startswith(f"record {number} of {tmp_path / 'b'}: ") and expected in problem
 
 
+@pytest.mark.cluster
 def test_damaged_files_are_named(params, tmp_path):
     path = tmp_path / "rows"
     params.update(eval_files=str(path), train_files=str(path))
