@@ -50,7 +50,7 @@ def _run_golden_job(kind, counts, evaluator, tmp_path):
     with jobs.running(tmp_path, jobs.cluster(**counts), args, evaluator) as tasks:
         jobs.wait_for(lambda: "training input exhausted" in tasks[chief].log,
                       TIMEOUT_SECS)
-        jobs.wait(list(tasks.values()), 20)
+        jobs.wait(list(tasks.values()), TIMEOUT_SECS)
     step = jobs.saved_step(tmp_path / "model")
     for task in tasks.values():
         assert "Traceback" not in task.log
@@ -78,7 +78,7 @@ def test_early_stopping_by_the_evaluator_stops_all_roles_and_a_later_run_trains_
     for task in tasks.values():
         assert "status=done" in task.last_line and "reason=early_stopping" in task.last_line
     step = jobs.saved_step(tmp_path / "model")
-    assert step < 2000 and jobs.evaluated_steps(tmp_path / "model")[-1] == step
+    assert step < 5000 and jobs.evaluated_steps(tmp_path / "model")[-1] == step
     args = flags(tmp_path, f"--train_steps={step + 50}", *extra)
     assert step <= slow_jobs.rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
 

@@ -48,7 +48,7 @@ def _launched(tmp_path, job_flags, task_flags):
     launcher = jobs.Task("launch", process, log_path)
     try:
         yield launcher
-        jobs.wait_for(lambda: not _processes(tmp_path), 5)
+        jobs.wait_for(lambda: not _processes(tmp_path), 20)
     finally:
         for pid in _processes(tmp_path):
             with contextlib.suppress(ProcessLookupError):
@@ -189,7 +189,7 @@ def test_a_second_signal_kills_every_task_at_once(tmp_path):
         os.kill(launcher.process.pid, signal.SIGINT)
         jobs.wait_for(lambda: "asks every task" in launcher.log, 5)
         os.kill(launcher.process.pid, signal.SIGINT)
-        assert _ends(launcher, 5) == 143, launcher.log
+        assert _ends(launcher, 20) == 143, launcher.log
 
 
 @pytest.mark.cluster

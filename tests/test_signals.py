@@ -42,7 +42,7 @@ def test_a_second_signal_ends_at_once(tmp_path):
         slow_jobs.send(task, signal.SIGTERM)
         jobs.wait_for(lambda: "SIGTERM: stops at the next step" in task.log, 10)
         slow_jobs.send(task, signal.SIGTERM)
-        slow_jobs.wait_for_all({"local": task}, 5)
+        slow_jobs.wait_for_all({"local": task}, 15)
     finally:
         jobs.kill(task)
     assert task.code == 143
