@@ -53,9 +53,12 @@ def test_each_trainer_has_one_core_a_ps_those_of_the_trainers_and_none_outlives_
 
 
 def _children():
-    """Returns the processes of this one, but for that which other tests' jobs are forks of."""
+    """Returns the processes that this one has started here.
+
+    Not that which other tests' jobs are forks of, nor what their processes left to be reaped.
+    """
     found = pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [pid for pid in found if b"fork_server" not in pathlib.Path(
+    return [pid for pid in found if _state(pid) != "Z" and b"fork_server" not in pathlib.Path(
         f"/proc/{pid}/cmdline").read_bytes()]
 
 
