@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 from typing import Iterator
+import warnings
 
 import jobs
 import pytest
@@ -19,7 +20,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Imports TensorFlow as the command line does, before any test imports it."""
     is_worker = hasattr(config, "workerinput")
     if is_worker or not config.getoption("numprocesses", 0):
-        tensorflow_import.load(is_verbose=False)
+        with warnings.catch_warnings():
+            # Of the packages that TensorFlow imports, such as google.api_core on Python 3.11.
+            warnings.simplefilter("ignore")
+            tensorflow_import.load(is_verbose=False)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
