@@ -10,11 +10,13 @@ import sys
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
+# Loaded here: after a fork, a lock that it takes may be held by a thread that is not there.
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def is_there() -> bool:
     """Returns whether this system has prctl."""
-    return sys.platform == "linux"
+    return _LIBC is not None
 
 
 def die_with_parent(parent: int) -> None:
@@ -23,18 +25,23 @@ def die_with_parent(parent: int) -> None:
     Args:
       parent: The pid of the process that is expected to be the parent.
     """
-    if is_there():
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _LIBC:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of any descendant whose own parent ends."""
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+    """Makes this process the parent of any descendant whose own parent ends.
+
+    Raises:
+      OSError: if this system does not let it.
+    """
+    if not _LIBC or _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def set_name(name: str) -> None:
     """Sets the short name of this process that `top` and `ps -o comm` show, of 15 bytes."""
-    ctypes.CDLL(None).prctl(_PR_SET_NAME, ctypes.create_string_buffer(name.encode()), 0, 0, 0)
+    if _LIBC:
+        _LIBC.prctl(_PR_SET_NAME, ctypes.create_string_buffer(name.encode()), 0, 0, 0)
