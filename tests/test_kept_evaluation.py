@@ -137,8 +137,9 @@ def _compare(single, input_fn, paths, steps=None):
 @pytest.mark.parametrize("model_fn, param", [
     ("cnn", []),
     ("canned", []),
+    ("dense_l2_ema", []),
     *(pytest.param(*each, marks=pytest.mark.soak) for each in (
-        ("mlp", ["moving_average=0.5"]), ("convnet", []), ("dense_l2_ema", []),
+        ("mlp", ["moving_average=0.5"]), ("convnet", []),
         ("canned", ["estimator=LinearClassifier"]), ("keras_model", []))),
 ])
 def test_every_kind_of_model_evaluates_as_before_to_the_bit(model_fn, param, job):
