@@ -109,7 +109,7 @@ class Monitor:
             if now - self._asked_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
                 self._end(status, f"{request.by}: {request.reason}")
-        # Of an impatient job, before the time of its peers is half over.
+        # An impatient job looks for its peers before half of their time is over.
         patience_secs = min(_QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
         if self._peers and not self._is_past_steps and is_quiet:

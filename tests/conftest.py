@@ -21,7 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     is_worker = hasattr(config, "workerinput")
     if is_worker or not config.getoption("numprocesses", 0):
         with warnings.catch_warnings():
-            # Of the packages that TensorFlow imports, such as google.api_core on Python 3.11.
+            # Packages that TensorFlow imports warn, such as google.api_core on Python 3.11.
             warnings.simplefilter("ignore")
             tensorflow_import.load(is_verbose=False)
 

@@ -33,7 +33,7 @@ _PROGRAM = "estimator_trainer"
 # What a task of any role goes through; imported by name, for they are above this module.
 _PRELOADED = ("estimator_trainer.cli", "estimator_trainer.run", "estimator_trainer.offline")
 _POLL_SECS = 0.05
-# Of TensorFlow, from a slow disk.
+# TensorFlow may come from a slow disk.
 _IMPORT_SECS = 120.0
 
 
@@ -41,10 +41,10 @@ class Request(NamedTuple):
     """What is asked of a fork server.
 
     Attributes:
-      name: Of the process, for lists of processes; Linux shows 15 bytes.
-      args: Of the program: `python -m estimator_trainer ARGS`.
-      environment: All of the process's.
-      folder: That it runs in.
+      name: Short name of the process, for lists of processes; Linux shows 15 bytes.
+      args: Words that follow `python -m estimator_trainer`.
+      environment: The whole environment of the process.
+      folder: The directory that the process runs in.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ForkServer:
     """A fork server, in a process of its own, which ends with this one.
 
     Attributes:
-      pid: Of the server.
+      pid: The server's process id.
     """
 
     def __init__(self, variables: Mapping[str, str], shown: Sequence[str] = (),
@@ -113,7 +113,7 @@ class ForkedProcess:
     """A process that a fork server started, with what subprocess.Popen offers of its own.
 
     Attributes:
-      pid: Its id.
+      pid: The process id.
       returncode: As subprocess.Popen's: negative for a signal, None until the end was seen.
     """
 
