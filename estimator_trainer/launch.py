@@ -68,6 +68,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                     f" with {parts[0].threads} threads an op; logs in {log_dir}")
         supervisor = Supervisor(children, job.max_restarts, screen)
         code = supervisor.run()
+        if fork_server:
+            fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
 
