@@ -34,6 +34,8 @@ setuptools.setup(
             "tensorflow-metadata<1.17",
         ],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
+                # The certificate of the tests' Cloud Storage.
+                "trustme",
                 # The schemas that the tests of `manifest` check against, and a YAML reader.
                 "google-api-python-client", "kubeflow-training", "kubernetes", "pyyaml"],
     },

@@ -103,7 +103,7 @@ def _plugin(plugin: plugins.Plugin | None) -> str:
 
 def _line(value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{k}={','.join(v) if isinstance(v, list) else v!r}"
+        return " ".join(f"{k}={','.join(map(str, v)) if isinstance(v, list) else v!r}"
                         for k, v in value.items()) or "-"
     if isinstance(value, list):
         return "; ".join(value) or "-"

@@ -7,18 +7,27 @@ import json
 import math
 import posixpath
 import re
+import time
 
 from absl import logging
+from google.protobuf import text_format  # type: ignore[import-untyped]
 import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer import result
+from estimator_trainer import storage
 from estimator_trainer.result import Result
 
 _STEP = re.compile(r"-(\d+)$")
 _BEST_DIR = "best_checkpoint"
 _BEST_FILE = "best.json"
 _RESULT_FILE = "result.json"
+# Of TensorFlow: it says which checkpoint is the latest.
+_STATE_FILE = "checkpoint"
+# More than any file has that is read as a whole.
+_MOST_BYTES = 1 << 24
+_TRIES = 3
+_TRY_SECS = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,9 +47,33 @@ class Best:
     export: str
 
 
+def latest(model_dir: str) -> str:
+    """Returns the path of the latest checkpoint; "" if there is none, or none can be read now.
+
+    `tf.train.latest_checkpoint` takes as many bytes of the file `checkpoint` as a size says that
+    may be cached, and lists all of model_dir.
+    """
+    # TensorFlow's public names have this type of message, but not its name.
+    state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any")
+    state.Clear()
+    for _ in range(_TRIES):
+        try:
+            text = read_text(posixpath.join(model_dir, _STATE_FILE))
+            text_format.Parse(text or "", state)
+            named = state.model_checkpoint_path
+            path = named if storage.scheme(named) else posixpath.join(model_dir, named)
+            is_there = bool(named) and (tf.io.gfile.exists(f"{path}.index") or
+                                        tf.io.gfile.exists(path))
+            return path if is_there else ""
+        except (text_format.ParseError, tf.errors.OpError) as error:
+            logging.warning("cannot read the file %s of %s now: %s", _STATE_FILE, model_dir, error)
+            time.sleep(_TRY_SECS)
+    return ""
+
+
 def latest_step(model_dir: str) -> int:
     """Returns the global step of the latest checkpoint, by its name; 0 if there is none."""
-    return step_of(tf.train.latest_checkpoint(model_dir) or "")
+    return step_of(latest(model_dir))
 
 
 def fall_back(model_dir: str) -> None:
@@ -48,16 +81,16 @@ def fall_back(model_dir: str) -> None:
 
     A process killed while it saved, or a full disk, leaves part of one.
     """
-    latest = tf.train.latest_checkpoint(model_dir)
-    if latest is None or is_whole(latest):
+    newest = latest(model_dir)
+    if not newest or is_whole(newest):
         return
-    whole = [path for path in _all(model_dir) if path != latest and is_whole(path)]
+    whole = [path for path in _all(model_dir) if path != newest and is_whole(path)]
     if not whole:
         raise errors.TrainerError(
-            f"the only checkpoint of {model_dir}, {latest}, is damaged: its files are shorter than"
+            f"the only checkpoint of {model_dir}, {newest}, is damaged: its files are shorter than"
             " what they are to hold. Restore it, or train in another --model_dir.")
     logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
-                    step_of(latest), step_of(whole[-1]))
+                    step_of(newest), step_of(whole[-1]))
     tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
 
 
@@ -92,12 +125,11 @@ def select(model_dir: str, which: str) -> list[str]:
     """
     paths = _all(model_dir)
     if which == "best":
-        found = [path for path in [tf.train.latest_checkpoint(_best_dir(model_dir))] if path]
+        found = [path for path in [latest(_best_dir(model_dir))] if path]
     elif which == "all":
         found = paths
     elif which == "latest":
-        latest = tf.train.latest_checkpoint(model_dir)
-        found = [latest] if latest else []
+        found = [path for path in [latest(model_dir)] if path]
     else:
         found = [path for path in paths if step_of(path) == int(which.removeprefix("step="))]
     if not found:
@@ -112,37 +144,31 @@ def select(model_dir: str, which: str) -> list[str]:
 
 def read_best(model_dir: str) -> Best | None:
     """Reads which checkpoint is the best so far, or None."""
-    path = posixpath.join(model_dir, _BEST_FILE)
-    if not tf.io.gfile.exists(path):
-        return None
-    with tf.io.gfile.GFile(path) as file:
-        return Best(**json.load(file))
+    text = read_text(posixpath.join(model_dir, _BEST_FILE))
+    return Best(**json.loads(text)) if text else None
 
 
 def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
     """Copies the checkpoint to `model_dir/best_checkpoint` and remembers it as the best."""
     folder = _best_dir(model_dir)
-    tf.io.gfile.makedirs(folder)
-    old = set(tf.io.gfile.listdir(folder))
+    make_folder(folder)
+    old = {posixpath.basename(path) for path in tf.io.gfile.glob(f"{escape(folder)}/*")}
     name = posixpath.basename(checkpoint_path)
     copied = set()
     for source in tf.io.gfile.glob(f"{escape(checkpoint_path)}.*"):
         copied.add(posixpath.basename(source))
         tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
                          overwrite=True)
-    write_text(posixpath.join(folder, "checkpoint"), f'model_checkpoint_path: "{name}"\n')
+    write_text(posixpath.join(folder, _STATE_FILE), f'model_checkpoint_path: "{name}"\n')
     write_text(posixpath.join(model_dir, _BEST_FILE), json.dumps(dataclasses.asdict(best)) + "\n")
-    for leftover in old - copied - {"checkpoint"}:
+    for leftover in old - copied - {_STATE_FILE}:
         tf.io.gfile.remove(posixpath.join(folder, leftover))
 
 
 def read_result(model_dir: str) -> Result | None:
     """Reads `model_dir/result.json`; None if there is none."""
-    try:
-        with tf.io.gfile.GFile(posixpath.join(model_dir, _RESULT_FILE)) as file:
-            return result.from_json(file.read())
-    except tf.errors.NotFoundError:
-        return None
+    text = read_text(posixpath.join(model_dir, _RESULT_FILE))
+    return result.from_json(text) if text else None
 
 
 def write_result(model_dir: str, ended: Result) -> None:
@@ -151,11 +177,37 @@ def write_result(model_dir: str, ended: Result) -> None:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes a small file under a new name, then moves it, so that no reader sees half of it."""
-    tf.io.gfile.makedirs(posixpath.dirname(path))
+    """Writes a small file, so that no reader sees half of it.
+
+    On an object store it is there at once and whole; elsewhere it gets its name when it is whole.
+    """
+    if storage.is_object_store(path):
+        with tf.io.gfile.GFile(path, "w") as file:
+            file.write(text)
+        return
+    make_folder(posixpath.dirname(path))
     with tf.io.gfile.GFile(f"{path}.new", "w") as file:
         file.write(text)
     tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+
+
+def read_text(path: str) -> str | None:
+    """Returns what a small file holds, read without asking for its size; None if there is none.
+
+    Raises:
+      OpError: It cannot be read.
+    """
+    try:
+        with tf.io.gfile.GFile(path, "rb") as file:
+            return bytes(file.read(_MOST_BYTES)).decode(errors="replace")
+    except tf.errors.NotFoundError:
+        return None
+
+
+def make_folder(path: str) -> None:
+    """Makes a folder, and those above it, where the file system has any."""
+    if not storage.is_object_store(path):
+        tf.io.gfile.makedirs(path)
 
 
 def _all(model_dir: str) -> list[str]:

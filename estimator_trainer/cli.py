@@ -16,6 +16,8 @@ from estimator_trainer import host_lists
 from estimator_trainer import logs
 from estimator_trainer import plan as plan_lib
 from estimator_trainer import result
+from estimator_trainer import storage
+from estimator_trainer import storage_plugin
 from estimator_trainer import tensorflow_import
 from estimator_trainer import versions
 from estimator_trainer.command_line import CommandLine
@@ -25,7 +27,19 @@ from estimator_trainer.plan import Plan
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code (0 done, 1 failed, 2 configuration error)."""
-    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _answer(list(sys.argv[1:] if argv is None else argv))
+    except Exception:
+        if not storage_plugin.is_loaded():
+            raise
+        traceback.print_exc()
+        code = 1
+    if storage_plugin.is_loaded():
+        storage_plugin.end_process(code)
+    return code
+
+
+def _answer(argv: list[str]) -> int:
     try:
         if "--version" in argv:
             print(f"estimator_trainer {__version__}, {versions.installed()}")
@@ -83,6 +97,11 @@ def _import_tensorflow(plan: Plan) -> None:
         # A session of its own process prints the ops' devices, a server logs them.
         environment.log_native_info()
     tensorflow_import.load(config.verbose)
+    given = [getattr(config, name) for name in storage.PATH_SETTINGS]
+    params = plan.params.values.values() if plan.params else ()
+    paths = [value for value in (*given, *params) if isinstance(value, str)]
+    if plan.versions.mode == "native" and storage.needs_plugin(paths):
+        storage_plugin.load()
 
 
 def _probe(plan: Plan, found: Findings) -> Findings:
@@ -90,12 +109,18 @@ def _probe(plan: Plan, found: Findings) -> Findings:
         return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
                                   " broken here. Solve the problems below, then check again."])
     _import_tensorflow(plan)
+    from estimator_trainer import access
     from estimator_trainer import probe
+    try:
+        access.check(plan.config, plan.versions.tensorflow)
+    except errors.ConfigError as error:
+        return Findings(problems=str(error).splitlines())
     return probe.examine(plan)
 
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
     _import_tensorflow(plan)
+    from estimator_trainer import access
     from estimator_trainer import offline
     from estimator_trainer import predict
     from estimator_trainer import run
@@ -104,6 +129,7 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
     step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,
                                    "predict": predict.predict, "export": offline.export}[command]
     try:
+        access.check(plan.config, plan.versions.tensorflow)
         outcome = step(plan)
     except Exception as error:  # pylint: disable=broad-except
         return _failed(command, plan, error)

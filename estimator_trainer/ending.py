@@ -1,35 +1,28 @@
 """The end of training: how every role learns that it came, at which step, and why.
 
 The chief keeps it in `model_dir/job.json`, with an id of its run, and is the only writer; the
-others read. Another task that wants training to end asks for it in `model_dir/stop.json`, for
-the run it sees; a worker that has finished its part says so in `worker-INDEX.left`. What a task
-finds there when it starts may be of an earlier run in the same model_dir, which must not end this
-one. Nothing is locked, and no two clocks are compared.
+others read. They leave messages to it: see messages.py. What a task finds when it starts may be of
+an earlier run in the same model_dir, which must not end this one. Nothing is locked, and no two
+clocks are compared.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import posixpath
 import threading
 import time
-from typing import Any
 import uuid
 
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import checkpoints
+from estimator_trainer import messages
+from estimator_trainer import notes
+from estimator_trainer import storage
 from estimator_trainer.stop import Request
 
 JOB_FILE = "job.json"
-_REQUEST_FILE = "stop.json"
-_LEFT_FILE = "worker-%d.left"
-_JOINED_FILE = "worker-%d.joined"
-_BEAT_SECS = 5.0
-# That many may be late on a busy machine before the others take the chief for lost.
-_BEATS_TO_MISS = 5
 # A task that starts after the end (late, or restarted) sees no new run begin in this time.
 _STALE_SECS = 60.0
 _POLL_SECS = 0.25
@@ -71,19 +64,23 @@ class Announcer:
         """
         self._model_dir = model_dir
         self._is_heard = is_heard
-        self._beat_secs = min(_BEAT_SECS, peer_timeout_secs / _BEATS_TO_MISS)
+        self._rhythm = storage.rhythm(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
         self._now = Ending(uuid.uuid4().hex, "")
-        self._written_at = 0.0
+        self._written_at = self._looked_at = 0.0
+        self._said: frozenset[str] = frozenset()
+        self._request: Request | None = None
 
     def announce(self, status: str, step: int = 0, reason: str = "", finisher: str = "") -> None:
         """Tells every role how the job stands; see Ending."""
         with self._lock:
+            if self._is_heard and not self._now.status:
+                messages.forget(self._model_dir)
             self._write(Ending(self._now.run, status, step, reason, finisher))
 
     def beat(self) -> None:
         """Shows that the chief lives; to be called often, writes rarely."""
-        if time.monotonic() - self._written_at < self._beat_secs:
+        if time.monotonic() - self._written_at < self._rhythm.chief_beat_secs:
             return
         with self._lock:
             if self._now.status in _GOES_ON:
@@ -92,26 +89,41 @@ class Announcer:
                 except tf.errors.OpError as error:
                     logging.warning("cannot write %s: %s", JOB_FILE, error.message)
 
+    def listen(self, is_waiting: bool) -> None:
+        """Looks what the other tasks say to this run; to be called often, looks rarely.
+
+        Args:
+          is_waiting: Whether the chief waits for others, and does not train.
+        """
+        rhythm = self._rhythm
+        secs = rhythm.chief_waits_secs if is_waiting else rhythm.chief_trains_secs
+        is_over = self._now.status not in _GOES_ON
+        if is_over or not self._is_heard or time.monotonic() - self._looked_at < secs:
+            return
+        self._looked_at = time.monotonic()
+        self._said = messages.said(self._model_dir, self._now.run)
+        for name in sorted(self._said):
+            if name.endswith(".stop") and self._request is None:
+                content = messages.read(self._model_dir, self._now.run, name)
+                self._request = Request(**content) if content else None
+
+    @property
     def requested(self) -> Request | None:
-        """Returns what another task asks of this run."""
-        content = _read(self._model_dir, _REQUEST_FILE) if self._is_heard else None
-        if not content or content.pop("run", None) != self._now.run:
-            return None
-        return Request(**content)
+        """What another task asks of this run, as far as heard; the first request."""
+        return self._request
 
     def has_left(self, worker: int) -> bool:
-        """Returns whether the worker of that index has finished its part of this run."""
-        return _read(self._model_dir, _LEFT_FILE % worker) == {"run": self._now.run}
+        """Returns whether the worker of that index has finished its part, as far as heard."""
+        return f"worker-{worker}.left" in self._said
 
     def is_joined_twice(self, worker: int) -> bool:
-        """Returns whether a second process of that worker wanted to join this run."""
-        return _read(self._model_dir, _JOINED_FILE % worker) == {
-            "run": self._now.run, "is_joined_twice": True}
+        """Returns whether a second process of that worker wanted to join, as far as heard."""
+        return f"worker-{worker}.joined-twice" in self._said
 
     def _write(self, ending: Ending) -> None:
         self._now, self._written_at = ending, time.monotonic()
         if self._is_heard:
-            _write(self._model_dir, JOB_FILE, dataclasses.asdict(ending))
+            notes.write(posixpath.join(self._model_dir, JOB_FILE), dataclasses.asdict(ending))
 
 
 class Watch:
@@ -121,18 +133,22 @@ class Watch:
       joined_run: Id of the run that a worker of an all-reduce takes part in; "" before it does.
     """
 
-    def __init__(self, model_dir: str, max_steps: int | None):
+    def __init__(self, model_dir: str, max_steps: int | None, look_secs: float = 0.0):
         """Starts to watch.
 
         Args:
           model_dir: The job's.
           max_steps: Where training ends: an earlier run that got there has ended this one too.
+          look_secs: How long what was seen is taken for what is.
         """
         self.joined_run = ""
         self._model_dir = model_dir
         self._max_steps = max_steps
-        self._found = self._last = self._read()
-        self._start = self._changed_at = time.monotonic()
+        self._look_secs = look_secs
+        self._lock = threading.Lock()
+        self._seen = self._read()
+        self._found = self._last = self._seen
+        self._start = self._changed_at = self._seen_at = time.monotonic()
 
     @property
     def has_seen_chief(self) -> bool:
@@ -151,7 +167,7 @@ class Watch:
 
     def now(self) -> Ending | None:
         """Returns how the job stands; None if it has not begun, as far as can be seen."""
-        now = self._read()
+        now = self._look(self._look_secs)
         if now is not None and now != self._last:
             self._last, self._changed_at = now, time.monotonic()
         if now is None or now.status == "running":
@@ -172,10 +188,10 @@ class Watch:
 
     def ask(self, status: str, reason: str, by: str) -> None:
         """Asks the chief to end the run that goes on; without one there is nothing to end."""
-        now = self.now()
+        now = self._look(0)
         if now is not None and now.status == "running":
-            content = {"run": now.run, "status": status, "reason": reason, "by": by}
-            _write(self._model_dir, _REQUEST_FILE, content)
+            messages.say(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
+                         {"status": status, "reason": reason, "by": by})
 
     def join(self, worker: int) -> bool:
         """Tells the chief that the worker of that index takes part in the run that goes on.
@@ -184,34 +200,31 @@ class Watch:
           Whether it may: an all-reduce cannot take in a second process of a worker.
         """
         run = self._last.run if self._last else ""
-        before = _read(self._model_dir, _JOINED_FILE % worker) or {}
-        is_second = before.get("run") == run
-        if not before.get("is_joined_twice") or not is_second:
-            _write(self._model_dir, _JOINED_FILE % worker,
-                   {"run": run, "is_joined_twice": is_second})
-        self.joined_run = self.joined_run if is_second else run
+        said = messages.said(self._model_dir, run)
+        joined, joined_twice = f"worker-{worker}.joined", f"worker-{worker}.joined-twice"
+        is_second = joined in said
+        if not is_second:
+            self.joined_run = run
+            messages.say(self._model_dir, run, joined)
+        elif joined_twice not in said:
+            messages.say(self._model_dir, run, joined_twice)
         return not is_second
 
     def leave(self, worker: int) -> None:
         """Tells the chief that the worker of that index has finished its part."""
-        _write(self._model_dir, _LEFT_FILE % worker, {"run": self._last.run if self._last else ""})
+        run = self._last.run if self._last else ""
+        messages.say(self._model_dir, run, f"worker-{worker}.left")
+
+    def _look(self, most_secs: float) -> Ending | None:
+        """Returns what job.json holds, or held at most `most_secs` ago; for any thread."""
+        with self._lock:
+            if time.monotonic() - self._seen_at >= most_secs:
+                self._seen, self._seen_at = self._read(), time.monotonic()
+            return self._seen
 
     def _read(self) -> Ending | None:
+        content = notes.read(posixpath.join(self._model_dir, JOB_FILE))
         try:
-            content = _read(self._model_dir, JOB_FILE)
             return Ending(**content) if content else None
         except TypeError:
-            return None
-
-
-def _write(model_dir: str, name: str, content: dict[str, Any]) -> None:
-    checkpoints.write_text(posixpath.join(model_dir, name), json.dumps(content) + "\n")
-
-
-def _read(model_dir: str, name: str) -> dict[str, Any] | None:
-    try:
-        with tf.io.gfile.GFile(posixpath.join(model_dir, name)) as file:
-            return dict(json.load(file))
-    except (tf.errors.NotFoundError, ValueError):
-        # Not there, or half of it where a file system moves files in two steps.
-        return None
+            return None  # Of another version of this program.

@@ -85,6 +85,15 @@ def quiet_native_logs() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
+def trust_no_cached_sizes() -> None:
+    """Makes TensorFlow ask Cloud Storage for a file's size each time, unless the user has said.
+
+    It would keep an answer for 5 s, and then reads a file that grew meanwhile only in part, and
+    fails to read one that shrank. TensorFlow reads this when it is imported.
+    """
+    os.environ.setdefault("GCS_STAT_CACHE_MAX_AGE", "0")
+
+
 def set_threads(intra_op: int, inter_op: int) -> None:
     """Sets the sizes of TensorFlow's thread pools; 0 leaves one as it is.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from absl import logging
@@ -10,6 +11,7 @@ import tensorflow as tf
 from estimator_trainer import checkpoints
 from estimator_trainer import errors
 from estimator_trainer import lifecycle
+from estimator_trainer import storage
 from estimator_trainer.ending import Ending
 from estimator_trainer.ending import Watch
 from estimator_trainer.estimator import Experiment
@@ -17,7 +19,8 @@ from estimator_trainer.exporters import EvaluationRecord
 from estimator_trainer.monitor import Monitor
 from estimator_trainer.stop import Stop
 
-_POLL_SECS = 0.5
+# For the final checkpoint, which the chief saved before it said so, to be seen here too.
+_CHECKPOINT_SECS = 20.0
 
 
 def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimator.Exporter],
@@ -31,29 +34,47 @@ def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimat
       How training ended.
 
     Raises:
-      Interrupted: if this task is asked to stop.
+      Interrupted: if this task is asked to stop, or cannot see the final checkpoint.
     """
-    estimator, _, eval_spec = experiment
-    earliest = 0.0
+    model_dir, eval_spec = experiment.estimator.model_dir, experiment.eval_spec
+    look_secs = storage.rhythm(model_dir).evaluator_secs
+    earliest, lost_at = 0.0, math.inf
     while True:
         stop.check()
         # In this order: what is the latest after the end is the last.
         ending = watch.ending()
         if ending and (ending.status != "done" or ending.finisher):
             return ending
-        latest = estimator.latest_checkpoint()
-        if ending and not record.checkpoint_path:
-            lifecycle.restore(estimator.model_dir, record, ending.step)
-        if latest in (None, record.checkpoint_path):
-            if ending:
-                lifecycle.finish(experiment, estimator, record, final)
+        latest = checkpoints.latest(model_dir)
+        if ending:
+            if _finishes(experiment, record, final, ending, latest):
                 return ending
-        elif ending or time.monotonic() >= earliest:
+            lost_at = min(lost_at, time.monotonic() + _CHECKPOINT_SECS)
+            if time.monotonic() > lost_at:
+                raise errors.Interrupted(
+                    "lost", f"training ended with a checkpoint of step {ending.step}, and"
+                    f" {model_dir} does not show it whole", "evaluator")
+        elif latest not in ("", record.checkpoint_path) and time.monotonic() >= earliest:
             earliest = time.monotonic() + eval_spec.throttle_secs
             _evaluate(experiment, record, latest)
             continue
         monitor.tick()
-        stop.wait(_POLL_SECS)
+        stop.sleep(look_secs)
+
+
+def _finishes(experiment: Experiment, record: EvaluationRecord,
+              final: list[tf.estimator.Exporter], ending: Ending, latest: str) -> bool:
+    """Evaluates and exports the final checkpoint; returns False if it cannot be read now."""
+    if checkpoints.step_of(latest) < ending.step:
+        return False
+    if not record.checkpoint_path:
+        lifecycle.restore(experiment.estimator.model_dir, record, ending.step)
+    if latest != record.checkpoint_path:
+        _evaluate(experiment, record, latest)
+    if latest != record.checkpoint_path:
+        return False
+    lifecycle.finish(experiment, experiment.estimator, record, final)
+    return True
 
 
 def _evaluate(experiment: Experiment, record: EvaluationRecord, path: str) -> None:

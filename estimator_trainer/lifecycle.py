@@ -50,7 +50,7 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
     before = checkpoints.read_result(model_dir)
     if before and before.status == "done" and before.step == step and before.metrics:
         logging.info("step %d was evaluated before: see result.json", step)
-        record.checkpoint_path = tf.train.latest_checkpoint(model_dir) or ""
+        record.checkpoint_path = checkpoints.latest(model_dir)
         record.metrics = dict(before.metrics)
         record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
 
@@ -65,7 +65,7 @@ def wait_to_begin(watch: Watch, stop: Stop, task: TaskConfig, config: TrainerCon
             return watch.ending()
         if now and (not is_synchronous or watch.join(task.index)):
             return None
-        stop.wait(_POLL_SECS)
+        stop.sleep(_POLL_SECS)
         stop.check()
 
 
@@ -95,8 +95,8 @@ def finish(experiment: Experiment, single: tf.estimator.Estimator, record: Evalu
       record: What was evaluated so far.
       final: Exporters of the final export.
     """
-    latest = single.latest_checkpoint()
-    if latest is None:
+    latest = checkpoints.latest(single.model_dir)
+    if not latest:
         logging.warning("training ended without a checkpoint: nothing to evaluate or export")
         return
     if record.checkpoint_path != latest:

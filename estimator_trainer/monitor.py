@@ -120,7 +120,8 @@ class Monitor:
 
     def _obey_others(self, announcer: Announcer) -> None:
         announcer.beat()
-        request = announcer.requested()
+        announcer.listen(is_waiting=self._is_past_steps)
+        request = announcer.requested
         if request:
             self._stop.ask(request.status, request.reason, request.by)
 

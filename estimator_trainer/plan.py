@@ -15,6 +15,7 @@ from estimator_trainer import errors
 from estimator_trainer import params
 from estimator_trainer import plugins
 from estimator_trainer import ports
+from estimator_trainer import storage
 from estimator_trainer import task_config
 from estimator_trainer import topology
 from estimator_trainer import versions
@@ -62,6 +63,7 @@ def for_training(config: TrainerConfig, environment: Environment) -> Plan:
             problems.append(
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
                 " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
+    problems += _storage_problems(config)
     return _with_plugins(config, task or _LOCAL, problems)
 
 
@@ -72,6 +74,7 @@ def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
     if not config.model_dir and not config.export_dir:
         problems.append("model_dir is missing (no --model_dir); expected the directory of a"
                         " trained model. For example: --model_dir=/tmp/digits")
+    problems += _storage_problems(config)
     return _with_plugins(config, _LOCAL, problems)
 
 
@@ -115,6 +118,13 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,
         merged = _collect(problems, lambda: params.merge(
             model, data, [*config.param, *_pairs(config, data)], config.params_file))
     return Plan(config, task, model, data, merged, tuple(problems), versions.installed())
+
+
+def _storage_problems(config: TrainerConfig) -> list[str]:
+    tensorflow, plugin = versions.installed().tensorflow, storage.plugin_version()
+    found = (storage.problem(name, getattr(config, name), tensorflow, plugin)
+             for name in storage.PATH_SETTINGS)
+    return [problem for problem in found if problem]
 
 
 def _pairs(config: TrainerConfig, data: plugins.Plugin) -> list[str]:

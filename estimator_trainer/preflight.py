@@ -66,7 +66,8 @@ def _call(parts: Parts, features: Any, labels: Any, mode: str) -> tf.estimator.E
 def _check_writable(config: TrainerConfig, task: str) -> None:
     path = posixpath.join(config.model_dir, f".{task.replace(':', '-')}.probe")
     try:
-        checkpoints.write_text(path, "")
+        # Not empty: such a file is more than some file systems can rename.
+        checkpoints.write_text(path, "may be removed\n")
         tf.io.gfile.remove(path)
     except (tf.errors.OpError, OSError) as error:
         raise errors.ConfigError(
@@ -88,7 +89,7 @@ class CheckpointFits(tf.estimator.SessionRunHook):
         self._misfit = ""
 
     def begin(self) -> None:
-        path = self._path or tf.train.latest_checkpoint(self._config.model_dir)
+        path = self._path or checkpoints.latest(self._config.model_dir)
         if path:
             self._misfit = _misfit(path, tf.compat.v1.global_variables())
             if self._config.warm_start_from and not self._path:

@@ -1,7 +1,7 @@
 """Presence: how the chief learns that an evaluator runs, when TF_CONFIG does not say.
 
 Vertex AI and others keep the evaluator out of every cluster. So it leaves a beat in model_dir,
-rewritten every second, and at its end the step it evaluated last. A beat that stays as it is
+rewritten every few seconds, and at its end the step it evaluated last. A beat that stays as it is
 belongs to a process that is gone; no clock is compared, and nothing is locked.
 """
 
@@ -17,16 +17,17 @@ import uuid
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import checkpoints
+from estimator_trainer import notes
+from estimator_trainer import storage
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.exporters import EvaluationRecord
 from estimator_trainer.stop import Stop
 from estimator_trainer.task_config import TaskConfig
 
 _FILE = "evaluator.beat"
-_EVALUATED = "evaluated "
-_BEAT_SECS = 1.0
-_BEAT_LOST_SECS = 5.0
+_EVALUATED = "evaluated"
+_LOOK_SECS = 0.25
+_LOOK_FAR_SECS = 1.0
 # An evaluator that TF_CONFIG lists may still be starting.
 _START_SECS = 60.0
 _LOG_SECS = 10.0
@@ -42,13 +43,14 @@ def beating(model_dir: str, record: EvaluationRecord) -> Iterator[None]:
     """
     stop = threading.Event()
     path = posixpath.join(model_dir, _FILE)
+    beat_secs = storage.rhythm(model_dir).evaluator_beat_secs
 
     def beat() -> None:
         process, count = uuid.uuid4().hex, 0
-        while not stop.wait(_BEAT_SECS if count else 0):
+        while not stop.wait(beat_secs if count else 0):
             count += 1
             try:
-                checkpoints.write_text(path, f"{process} {count}\n")
+                notes.write(path, {"process": process, "count": count})
             except tf.errors.OpError as error:
                 logging.warning("cannot write %s: %s", path, error.message)
 
@@ -59,7 +61,7 @@ def beating(model_dir: str, record: EvaluationRecord) -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
-    checkpoints.write_text(path, f"{_EVALUATED}{record.metrics.get('global_step', 0)}\n")
+    notes.write(path, {_EVALUATED: int(record.metrics.get("global_step", 0))})
 
 
 def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop: Stop) -> bool:
@@ -83,30 +85,24 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
     if task.name == "local":
         return False
     patience_secs = _START_SECS if task.has_evaluator else 0.0
-    beat, changed_at, logged_at = "", time.monotonic(), time.monotonic()
+    lost_secs = storage.rhythm(config.model_dir).evaluator_lost_secs
+    look_secs = _LOOK_FAR_SECS if storage.is_object_store(config.model_dir) else _LOOK_SECS
+    beat, changed_at, logged_at = None, time.monotonic(), time.monotonic()
     while True:
-        now = _read(config.model_dir)
-        if now.startswith(_EVALUATED) and int(now.removeprefix(_EVALUATED)) >= step:
+        now = notes.read(posixpath.join(config.model_dir, _FILE))
+        if now and now.get(_EVALUATED, -1) >= step:
             logging.info("the evaluator has evaluated and exported the final checkpoint")
             return True
-        if now != beat:
+        if now and now != beat:
             beat, changed_at = now, time.monotonic()
-            patience_secs = max(patience_secs, _BEAT_LOST_SECS)
+            patience_secs = max(patience_secs, lost_secs)
         if time.monotonic() - changed_at >= patience_secs:
             break
         if time.monotonic() - logged_at >= _LOG_SECS:
             logged_at = time.monotonic()
             logging.info("waiting for the evaluator to evaluate step %d", step)
-        stop.wait(_BEAT_SECS / 4)
+        stop.sleep(look_secs)
         stop.check()
     who = "the evaluator is gone" if beat or task.has_evaluator else "no evaluator in this job"
     logging.info("%s: %s evaluates and exports", who, task.name)
     return False
-
-
-def _read(model_dir: str) -> str:
-    try:
-        with tf.io.gfile.GFile(posixpath.join(model_dir, _FILE)) as file:
-            return str(file.read())
-    except tf.errors.NotFoundError:
-        return ""

@@ -62,8 +62,7 @@ def _model_dir(plan: Plan) -> Findings:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        with tf.io.gfile.GFile(path) as file:
-            content = json.load(file)
+        content = json.loads(checkpoints.read_text(path) or "")
         return {key: content[key] for key in ("task", "host", "time")}
     except (tf.errors.OpError, ValueError, KeyError, TypeError):
         return {}  # Of another making, or gone since.

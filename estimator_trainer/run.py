@@ -22,6 +22,7 @@ from estimator_trainer import progress
 from estimator_trainer import server
 from estimator_trainer import signals
 from estimator_trainer import specs
+from estimator_trainer import storage
 from estimator_trainer import strategy
 from estimator_trainer import training_end
 from estimator_trainer import waiting
@@ -52,7 +53,9 @@ def train_and_evaluate(plan: Plan) -> Result:
     with signals.asking(stop, task.name):
         if task.is_chief:
             return _as_chief(plan, stop)
-        watch = Watch(config.model_dir, config.max_steps)
+        rhythm = storage.rhythm(config.model_dir, config.peer_timeout_secs)
+        watch = Watch(config.model_dir, config.max_steps, rhythm.evaluator_secs
+                      if task.role == "evaluator" else rhythm.task_secs)
         by_role: dict[str, Callable[..., Result]] = {
             "ps": _as_ps, "evaluator": _as_evaluator, "worker": _as_worker}
         with Monitor(config, task, stop, watch) as monitor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
 from typing import Any
 import weakref
 
@@ -65,8 +66,15 @@ class Stop:
                 self._event.set()
 
     def wait(self, secs: float) -> bool:
-        """Sleeps for `secs`, or until there is a request; returns whether there is one."""
+        """Waits for `secs`, or until there is a request; returns whether there is one."""
         return self._event.wait(secs)
+
+    def sleep(self, secs: float) -> None:
+        """Sleeps for `secs`; the first request that comes meanwhile ends that."""
+        if self._request is None:
+            self._event.wait(secs)
+        else:
+            time.sleep(secs)
 
     def check_failure(self) -> None:
         """Raises Interrupted if the job has failed: what it computes now is not to be saved."""

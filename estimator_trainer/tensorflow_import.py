@@ -18,6 +18,7 @@ def load(is_verbose: bool) -> None:
     """Imports TensorFlow, without what its libraries print meanwhile unless `is_verbose`."""
     if not is_verbose:
         environment.quiet_native_logs()
+    environment.trust_no_cached_sizes()
     with logs.without_native_noise(is_verbose), _uncollected():
         from estimator_trainer import compat  # noqa: F401
         # isort: split

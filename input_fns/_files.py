@@ -50,7 +50,7 @@ def matched(param: str, patterns: str) -> list[str]:
             f"between them. For example: --param {param}='/data/{param[:5].rstrip('_')}-*'")
     files: list[str] = []
     for pattern in patterns.split(","):
-        found = sorted(tf.io.gfile.glob(pattern.strip()))
+        found = _glob(param, pattern.strip())
         if not found or found == [pattern.strip()] and tf.io.gfile.isdir(found[0]):
             raise DataFileError(_no_match(param, pattern.strip()))
         files += found
@@ -174,6 +174,27 @@ def _shares(files: list[str], pipeline: Pipeline) -> list[tuple[str, int, int]]:
     # The first part is the larger one: not always the same pipeline's.
     parts = [(path, total, (number + i) % total) for i, path in enumerate(files[whole:])]
     return own + parts
+
+
+def _glob(param: str, pattern: str) -> list[str]:
+    try:
+        return sorted(tf.io.gfile.glob(pattern))
+    except tf.errors.UnimplementedError as error:
+        scheme = pattern.partition(":")[0]
+        raise DataFileError(
+            f"{param} is {pattern!r}, and TensorFlow {tf.__version__} has no file system for "
+            f"{scheme}:// here; expected a local path or gs://BUCKET/FILES. Mount the storage, or "
+            "with TensorFlow 2.15 install tensorflow-io 0.36. For example: --param "
+            f"{param}='/mnt/{pattern.partition('://')[2]}'") from error
+    except tf.errors.NotFoundError as error:
+        raise DataFileError(
+            f"{param} is {pattern!r}, and there is no bucket {'/'.join(pattern.split('/')[:3])}; "
+            f"expected one that exists. For example: --param {param}='gs://bucket/data-*'"
+        ) from error
+    except tf.errors.OpError as error:
+        reason = str(error.message).partition("\n")[0]
+        raise DataFileError(f"{param} is {pattern!r}, which cannot be looked at: {reason[:300]}. "
+                            "Look at the rights and the network of this machine") from error
 
 
 def _no_match(param: str, pattern: str) -> str:

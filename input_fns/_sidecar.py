@@ -49,8 +49,11 @@ def data_params(patterns: str) -> dict[str, Any]:
       DataFileError: It is not what the command writes.
     """
     path = os.path.join(os.path.dirname(patterns.partition(",")[0]), NAME)
-    if not patterns or not tf.io.gfile.exists(path):
-        return {}
+    try:
+        if not patterns or not tf.io.gfile.exists(path):
+            return {}
+    except tf.errors.OpError:
+        return {}  # What cannot be looked at is said when the files are.
     try:
         with tf.io.gfile.GFile(path) as file:
             facts = json.load(file)

@@ -84,6 +84,13 @@ def program(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = No
                           cwd=cwd, env=environment(**variables), check=False)
 
 
+def convert(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m input_fns.convert` to its end."""
+    return subprocess.run([sys.executable, "-m", "input_fns.convert", *args], text=True,
+                          capture_output=True, timeout=120, env=environment(**variables),
+                          check=False)
+
+
 @functools.cache
 def _fork_server() -> fork_server.ForkServer:
     # Most jobs read the digits, through it.
@@ -131,7 +138,9 @@ def cluster(**counts: int) -> dict[str, list[str]]:
 
 @contextlib.contextmanager
 def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[str],
-            evaluator: bool = False, is_forked: bool = True) -> Iterator[dict[str, Task]]:
+            evaluator: bool = False, is_forked: bool = True,
+            variables: Callable[[str], dict[str, str]] = lambda name: {}
+            ) -> Iterator[dict[str, Task]]:
     """Starts every task of a job with the same command line; kills what is left at the end.
 
     Args:
@@ -140,6 +149,7 @@ def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[st
       args: The flags, the same for every task.
       evaluator: Whether to add an evaluator, which is not in the cluster.
       is_forked: As of `start`.
+      variables: Returns more of the environment of the task of a name.
 
     Yields:
       The tasks by name, e.g. "worker:1".
@@ -150,7 +160,8 @@ def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[st
         for role, index in places + ([("evaluator", 0)] if evaluator else []):
             tf_config = json.dumps({"cluster": hosts, "task": {"type": role, "index": index}})
             tasks[f"{role}:{index}"] = start(folder, f"{role}:{index}", args, tf_config,
-                                             is_forked=is_forked)
+                                             is_forked=is_forked,
+                                             **variables(f"{role}:{index}"))
         yield tasks
     finally:
         for task in tasks.values():

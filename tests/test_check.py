@@ -210,6 +210,13 @@ def test_what_was_found_is_printed_for_people_and_for_machines():
     assert shown["facts"]["a longer name"] == 3
 
 
+def test_a_param_that_is_a_list_of_numbers_is_shown(capsys, tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text("DEFAULT_PARAMS = {'sizes': [1, 2]}\ndef model_fn(features): pass\n")
+    assert cli.main(["check", f"--model_fn={path}"]) == 0
+    assert "sizes=1,2" in capsys.readouterr().out
+
+
 def test_warnings_do_not_change_the_exit_code_and_problems_do(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TF_CONFIG", _tf_config(
         {"chief": ["a.invalid:1"], "worker": ["b.invalid:1"], "ps": ["c.invalid:1"]}))

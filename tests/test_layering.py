@@ -18,7 +18,7 @@ PLUGINS = sorted(path for name in ("model_fns", "input_fns", "examples")
 LAYERS = [
     {"__main__"},
     {"cli"},
-    {"command_line", "launch", "manifest", "run", "offline", "predict", "probe"},
+    {"command_line", "launch", "manifest", "run", "offline", "predict", "probe", "access"},
     {"supervisor", "tfjob"},
     {"screen", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text"},
     {"child"},
@@ -35,6 +35,8 @@ LAYERS = [
     {"session", "sync_replicas", "profiling", "step_count", "placement"},
     {"monitor", "strategy", "waiting", "data"},
     {"ending", "signals", "serving", "progress"},
+    {"messages"},
+    {"notes"},
     {"checkpoints", "plan", "stop", "peers", "step_loop", "pace", "compression"},
     {"result", "ballots", "feed"},
     {"config", "job_config", "host_lists", "params", "ports", "environment", "logs", "batches",
@@ -46,7 +48,7 @@ LAYERS = [
     {"cluster_spec"},
     {"param_docs"},
     {"default_params"},
-    {"versions", "packed_file", "sources", "gpus", "prctl"},
+    {"storage", "storage_plugin", "versions", "packed_file", "sources", "gpus", "prctl"},
     {"errors", "findings", "__init__"},
 ]
 # What answers before TensorFlow is imported.
@@ -57,7 +59,7 @@ LIGHT = {"cli", "command_line", "host_lists", "launch", "supervisor", "screen", 
          "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
          "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
          "packed_file", "gpus", "sources", "default_params",
-         "param_docs", "__init__", "__main__"}
+         "param_docs", "storage", "storage_plugin", "__init__", "__main__"}
 
 
 def _imports(path, top_level_only=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
 import time
@@ -9,9 +10,10 @@ import time
 import jobs
 import pytest
 
-from estimator_trainer import checkpoints
 from estimator_trainer import exporters
+from estimator_trainer import notes
 from estimator_trainer import presence
+from estimator_trainer import storage
 from estimator_trainer import task_config
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.stop import Stop
@@ -28,7 +30,8 @@ def record():
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    monkeypatch.setattr(presence, "_BEAT_LOST_SECS", 1.5)
+    rhythm = dataclasses.replace(storage.rhythm(""), evaluator_lost_secs=1.5)
+    monkeypatch.setattr(storage, "rhythm", lambda model_dir: rhythm)
 
 
 def _chief_is_relieved(tmp_path, step):
@@ -61,5 +64,5 @@ def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record)
 
 
 def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
-    checkpoints.write_text(str(tmp_path / "evaluator.beat"), "killed 7\n")
+    notes.write(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
     assert not _chief_is_relieved(tmp_path, 10)

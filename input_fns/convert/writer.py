@@ -35,7 +35,8 @@ def write(images: ImageSet, folder: str, shards: int) -> list[str]:
     names = {split: [_sidecar.file_name(split, i, shards) for i in range(shards)]
              for split in images.splits}
     _check(images, folder, shards, {name for parts in names.values() for name in parts})
-    tf.io.gfile.makedirs(folder)
+    if not _is_whole_at_once(folder):
+        tf.io.gfile.makedirs(folder)
     for split, parts in names.items():
         records = iter(images.splits[split].records)
         count = images.splits[split].count
@@ -48,7 +49,7 @@ def write(images: ImageSet, folder: str, shards: int) -> list[str]:
     path = _temporary(folder, _sidecar.NAME)
     with tf.io.gfile.GFile(path, "w") as file:
         file.write(_sidecar.dump(facts))
-    tf.io.gfile.rename(path, os.path.join(folder, _sidecar.NAME), overwrite=True)
+    _give_name(path, os.path.join(folder, _sidecar.NAME))
     return [*itertools.chain.from_iterable(names.values()), _sidecar.NAME]
 
 
@@ -58,14 +59,27 @@ def _write_whole(folder: str, name: str, records: Iterable[bytes]) -> None:
         with tf.io.TFRecordWriter(path) as writer:
             for record in records:
                 writer.write(record)
-        tf.io.gfile.rename(path, os.path.join(folder, name), overwrite=True)
+        _give_name(path, os.path.join(folder, name))
     except BaseException:
-        tf.io.gfile.remove(path)
+        if tf.io.gfile.exists(path):
+            tf.io.gfile.remove(path)
         raise
 
 
+def _is_whole_at_once(folder: str) -> bool:
+    """Returns whether a file appears when it is closed, whole, and there are no folders."""
+    return folder.startswith(("gs://", "s3://", "az://"))
+
+
+def _give_name(path: str, name: str) -> None:
+    if path != name:
+        tf.io.gfile.rename(path, name, overwrite=True)
+
+
 def _temporary(folder: str, name: str) -> str:
-    """Returns a path that no pattern of the finished files matches."""
+    """Returns a path that no pattern of the finished files matches, where one could see it."""
+    if _is_whole_at_once(folder):
+        return os.path.join(folder, name)
     return os.path.join(folder, f".{name}.{uuid.uuid4().hex[:8]}.tmp")
 
 

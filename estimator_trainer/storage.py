@@ -1,0 +1,147 @@
+"""Storage: which file system holds a path, by its scheme, and what that asks of its users.
+
+Standard library only, so that a mistake is named before TensorFlow is imported. TensorFlow itself
+reads and writes local paths and gs://. What else there was, s3:// and hdfs:// among them, moved to
+the package tensorflow-io, whose last release does not load in TensorFlow 2.16 and newer
+(tensorflow/io#2087).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib import metadata
+import re
+from typing import Iterable
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)")
+_ONE_SLASH = re.compile(r"(gs|s3|hdfs|file):/([^/].*)")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
+# The settings that are paths of TensorFlow's file systems.
+PATH_SETTINGS = ("model_dir", "warm_start_from", "export_dir", "output")
+_BUILT_IN = ("file", "gs", "ram")
+# Of tensorflow-io 0.36.0, which fits TensorFlow 2.15.
+_PLUGIN_SCHEMES = ("s3", "hdfs", "viewfs", "har", "az", "http", "https")
+_PLUGIN = "tensorflow-io==0.36.*"
+_PLUGIN_TENSORFLOW = "2.15."
+# Where a file is replaced at once, there are no folders, and each request costs.
+_OBJECT_STORES = ("gs", "s3", "az")
+# Other tools' names for the same.
+_ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
+_MOUNTS = {
+    "s3": "mountpoint-s3, s3fs or JuiceFS",
+    "az": "BlobFuse2 or JuiceFS",
+    "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Rhythm:
+    """How often the tasks of a job write, and look at what others wrote, in seconds.
+
+    Attributes:
+      chief_beat_secs: Between two signs of life of the chief.
+      evaluator_beat_secs: Between two of the evaluator.
+      evaluator_lost_secs: After so long without one the evaluator is taken for gone.
+      chief_trains_secs: Between two looks of a chief that trains.
+      chief_waits_secs: Between two looks of a chief that waits for others.
+      task_secs: Between two looks of a worker or a ps.
+      evaluator_secs: Between two looks of the evaluator.
+    """
+
+    chief_beat_secs: float = 5.0
+    evaluator_beat_secs: float = 1.0
+    evaluator_lost_secs: float = 5.0
+    chief_trains_secs: float = 0.5
+    chief_waits_secs: float = 0.25
+    task_secs: float = 0.25
+    evaluator_secs: float = 0.5
+
+
+# A file of one's own is free to look at, and a job ends the sooner.
+_FILES = Rhythm()
+# A write takes two requests, and an object may be written once a second; see docs/storage.md.
+_OBJECTS = Rhythm(chief_beat_secs=5.0, evaluator_beat_secs=5.0, evaluator_lost_secs=12.0,
+                  chief_trains_secs=10.0, chief_waits_secs=2.0, task_secs=2.0, evaluator_secs=3.5)
+# So many signs of life may be missing before the one who gives them is taken for lost.
+_BEATS_TO_MISS = 5
+
+
+def rhythm(model_dir: str, peer_timeout_secs: float = 60) -> Rhythm:
+    """Returns how often to write and look in a model_dir.
+
+    Args:
+      model_dir: The job's.
+      peer_timeout_secs: How long tasks wait for a sign of life; an impatient job looks more often.
+    """
+    chosen = _OBJECTS if is_object_store(model_dir) else _FILES
+    most_secs = peer_timeout_secs / _BEATS_TO_MISS
+    return dataclasses.replace(chosen, **{
+        name: min(getattr(chosen, name), most_secs)
+        for name in ("chief_beat_secs", "chief_trains_secs", "chief_waits_secs", "task_secs",
+                     "evaluator_secs")})
+
+
+def scheme(path: str) -> str:
+    """Returns the scheme of a path, such as "gs"; "" if it is local."""
+    match = _SCHEME.match(path)
+    return match[1] if match else ""
+
+
+def is_object_store(path: str) -> bool:
+    """Returns whether the path is one of a bucket."""
+    return scheme(path) in _OBJECT_STORES
+
+
+def bucket(path: str) -> str:
+    """Returns the bucket of a path of an object store, such as "gs://bucket"; "" of others."""
+    match = _SCHEME.match(path)
+    return match[0] if match and match[1] in _OBJECT_STORES else ""
+
+
+def plugin_version() -> str | None:
+    """Returns the installed version of tensorflow-io, or None."""
+    try:
+        return metadata.version("tensorflow-io")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def needs_plugin(paths: Iterable[str]) -> bool:
+    """Returns whether TensorFlow opens one of the paths with tensorflow-io alone."""
+    return any(scheme(path) in _PLUGIN_SCHEMES for path in paths)
+
+
+def problem(name: str, path: str, tensorflow: str | None, plugin: str | None) -> str:
+    """Returns why a setting's path cannot be used, one sentence, or "".
+
+    Args:
+      name: The setting; its flag is --NAME.
+      path: Local, or with a scheme.
+      tensorflow: TensorFlow's version.
+      plugin: The version of tensorflow-io, if it is there and can be loaded.
+    """
+    given, found = f"{name} is {path!r} (from --{name})", scheme(path)
+    slashes = _ONE_SLASH.match(path)
+    if slashes:
+        return (f"{given}, which has one slash after {slashes[1]}: and means a folder of that name"
+                f" here; expected two. For example: --{name}={slashes[1]}://{slashes[2]}")
+    if found == "gs" and not _BUCKET.fullmatch(bucket(path).partition("://")[2]):
+        return (f"{given}, in which {bucket(path)!r} is no name of a bucket; expected lower-case"
+                f" letters, digits, '-', '_' and '.'. For example: --{name}=gs://bucket/job")
+    is_released = (tensorflow or "").startswith(_PLUGIN_TENSORFLOW)
+    if not found or found in _BUILT_IN or found in _PLUGIN_SCHEMES and is_released and plugin:
+        return ""
+    text = (f"{given}, and TensorFlow {tensorflow} has no file system for {found}:// here;"
+            " expected a local path or gs://BUCKET/FOLDER.")
+    return f"{text} {_remedy(name, path, _ALIASES.get(found, found), is_released)}"
+
+
+def _remedy(name: str, path: str, meant: str, is_released: bool) -> str:
+    if meant == "gs":
+        return f"For example: --{name}=gs{path[path.index(':'):]}"
+    text = f"Mount it in every task, with {_MOUNTS[meant]}. " if meant in _MOUNTS else ""
+    if meant in _PLUGIN_SCHEMES and is_released:
+        spelled = "" if meant == scheme(path) else f", and write {meant}://"
+        text += f'Or type: python -m pip install "{_PLUGIN}"{spelled}. '
+    folder = re.sub(r"[^A-Za-z0-9]+", "-", meant)
+    return f"{text}For example: --{name}=/mnt/{folder}/job"

@@ -1,0 +1,36 @@
+"""The storage plug-in: tensorflow-io, which opens s3:// and hdfs:// in TensorFlow 2.15."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+
+_MODULE = "tensorflow_io"
+
+
+def load() -> None:
+    """Loads tensorflow-io, which has to come before TensorFlow's first look at a file."""
+    try:
+        importlib.import_module(_MODULE)
+    except Exception as error:  # pylint: disable=broad-except
+        # Of another TensorFlow; what then cannot be opened is said of each path.
+        logging.getLogger("absl").warning("tensorflow-io cannot be loaded: %s", error)
+
+
+def is_loaded() -> bool:
+    """Returns whether this process has loaded tensorflow-io."""
+    return _MODULE in sys.modules
+
+
+def end_process(code: int) -> None:
+    """Ends this process at once with an exit code.
+
+    An ordinary end destroys tensorflow-io's file systems while threads of theirs still run, and
+    is an abort, exit code 134, whatever the job came to (tensorflow/io#1743).
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,78 @@
+"""Which file system a path is on, what is said where there is none, and how often to ask it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from estimator_trainer import environment
+from estimator_trainer import plan as plan_lib
+from estimator_trainer import storage
+from estimator_trainer.config import TrainerConfig
+from estimator_trainer.environment import Environment
+
+NEW, NATIVE = "2.21.0", "2.15.1"
+
+
+@pytest.mark.parametrize("path", ["", "/tmp/job", "job", "gs://bucket/job", "gs://a-b_c.d",
+                                  "ram://x", "file:///tmp/job"])
+def test_what_tensorflow_opens_by_itself_is_no_problem(path):
+    assert storage.problem("model_dir", path, NEW, None) == ""
+
+
+@pytest.mark.parametrize("path, said", [
+    ("s3://bucket/job", "Mount it in every task, with mountpoint-s3, s3fs or JuiceFS."),
+    ("hdfs://namenode:8020/job", "with HDFS's NFS gateway, fuse-dfs or JuiceFS."),
+    ("dbfs://x/y", "For example: --model_dir=/mnt/dbfs/job"),
+    ("gcs://bucket/job", "For example: --model_dir=gs://bucket/job"),
+    ("gs:/bucket/job", "has one slash after gs:"),
+    ("gs://My Bucket/job", "'gs://My Bucket' is no name of a bucket"),
+    ("gs:///job", "'gs://' is no name of a bucket"),
+])
+def test_what_tensorflow_cannot_open_is_said_before_it_is_imported(path, said):
+    text = storage.problem("model_dir", path, NEW, plugin="0.37.1")
+    assert said in text and text.startswith(f"model_dir is {path!r} (from --model_dir)")
+    assert "tensorflow-io" not in text
+    plan = plan_lib.for_training(TrainerConfig(model_dir=path), Environment())
+    assert len([problem for problem in plan.problems if path in problem]) == 1
+
+
+def test_on_tensorflow_2_15_the_plugin_is_named_and_used():
+    assert 'pip install "tensorflow-io==0.36.*"' in storage.problem(
+        "model_dir", "s3://bucket/job", NATIVE, plugin=None)
+    assert "and write s3://" in storage.problem("model_dir", "s3a://bucket/job", NATIVE, "0.36.0")
+    assert storage.problem("model_dir", "s3://bucket/job", NATIVE, "0.36.0") == ""
+    assert storage.needs_plugin(["/tmp", "s3://bucket/rows.csv"])
+    assert not storage.needs_plugin(["/tmp", "gs://bucket", "text"])
+
+
+def test_other_paths_than_model_dir_are_looked_at_too():
+    config = TrainerConfig(model_dir="/tmp/job", warm_start_from="oss://bucket/x")
+    problems = plan_lib.for_training(config, Environment()).problems
+    assert any("warm_start_from is 'oss://bucket/x'" in problem for problem in problems)
+
+
+def test_a_bucket_is_asked_less_often_than_a_disk():
+    far, near = storage.rhythm("gs://bucket/job"), storage.rhythm("/tmp/job")
+    assert far.chief_beat_secs == 5 and far.evaluator_beat_secs == 5
+    # A beat takes two requests, each look one.
+    assert 2 / far.chief_beat_secs + 1 / far.chief_trains_secs <= 0.5
+    assert 2 / far.chief_beat_secs + 1 / far.chief_waits_secs <= 1
+    assert 1 / far.task_secs <= 0.5
+    assert near.task_secs < 1 and near.evaluator_secs < 1
+
+
+@pytest.mark.parametrize("model_dir", ["gs://bucket/job", "/tmp/job"])
+def test_who_waits_a_short_time_for_a_sign_of_life_looks_more_often(model_dir):
+    rhythm = storage.rhythm(model_dir, peer_timeout_secs=5)
+    assert max(rhythm.chief_beat_secs, rhythm.task_secs, rhythm.evaluator_secs) <= 1
+
+
+@pytest.mark.parametrize("given, expected", [(None, "0"), ("7", "7")])
+def test_tensorflow_keeps_no_sizes_of_objects_unless_told_to(monkeypatch, given, expected):
+    monkeypatch.delenv("GCS_STAT_CACHE_MAX_AGE", raising=False)
+    if given:
+        monkeypatch.setenv("GCS_STAT_CACHE_MAX_AGE", given)
+    environment.trust_no_cached_sizes()
+    assert os.environ["GCS_STAT_CACHE_MAX_AGE"] == expected
