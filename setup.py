@@ -34,10 +34,11 @@ setuptools.setup(
             "tensorflow-metadata<1.17",
         ],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
-                # The certificate of the tests' Cloud Storage.
-                "trustme",
                 # The schemas that the tests of `manifest` check against, and a YAML reader.
-                "google-api-python-client", "kubeflow-training", "kubernetes", "pyyaml"],
+                "google-api-python-client", "kubeflow-training", "kubernetes", "pyyaml",
+                # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.
+                "trustme", 'moto[server]; python_version < "3.12"',
+                'tensorflow-io==0.36.*; python_version < "3.12"'],
     },
     entry_points={"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]},
 )

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer import result
+from estimator_trainer import small_files
 from estimator_trainer import storage
 from estimator_trainer.result import Result
 
@@ -24,8 +25,6 @@ _BEST_FILE = "best.json"
 _RESULT_FILE = "result.json"
 # Of TensorFlow: it says which checkpoint is the latest.
 _STATE_FILE = "checkpoint"
-# More than any file has that is read as a whole.
-_MOST_BYTES = 1 << 24
 _TRIES = 3
 _TRY_SECS = 0.5
 
@@ -58,8 +57,10 @@ def latest(model_dir: str) -> str:
     state.Clear()
     for _ in range(_TRIES):
         try:
-            text = read_text(posixpath.join(model_dir, _STATE_FILE))
-            text_format.Parse(text or "", state)
+            text = small_files.read(posixpath.join(model_dir, _STATE_FILE))
+            if text is None:
+                return _newest_if_listed(model_dir)
+            text_format.Parse(text, state)
             named = state.model_checkpoint_path
             path = named if storage.scheme(named) else posixpath.join(model_dir, named)
             is_there = bool(named) and (tf.io.gfile.exists(f"{path}.index") or
@@ -103,7 +104,7 @@ def is_whole(path: str) -> bool:
         return False
     # A string's length is only known by reading it; its dtype's size is 0 here.
     needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
-    files = tf.io.gfile.glob(f"{escape(path)}.data-*")
+    files = tf.io.gfile.glob(f"{small_files.escape(path)}.data-*")
     return needed <= sum(tf.io.gfile.stat(file).length for file in files)
 
 
@@ -144,74 +145,52 @@ def select(model_dir: str, which: str) -> list[str]:
 
 def read_best(model_dir: str) -> Best | None:
     """Reads which checkpoint is the best so far, or None."""
-    text = read_text(posixpath.join(model_dir, _BEST_FILE))
+    text = small_files.read(posixpath.join(model_dir, _BEST_FILE))
     return Best(**json.loads(text)) if text else None
 
 
 def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
     """Copies the checkpoint to `model_dir/best_checkpoint` and remembers it as the best."""
     folder = _best_dir(model_dir)
-    make_folder(folder)
-    old = {posixpath.basename(path) for path in tf.io.gfile.glob(f"{escape(folder)}/*")}
+    small_files.make_folder(folder)
+    old = {posixpath.basename(path) for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/*")}
     name = posixpath.basename(checkpoint_path)
     copied = set()
-    for source in tf.io.gfile.glob(f"{escape(checkpoint_path)}.*"):
+    for source in tf.io.gfile.glob(f"{small_files.escape(checkpoint_path)}.*"):
         copied.add(posixpath.basename(source))
         tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
                          overwrite=True)
-    write_text(posixpath.join(folder, _STATE_FILE), f'model_checkpoint_path: "{name}"\n')
-    write_text(posixpath.join(model_dir, _BEST_FILE), json.dumps(dataclasses.asdict(best)) + "\n")
+    small_files.write(posixpath.join(folder, _STATE_FILE), f'model_checkpoint_path: "{name}"\n')
+    small_files.write(posixpath.join(model_dir, _BEST_FILE),
+                      json.dumps(dataclasses.asdict(best)) + "\n")
     for leftover in old - copied - {_STATE_FILE}:
         tf.io.gfile.remove(posixpath.join(folder, leftover))
 
 
 def read_result(model_dir: str) -> Result | None:
     """Reads `model_dir/result.json`; None if there is none."""
-    text = read_text(posixpath.join(model_dir, _RESULT_FILE))
+    text = small_files.read(posixpath.join(model_dir, _RESULT_FILE))
     return result.from_json(text) if text else None
 
 
 def write_result(model_dir: str, ended: Result) -> None:
     """Writes `model_dir/result.json`."""
-    write_text(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
+    small_files.write(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
 
 
-def write_text(path: str, text: str) -> None:
-    """Writes a small file, so that no reader sees half of it.
+def _newest_if_listed(model_dir: str) -> str:
+    """Returns the newest checkpoint where TensorFlow's file is there and cannot be opened.
 
-    On an object store it is there at once and whole; elsewhere it gets its name when it is whole.
+    TensorFlow looks for it before there is one, and see `small_files.read`.
     """
-    if storage.is_object_store(path):
-        with tf.io.gfile.GFile(path, "w") as file:
-            file.write(text)
-        return
-    make_folder(posixpath.dirname(path))
-    with tf.io.gfile.GFile(f"{path}.new", "w") as file:
-        file.write(text)
-    tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
-
-
-def read_text(path: str) -> str | None:
-    """Returns what a small file holds, read without asking for its size; None if there is none.
-
-    Raises:
-      OpError: It cannot be read.
-    """
-    try:
-        with tf.io.gfile.GFile(path, "rb") as file:
-            return bytes(file.read(_MOST_BYTES)).decode(errors="replace")
-    except tf.errors.NotFoundError:
-        return None
-
-
-def make_folder(path: str) -> None:
-    """Makes a folder, and those above it, where the file system has any."""
-    if not storage.is_object_store(path):
-        tf.io.gfile.makedirs(path)
+    path = posixpath.join(model_dir, _STATE_FILE)
+    if storage.is_object_store(path) or not small_files.is_listed(path):
+        return ""
+    return max(_all(model_dir), key=step_of, default="")
 
 
 def _all(model_dir: str) -> list[str]:
-    pattern = posixpath.join(escape(model_dir), "model.ckpt-*.index")
+    pattern = posixpath.join(small_files.escape(model_dir), "model.ckpt-*.index")
     paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
     return sorted(paths, key=step_of)
 
@@ -222,8 +201,3 @@ def _size(dtype: tf.DType) -> int:
 
 def _best_dir(model_dir: str) -> str:
     return posixpath.join(model_dir, _BEST_DIR)
-
-
-def escape(path: str) -> str:
-    """Escapes what `gfile.glob` would take for a pattern, as in a directory named `run[1]`."""
-    return re.sub(r"([\[\]*?])", r"\\\1", path)

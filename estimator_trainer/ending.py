@@ -8,6 +8,7 @@ clocks are compared.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import posixpath
 import threading
@@ -19,6 +20,7 @@ import tensorflow as tf
 
 from estimator_trainer import messages
 from estimator_trainer import notes
+from estimator_trainer import small_files
 from estimator_trainer import storage
 from estimator_trainer.stop import Request
 
@@ -75,7 +77,7 @@ class Announcer:
         """Tells every role how the job stands; see Ending."""
         with self._lock:
             if self._is_heard and not self._now.status:
-                messages.forget(self._model_dir)
+                messages.begin(self._model_dir)
             self._write(Ending(self._now.run, status, step, reason, finisher))
 
     def beat(self) -> None:
@@ -146,6 +148,9 @@ class Watch:
         self._max_steps = max_steps
         self._look_secs = look_secs
         self._lock = threading.Lock()
+        # A look at a folder that is not there yet may be remembered; see small_files.read.
+        with contextlib.suppress(tf.errors.OpError):
+            small_files.make_folder(model_dir)
         self._seen = self._read()
         self._found = self._last = self._seen
         self._start = self._changed_at = self._seen_at = time.monotonic()

@@ -19,8 +19,9 @@ from estimator_trainer.exporters import EvaluationRecord
 from estimator_trainer.monitor import Monitor
 from estimator_trainer.stop import Stop
 
-# For the final checkpoint, which the chief saved before it said so, to be seen here too.
-_CHECKPOINT_SECS = 20.0
+# For the final checkpoint, which the chief saved before it said so, to be seen here too: what is
+# not there is remembered for 30 to 60 s on some shared disks.
+_CHECKPOINT_SECS = 75.0
 
 
 def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimator.Exporter],

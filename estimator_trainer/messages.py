@@ -14,8 +14,8 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import checkpoints
 from estimator_trainer import notes
+from estimator_trainer import small_files
 
 _DIR = "tasks"
 
@@ -35,7 +35,7 @@ def say(model_dir: str, run: str, name: str, content: dict[str, Any] | None = No
 
 def said(model_dir: str, run: str) -> frozenset[str]:
     """Returns the names of the messages to a run; one request."""
-    paths = tf.io.gfile.glob(_path(checkpoints.escape(model_dir), run, "*"))
+    paths = tf.io.gfile.glob(_path(small_files.escape(model_dir), run, "*"))
     # A file that is being written has another ending still.
     return frozenset(posixpath.basename(path).removeprefix(f"{run}.") for path in paths)
 
@@ -45,9 +45,13 @@ def read(model_dir: str, run: str, name: str) -> dict[str, Any] | None:
     return notes.read(_path(model_dir, run, name))
 
 
-def forget(model_dir: str) -> None:
-    """Removes the messages to earlier chiefs, so that a listing stays short."""
-    for path in tf.io.gfile.glob(posixpath.join(checkpoints.escape(model_dir), _DIR, "*")):
+def begin(model_dir: str) -> None:
+    """Makes the place for messages, and removes those to earlier chiefs from it.
+
+    The chief makes it, and so never looks for it in vain: see `small_files.read`.
+    """
+    small_files.make_folder(posixpath.join(model_dir, _DIR))
+    for path in tf.io.gfile.glob(posixpath.join(small_files.escape(model_dir), _DIR, "*")):
         try:
             tf.io.gfile.remove(path)
         except tf.errors.OpError as error:

@@ -15,7 +15,7 @@ import zlib
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import checkpoints
+from estimator_trainer import small_files
 
 # A reason takes at most 300 characters, of at most 12 bytes each.
 _BYTES = 4096
@@ -33,13 +33,13 @@ def write(path: str, content: dict[str, Any]) -> None:
     text = json.dumps({**content, _CHECKSUM: _checksum(content)})
     if len(text) >= _BYTES:
         raise ValueError(f"a note takes {len(text)} bytes, and has at most {_BYTES - 1}: {text}")
-    checkpoints.write_text(path, f"{text:{_BYTES - 1}}\n")
+    small_files.write(path, f"{text:{_BYTES - 1}}\n")
 
 
 def read(path: str) -> dict[str, Any] | None:
     """Returns what a note holds; None if there is none, or none that can be read now."""
     try:
-        text = checkpoints.read_text(path)
+        text = small_files.read(path)
     except tf.errors.OpError as error:
         logging.log_every_n_seconds(logging.WARNING, "cannot read %s now: %s", _LOG_SECS, path,
                                     error.message)

@@ -13,6 +13,7 @@ import tensorflow as tf
 from estimator_trainer import checkpoints
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import small_files
 from estimator_trainer.config import TrainerConfig
 from estimator_trainer.kept_evaluation import KeptEvaluation
 from estimator_trainer.parts import Parts
@@ -67,7 +68,7 @@ def _check_writable(config: TrainerConfig, task: str) -> None:
     path = posixpath.join(config.model_dir, f".{task.replace(':', '-')}.probe")
     try:
         # Not empty: such a file is more than some file systems can rename.
-        checkpoints.write_text(path, "may be removed\n")
+        small_files.write(path, "may be removed\n")
         tf.io.gfile.remove(path)
     except (tf.errors.OpError, OSError) as error:
         raise errors.ConfigError(

@@ -10,11 +10,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_trainer import checkpoints
 from estimator_trainer import data
 from estimator_trainer import ending
 from estimator_trainer import errors
 from estimator_trainer import parts as parts_lib
+from estimator_trainer import small_files
 from estimator_trainer.findings import Findings
 from estimator_trainer.plan import Plan
 
@@ -35,10 +35,10 @@ def _model_dir(plan: Plan) -> Findings:
     found, folder, task = Findings(), plan.config.model_dir, plan.task
     mark = {"task": task.name, "host": socket.gethostname(), "time": time.time()}
     try:
-        checkpoints.write_text(posixpath.join(folder, _MARK % task.name.replace(":", "-")),
-                               json.dumps(mark) + "\n")
+        small_files.write(posixpath.join(folder, _MARK % task.name.replace(":", "-")),
+                          json.dumps(mark) + "\n")
         marks = [_read(path) for path in tf.io.gfile.glob(posixpath.join(
-            checkpoints.escape(folder), _MARK % "*"))]
+            small_files.escape(folder), _MARK % "*"))]
         is_running = tf.io.gfile.exists(posixpath.join(folder, ending.JOB_FILE))
     except (tf.errors.OpError, ValueError) as error:
         found.problems.append(
@@ -62,7 +62,7 @@ def _model_dir(plan: Plan) -> Findings:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        content = json.loads(checkpoints.read_text(path) or "")
+        content = json.loads(small_files.read(path) or "")
         return {key: content[key] for key in ("task", "host", "time")}
     except (tf.errors.OpError, ValueError, KeyError, TypeError):
         return {}  # Of another making, or gone since.

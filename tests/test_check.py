@@ -214,7 +214,7 @@ def test_a_param_that_is_a_list_of_numbers_is_shown(capsys, tmp_path):
     path = tmp_path / "own.py"
     path.write_text("DEFAULT_PARAMS = {'sizes': [1, 2]}\ndef model_fn(features): pass\n")
     assert cli.main(["check", f"--model_fn={path}"]) == 0
-    assert "sizes=1,2" in capsys.readouterr().out
+    assert "sizes='1,2'" in capsys.readouterr().out
 
 
 def test_warnings_do_not_change_the_exit_code_and_problems_do(capsys, monkeypatch, tmp_path):
