@@ -46,11 +46,15 @@ class Best:
     export: str
 
 
-def latest(model_dir: str) -> str:
+def latest(model_dir: str, known: str = "") -> str:
     """Returns the path of the latest checkpoint; "" if there is none, or none can be read now.
 
     `tf.train.latest_checkpoint` takes as many bytes of the file `checkpoint` as a size says that
     may be cached, and lists all of model_dir.
+
+    Args:
+      model_dir: Where to look.
+      known: A checkpoint that is known to have been there; it is not looked for again.
     """
     # TensorFlow's public names have this type of message, but not its name.
     state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any")
@@ -63,7 +67,7 @@ def latest(model_dir: str) -> str:
             text_format.Parse(text, state)
             named = state.model_checkpoint_path
             path = named if storage.scheme(named) else posixpath.join(model_dir, named)
-            is_there = bool(named) and (tf.io.gfile.exists(f"{path}.index") or
+            is_there = bool(named) and (path == known or tf.io.gfile.exists(f"{path}.index") or
                                         tf.io.gfile.exists(path))
             return path if is_there else ""
         except (text_format.ParseError, tf.errors.OpError) as error:

@@ -28,6 +28,7 @@ JOB_FILE = "job.json"
 # A task that starts after the end (late, or restarted) sees no new run begin in this time.
 _STALE_SECS = 60.0
 _POLL_SECS = 0.25
+_SOON_SECS = 1.0
 _GOES_ON = ("running", "stopping")
 
 
@@ -183,6 +184,11 @@ class Watch:
         is_reached = self._max_steps and now.status == "done" and now.step >= self._max_steps
         may_be_stale = now == self._found and time.monotonic() - self._start < _STALE_SECS
         return None if may_be_stale and not is_reached else now
+
+    def expect_end_at(self, step: int) -> None:
+        """Looks more often, where that costs, if training is to end at `step`, or has."""
+        if self._max_steps and step >= self._max_steps:
+            self._look_secs = min(self._look_secs, _SOON_SECS)
 
     def wait(self, secs: float) -> Ending | None:
         """Waits at most `secs` until the chief says how training ended, and returns that."""

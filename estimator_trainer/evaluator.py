@@ -19,6 +19,7 @@ from estimator_trainer.exporters import EvaluationRecord
 from estimator_trainer.monitor import Monitor
 from estimator_trainer.stop import Stop
 
+_TICK_SECS = 0.25
 # For the final checkpoint, which the chief saved before it said so, to be seen here too: what is
 # not there is remembered for 30 to 60 s on some shared disks.
 _CHECKPOINT_SECS = 75.0
@@ -37,30 +38,32 @@ def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimat
     Raises:
       Interrupted: if this task is asked to stop, or cannot see the final checkpoint.
     """
-    model_dir, eval_spec = experiment.estimator.model_dir, experiment.eval_spec
-    look_secs = storage.rhythm(model_dir).evaluator_secs
-    earliest, lost_at = 0.0, math.inf
+    model_dir, throttle_secs = experiment.estimator.model_dir, experiment.eval_spec.throttle_secs
+    rhythm = storage.rhythm(model_dir)
+    looks_at, lost_at = 0.0, math.inf
     while True:
         stop.check()
         # In this order: what is the latest after the end is the last.
         ending = watch.ending()
         if ending and (ending.status != "done" or ending.finisher):
             return ending
-        latest = checkpoints.latest(model_dir)
-        if ending:
-            if _finishes(experiment, record, final, ending, latest):
+        if ending or time.monotonic() >= looks_at:
+            looks_at = time.monotonic() + rhythm.checkpoint_secs
+            latest = checkpoints.latest(model_dir, known=record.checkpoint_path)
+            if ending and _finishes(experiment, record, final, ending, latest):
                 return ending
+            if not ending and latest not in ("", record.checkpoint_path):
+                looks_at = time.monotonic() + throttle_secs
+                _evaluate(experiment, record, latest)
+                watch.expect_end_at(record.metrics.get("global_step", 0))
+        if ending:
             lost_at = min(lost_at, time.monotonic() + _CHECKPOINT_SECS)
             if time.monotonic() > lost_at:
                 raise errors.Interrupted(
                     "lost", f"training ended with a checkpoint of step {ending.step}, and"
                     f" {model_dir} does not show it whole", "evaluator")
-        elif latest not in ("", record.checkpoint_path) and time.monotonic() >= earliest:
-            earliest = time.monotonic() + eval_spec.throttle_secs
-            _evaluate(experiment, record, latest)
-            continue
         monitor.tick()
-        stop.sleep(look_secs)
+        stop.sleep(rhythm.evaluator_secs if ending else _TICK_SECS)
 
 
 def _finishes(experiment: Experiment, record: EvaluationRecord,

@@ -9,6 +9,8 @@ that cannot be read now is as if it were not there yet; whoever waits for it loo
 from __future__ import annotations
 
 import json
+import math
+import time
 from typing import Any
 import zlib
 
@@ -16,11 +18,15 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import small_files
+from estimator_trainer import storage
 
 # A reason takes at most 300 characters, of at most 12 bytes each.
 _BYTES = 4096
 _CHECKSUM = "checksum"
 _LOG_SECS = 30
+# Cloud Storage refuses to write an object more often, and TensorFlow then waits for longer.
+_WRITE_SECS = 1.0
+_written_at: dict[str, float] = {}
 
 
 def write(path: str, content: dict[str, Any]) -> None:
@@ -33,7 +39,10 @@ def write(path: str, content: dict[str, Any]) -> None:
     text = json.dumps({**content, _CHECKSUM: _checksum(content)})
     if len(text) >= _BYTES:
         raise ValueError(f"a note takes {len(text)} bytes, and has at most {_BYTES - 1}: {text}")
+    if storage.is_object_store(path):
+        time.sleep(max(0.0, _WRITE_SECS - time.monotonic() + _written_at.get(path, -math.inf)))
     small_files.write(path, f"{text:{_BYTES - 1}}\n")
+    _written_at[path] = time.monotonic()
 
 
 def read(path: str) -> dict[str, Any] | None:

@@ -28,7 +28,8 @@ _OBJECT_STORES = ("gs", "s3", "az")
 # Other tools' names for the same.
 _ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
 _MOUNTS = {
-    "s3": "mountpoint-s3, s3fs or JuiceFS",
+    # Mountpoint for S3 renames no file: it can serve what is only read.
+    "s3": "s3fs or JuiceFS, or to read only with mountpoint-s3",
     "az": "BlobFuse2 or JuiceFS",
     "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS",
 }
@@ -45,7 +46,8 @@ class Rhythm:
       chief_trains_secs: Between two looks of a chief that trains.
       chief_waits_secs: Between two looks of a chief that waits for others.
       task_secs: Between two looks of a worker or a ps.
-      evaluator_secs: Between two looks of the evaluator.
+      evaluator_secs: Between two looks of the evaluator at how the job stands.
+      checkpoint_secs: Between two looks of the evaluator for a new checkpoint.
     """
 
     chief_beat_secs: float = 5.0
@@ -55,13 +57,15 @@ class Rhythm:
     chief_waits_secs: float = 0.25
     task_secs: float = 0.25
     evaluator_secs: float = 0.5
+    checkpoint_secs: float = 0.5
 
 
 # A file of one's own is free to look at, and a job ends the sooner.
 _FILES = Rhythm()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
 _OBJECTS = Rhythm(chief_beat_secs=5.0, evaluator_beat_secs=5.0, evaluator_lost_secs=12.0,
-                  chief_trains_secs=10.0, chief_waits_secs=2.0, task_secs=2.0, evaluator_secs=3.5)
+                  chief_trains_secs=10.0, chief_waits_secs=2.0, task_secs=2.0, evaluator_secs=2.5,
+                  checkpoint_secs=5.0)
 # So many signs of life may be missing before the one who gives them is taken for lost.
 _BEATS_TO_MISS = 5
 

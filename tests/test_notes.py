@@ -40,6 +40,17 @@ def test_a_note_is_json_of_one_length(tmp_path):
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["job.json"]
 
 
+def test_an_object_is_not_written_twice_in_a_second(monkeypatch):
+    slept, written = mock.Mock(), []
+    monkeypatch.setattr(notes.time, "sleep", slept)
+    monkeypatch.setattr(notes.small_files, "write", lambda path, text: written.append(path))
+    for _ in range(2):
+        notes.write("gs://bucket/job/job.json", {})
+    notes.write("gs://bucket/job/evaluator.beat", {})
+    assert len(written) == 3
+    assert [0 < call.args[0] <= 1 for call in slept.call_args_list] == [False, True, False]
+
+
 def test_no_part_of_a_note_and_no_mixture_is_believed(tmp_path):
     path = tmp_path / "job.json"
     notes.write(str(path), {"status": "running", "step": 0})
@@ -66,6 +77,7 @@ def test_a_note_that_cannot_be_read_now_is_not_there_yet(tmp_path, caplog):
     assert watch.ending() is None
 
 
+@pytest.mark.cluster
 def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_remembers(tmp_path):
     program = """if True:
         import sys, tensorflow as tf
@@ -190,11 +202,11 @@ def test_an_evaluator_that_does_not_see_the_final_checkpoint_is_not_done(
 
 def test_an_evaluator_looks_again_for_the_final_checkpoint(tmp_path, evaluation, monkeypatch):
     _save(tmp_path, 50)
-    whole = storage.rhythm(str(tmp_path))
+    rhythm = storage.rhythm(str(tmp_path))
     sleeps = itertools.count()
 
     def sleep(self, secs):
-        assert secs == whole.evaluator_secs
+        assert secs == rhythm.evaluator_secs
         if next(sleeps) == 1:
             (tmp_path / "checkpoint").write_bytes(_state(100)[:-3])
         _save(tmp_path, 100)

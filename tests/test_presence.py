@@ -6,6 +6,7 @@ import dataclasses
 import json
 import threading
 import time
+from unittest import mock
 
 import jobs
 import pytest
@@ -66,3 +67,21 @@ def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record)
 def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
     notes.write(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
     assert not _chief_is_relieved(tmp_path, 10)
+
+
+def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch):
+    """A request that training is done with once ended every pause at once, for ever."""
+    notes.write(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
+    read, looks = notes.read, []
+
+    def look(path):
+        looks.append(path)
+        return {"process": "lives", "count": len(looks)} if len(looks) < 5 else {"evaluated": 10}
+
+    monkeypatch.setattr(notes, "read", look)
+    stop = Stop()
+    stop.ask("done", "early_stopping", "evaluator:0")
+    slept = mock.Mock()
+    monkeypatch.setattr(time, "sleep", slept)
+    assert presence.evaluator_finishes(TrainerConfig(model_dir=str(tmp_path)), CHIEF, 10, stop)
+    assert slept.call_count == len(looks) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))

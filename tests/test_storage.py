@@ -22,7 +22,7 @@ def test_what_tensorflow_opens_by_itself_is_no_problem(path):
 
 
 @pytest.mark.parametrize("path, said", [
-    ("s3://bucket/job", "Mount it in every task, with mountpoint-s3, s3fs or JuiceFS."),
+    ("s3://bucket/job", "Mount it in every task, with s3fs or JuiceFS, or to read only with"),
     ("hdfs://namenode:8020/job", "with HDFS's NFS gateway, fuse-dfs or JuiceFS."),
     ("dbfs://x/y", "For example: --model_dir=/mnt/dbfs/job"),
     ("gcs://bucket/job", "For example: --model_dir=gs://bucket/job"),

@@ -79,8 +79,15 @@ def worker_context() -> Any:
 def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str) -> None:
     """Writes what `Estimator.evaluate` writes when it is done."""
     step = metrics["global_step"]
-    use(f"{_ESTIMATOR}._write_dict_to_summary")(folder, metrics, step)
-    use(f"{_ESTIMATOR}._write_checkpoint_path_to_summary")(folder, checkpoint_path, step)
+    writer = sys.modules["tensorflow"].compat.v1.summary.FileWriterCache.get(folder)
+    # Both flush, and a flush of a file in a bucket is an upload of all that it holds.
+    writer.flush = lambda: None
+    try:
+        use(f"{_ESTIMATOR}._write_dict_to_summary")(folder, metrics, step)
+        use(f"{_ESTIMATOR}._write_checkpoint_path_to_summary")(folder, checkpoint_path, step)
+    finally:
+        del writer.flush
+    writer.flush()
 
 
 def imported_with_legacy_keras(default: bool) -> bool:
