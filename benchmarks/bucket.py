@@ -64,7 +64,7 @@ def main() -> None:
 
 def _run(folder: pathlib.Path, storage: cloud_storage.CloudStorage, counts: dict[str, int],
          flags: list[str], train_secs: float) -> tuple[float, float, float]:
-    """Runs a job; returns when all trained, when the last step was, and when all had ended."""
+    """Runs a job; returns when all trained or waited, when the last step was, and when all had ended."""
     plugin = HERE.parent / "tests" / "slow.py"
     asynchronous = counts["chief"] + counts["worker"] if "ps" in counts else 1
     steps = round(asynchronous * (train_secs + 2 * _SETTLE_SECS) / _STEP_SECS)
@@ -74,7 +74,8 @@ def _run(folder: pathlib.Path, storage: cloud_storage.CloudStorage, counts: dict
                       variables=storage.environment) as running:
         tasks = list(running.values())
         trainers = [task for task in tasks if task.name.startswith(("chief", "worker"))]
-        jobs.wait_for(lambda: all(task.losses for task in trainers), _LIMIT_SECS)
+        jobs.wait_for(lambda: all(task.losses for task in trainers) and
+                      "evaluated step 0" in running["evaluator:0"].log, _LIMIT_SECS)
         first = last = time.monotonic()
         told, deadline = 0, first + _LIMIT_SECS
         while any(task.code is None for task in tasks) and time.monotonic() < deadline:

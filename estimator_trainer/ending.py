@@ -145,6 +145,7 @@ class Watch:
           look_secs: How long what was seen is taken for what is.
         """
         self.joined_run = ""
+        self._refused_run: str | None = None
         self._model_dir = model_dir
         self._max_steps = max_steps
         self._look_secs = look_secs
@@ -199,7 +200,8 @@ class Watch:
 
     def ask(self, status: str, reason: str, by: str) -> None:
         """Asks the chief to end the run that goes on; without one there is nothing to end."""
-        now = self._look(0)
+        # What cannot be read now was most likely as it was seen last.
+        now = self._look(0) or self._last
         if now is not None and now.status == "running":
             messages.say(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
                          {"status": status, "reason": reason, "by": by})
@@ -211,14 +213,18 @@ class Watch:
           Whether it may: an all-reduce cannot take in a second process of a worker.
         """
         run = self._last.run if self._last else ""
+        if run == self._refused_run:
+            return False
         said = messages.said(self._model_dir, run)
         joined, joined_twice = f"worker-{worker}.joined", f"worker-{worker}.joined-twice"
         is_second = joined in said
         if not is_second:
             self.joined_run = run
             messages.say(self._model_dir, run, joined)
-        elif joined_twice not in said:
-            messages.say(self._model_dir, run, joined_twice)
+        else:
+            self._refused_run = run
+            if joined_twice not in said:
+                messages.say(self._model_dir, run, joined_twice)
         return not is_second
 
     def leave(self, worker: int) -> None:

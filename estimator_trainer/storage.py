@@ -64,8 +64,8 @@ class Rhythm:
 _FILES = Rhythm()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
 _OBJECTS = Rhythm(chief_beat_secs=5.0, evaluator_beat_secs=5.0, evaluator_lost_secs=12.0,
-                  chief_trains_secs=10.0, chief_waits_secs=2.0, task_secs=2.0, evaluator_secs=2.5,
-                  checkpoint_secs=5.0)
+                  chief_trains_secs=10.0, chief_waits_secs=2.0, task_secs=2.0, evaluator_secs=3.0,
+                  checkpoint_secs=6.0)
 # So many signs of life may be missing before the one who gives them is taken for lost.
 _BEATS_TO_MISS = 5
 
