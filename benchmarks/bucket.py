@@ -64,7 +64,7 @@ def main() -> None:
 
 def _run(folder: pathlib.Path, storage: cloud_storage.CloudStorage, counts: dict[str, int],
          flags: list[str], train_secs: float) -> tuple[float, float, float]:
-    """Runs a job; returns when all trained or waited, when the last step was, and when all had ended."""
+    """Runs a job; returns when all trained, when the last step was, and when all had ended."""
     plugin = HERE.parent / "tests" / "slow.py"
     asynchronous = counts["chief"] + counts["worker"] if "ps" in counts else 1
     steps = round(asynchronous * (train_secs + 2 * _SETTLE_SECS) / _STEP_SECS)

@@ -163,7 +163,7 @@ def test_a_mistyped_bucket_is_one_sentence_at_once(storage, args):
 @pytest.mark.parametrize("files, said", [
     ("gs://nobucket/rows-*.csv", "and there is no bucket gs://nobucket; expected one that exists"),
     ("gs://bucket/data/none-*.csv", "and 'gs://bucket/data' holds rows-0.csv"),
-    ("s3://bucket/rows.csv", "has no file system for s3:// here"),
+    ("dbfs://bucket/rows.csv", "has no file system for dbfs:// here"),
 ])
 def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files, said):
     storage.write("data/rows-0.csv", b"a,label\n1,0\n")

@@ -34,6 +34,10 @@ def test_what_tensorflow_cannot_open_is_said_before_it_is_imported(path, said):
     text = storage.problem("model_dir", path, NEW, plugin="0.37.1")
     assert said in text and text.startswith(f"model_dir is {path!r} (from --model_dir)")
     assert "tensorflow-io" not in text
+
+
+@pytest.mark.parametrize("path", ["dbfs://x/y", "gcs://bucket/job", "gs:/bucket/job"])
+def test_check_and_train_refuse_what_cannot_be_opened(path):
     plan = plan_lib.for_training(TrainerConfig(model_dir=path), Environment())
     assert len([problem for problem in plan.problems if path in problem]) == 1
 
