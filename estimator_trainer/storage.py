@@ -2,8 +2,8 @@
 
 Standard library only, so that a mistake is named before TensorFlow is imported. TensorFlow itself
 reads and writes local paths and gs://. What else there was, s3:// and hdfs:// among them, moved to
-the package tensorflow-io, whose last release does not load in TensorFlow 2.16 and newer
-(tensorflow/io#2087).
+the package tensorflow-io, whose last release does not load in TensorFlow 2.18 and newer
+(tensorflow/io#2104); here it is used with 2.15.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def end_process(code: int) -> None:
     """Ends this process at once with an exit code.
 
     An ordinary end destroys tensorflow-io's file systems while threads of theirs still run, and
-    is an abort, exit code 134, whatever the job came to (tensorflow/io#1743).
+    is an abort, exit code 134, whatever the job came to (tensorflow/io#1912, tensorflow/io#2039).
     """
     logging.shutdown()
     sys.stdout.flush()

@@ -15,7 +15,7 @@ from estimator_trainer import versions
 
 pytestmark = [pytest.mark.cluster, pytest.mark.skipif(
     versions.installed().mode != "native" or not importlib.util.find_spec("tensorflow_io"),
-    reason="tensorflow-io's last release loads in TensorFlow 2.15 alone")]
+    reason="tensorflow-io is used with TensorFlow 2.15 alone")]
 
 _ROWS = "a,b,label\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(200))
 
