@@ -88,7 +88,8 @@ def test_a_stopped_job_is_resumed(tmp_path, storage):
                       variables=storage.environment) as tasks:
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
         _assert_finished(storage, tasks)
-        assert f"training from step {saved}" in tasks["chief:0"].log
+        # The worker may be a step ahead of the chief's first look.
+        assert any(f"training from step {saved} " in task.log for task in tasks.values())
 
 
 def test_launch_runs_a_job_in_a_bucket(tmp_path, storage):
