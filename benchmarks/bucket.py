@@ -17,10 +17,13 @@ import sys
 import tempfile
 import time
 
+import tail
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests")]
 
 import jobs  # noqa: E402  pylint: disable=wrong-import-position
+import slow_jobs  # noqa: E402  pylint: disable=wrong-import-position
 from support import cloud_storage  # noqa: E402  pylint: disable=wrong-import-position
 
 JOBS = {
@@ -65,28 +68,19 @@ def main() -> None:
 def _run(folder: pathlib.Path, storage: cloud_storage.CloudStorage, counts: dict[str, int],
          flags: list[str], train_secs: float) -> tuple[float, float, float]:
     """Runs a job; returns when all trained, when the last step was, and when all had ended."""
-    plugin = HERE.parent / "tests" / "slow.py"
     asynchronous = counts["chief"] + counts["worker"] if "ps" in counts else 1
     steps = round(asynchronous * (train_secs + 2 * _SETTLE_SECS) / _STEP_SECS)
-    args = [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--param=step_secs={_STEP_SECS}",
-            "--model_dir=gs://bucket/job", "--log_every_steps=1", f"--train_steps={steps}", *flags]
+    args = slow_jobs.patient_flags(
+        f"--param=step_secs={_STEP_SECS}", "--model_dir=gs://bucket/job", "--log_every_steps=1",
+        f"--train_steps={steps}", *flags)
     with jobs.running(folder, jobs.cluster(**counts), args, evaluator=True,
                       variables=storage.environment) as running:
         tasks = list(running.values())
         trainers = [task for task in tasks if task.name.startswith(("chief", "worker"))]
         jobs.wait_for(lambda: all(task.losses for task in trainers) and
                       "evaluated step 0" in running["evaluator:0"].log, _LIMIT_SECS)
-        first = last = time.monotonic()
-        told, deadline = 0, first + _LIMIT_SECS
-        while any(task.code is None for task in tasks) and time.monotonic() < deadline:
-            count = sum(len(task.losses) for task in trainers)
-            if count > told:
-                told, last = count, time.monotonic()
-            time.sleep(0.1)
-        ended = time.monotonic()
-        if any(task.code != 0 for task in tasks):
-            jobs.wait(tasks, 0)
-    return first, last, ended
+        first = time.monotonic()
+        return first, *tail.wait_for_end(tasks)
 
 
 def _by_task(storage: cloud_storage.CloudStorage, start: float,

@@ -57,11 +57,12 @@ def _measure(name: str, data: str, epochs: int) -> float:
             ["--train_steps=1000000", f"--train_epochs={epochs}", "--log_every_steps=1",
              "--exporters=best,final", f"--model_dir={folder}/model", data, *flags],
             evaluator="chief" in counts) as tasks:
-        return _secs_after_last_step(list(tasks.values()))
+        last, ended = wait_for_end(list(tasks.values()))
+        return ended - last
 
 
-def _secs_after_last_step(tasks: list[jobs.Task]) -> float:
-    """Waits until all tasks have ended.
+def wait_for_end(tasks: list[jobs.Task]) -> tuple[float, float]:
+    """Waits until all tasks have ended; returns when the last step was, and when they had.
 
     Raises:
       AssertionError: with their logs and stacks, if one fails or does not end.
@@ -76,7 +77,7 @@ def _secs_after_last_step(tasks: list[jobs.Task]) -> float:
     ended_secs = time.monotonic()
     if any(task.code != 0 for task in tasks):
         jobs.wait(tasks, 0)
-    return ended_secs - told_secs
+    return told_secs, ended_secs
 
 
 if __name__ == "__main__":

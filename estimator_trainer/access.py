@@ -28,8 +28,8 @@ def check(config: TrainerConfig, tensorflow: str | None) -> None:
     Raises:
       ConfigError: One is not there, or may not be read; one sentence each.
     """
-    paths = {name: getattr(config, name) for name in storage.PATH_SETTINGS}
-    found = [text for name, path in paths.items() if (text := _problem(name, path, tensorflow))]
+    found = [text for name, path in config.paths.items()
+             if (text := _problem(name, path, tensorflow))]
     if found:
         raise errors.ConfigError("\n".join(found))
 
@@ -44,20 +44,14 @@ def _problem(name: str, path: str, tensorflow: str | None) -> str:
     try:
         tf.io.gfile.glob(posixpath.join(bucket, _NOWHERE))
     except tf.errors.NotFoundError:
+        example = f" For example: gcloud storage buckets create {bucket}"
         return (f"{given}, and there is no bucket {bucket}; expected one that exists. Correct the"
-                f" name, or make it. For example: gcloud storage buckets create {bucket}"
-                if bucket.startswith("gs://") else
-                f"{given}, and there is no bucket {bucket}; expected one that exists. Correct the"
-                " name, or make it.")
+                f" name, or make it.{example if storage.scheme(path) == 'gs' else ''}")
     except (tf.errors.PermissionDeniedError, tf.errors.UnauthenticatedError) as error:
-        return (f"{given}, and {bucket} may not be read: {_first_line(error)}. Grant this task the"
-                " right to list, read and write objects there, on Google Cloud the role"
+        return (f"{given}, and {bucket} may not be read: {errors.first_line(error)}. Grant this"
+                " task the right to list, read and write objects there, on Google Cloud the role"
                 " roles/storage.objectUser.")
     except tf.errors.OpError as error:
-        return (f"{given}, and {bucket} cannot be reached: {_first_line(error)}. Look at this"
-                " machine's network and credentials, or choose another directory.")
+        return (f"{given}, and {bucket} cannot be reached: {errors.first_line(error)}. Look at"
+                " this machine's network and credentials, or choose another directory.")
     return ""
-
-
-def _first_line(error: tf.errors.OpError) -> str:
-    return str(error.message).partition("\n")[0][:300]

@@ -23,7 +23,7 @@ _STEP = re.compile(r"-(\d+)$")
 _BEST_DIR = "best_checkpoint"
 _BEST_FILE = "best.json"
 _RESULT_FILE = "result.json"
-# Of TensorFlow: it says which checkpoint is the latest.
+# TensorFlow writes this file; it names the latest checkpoint.
 _STATE_FILE = "checkpoint"
 _TRIES = 3
 _TRY_SECS = 0.5
@@ -82,7 +82,7 @@ def latest_step(model_dir: str) -> int:
 
 
 def fall_back(model_dir: str) -> None:
-    """Makes the newest checkpoint that is whole the latest, if the latest is not (pains P30).
+    """Makes the newest checkpoint that is whole the latest, if the latest is not.
 
     A process killed while it saved, or a full disk, leaves part of one.
     """

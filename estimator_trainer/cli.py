@@ -97,9 +97,8 @@ def _import_tensorflow(plan: Plan) -> None:
         # A session of its own process prints the ops' devices, a server logs them.
         environment.log_native_info()
     tensorflow_import.load(config.verbose)
-    given = [getattr(config, name) for name in storage.PATH_SETTINGS]
     params = plan.params.values.values() if plan.params else ()
-    paths = [value for value in (*given, *params) if isinstance(value, str)]
+    paths = [*config.paths.values(), *(value for value in params if isinstance(value, str))]
     if plan.versions.mode == "native" and storage.needs_plugin(paths):
         storage_plugin.load()
 

@@ -195,6 +195,12 @@ class TrainerConfig:
         return (int(first), int(last)) if first else None
 
     @property
+    def paths(self) -> dict[str, str]:
+        """The settings that are paths of TensorFlow's file systems, by name."""
+        return {"model_dir": self.model_dir, "warm_start_from": self.warm_start_from,
+                "export_dir": self.export_dir, "output": self.output}
+
+    @property
     def max_steps(self) -> int | None:
         """The Estimator's `max_steps`: a total over all runs in model_dir; None = no limit."""
         return self.train_steps or None

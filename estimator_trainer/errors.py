@@ -53,6 +53,11 @@ class TaskConfigError(ConfigError):
         self.problems = tuple(problems)
 
 
+def first_line(error: BaseException) -> str:
+    """Returns the first line of an error's text, at most 300 characters of it."""
+    return str(error).partition("\n")[0][:300]
+
+
 def near_match(got: str, allowed: Iterable[str]) -> str:
     """Returns ` Did you mean 'x'?` when one of `allowed` resembles `got`, else an empty string."""
     close = difflib.get_close_matches(got, list(allowed), n=1)

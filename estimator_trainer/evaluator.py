@@ -89,6 +89,6 @@ def _evaluate(experiment: Experiment, record: EvaluationRecord, path: str) -> No
     except Exception:
         if checkpoints.is_whole(path):
             raise
-        # Few are kept, and training went on meanwhile (pains P30).
+        # Few are kept, and training went on meanwhile.
         logging.warning("the checkpoint of step %d is gone or damaged: goes on with the newest",
                         checkpoints.step_of(path))

@@ -95,7 +95,7 @@ def finish(experiment: Experiment, single: tf.estimator.Estimator, record: Evalu
       record: What was evaluated so far.
       final: Exporters of the final export.
     """
-    latest = checkpoints.latest(single.model_dir)
+    latest = checkpoints.latest(single.model_dir, known=record.checkpoint_path)
     if not latest:
         logging.warning("training ended without a checkpoint: nothing to evaluate or export")
         return
@@ -186,7 +186,7 @@ def explained(error: Exception, plan: Plan) -> Exception:
 
 def in_short(error: Exception) -> str:
     """Returns one line that names an error, for other tasks and for result.json."""
-    text = str(error).partition("\n")[0][:300]
+    text = errors.first_line(error)
     return text if isinstance(error, errors.TrainerError) else f"{type(error).__name__}: {text}"
 
 

@@ -122,8 +122,8 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,
 
 def _storage_problems(config: TrainerConfig) -> list[str]:
     tensorflow, plugin = versions.installed().tensorflow, storage.plugin_version()
-    found = (storage.problem(name, getattr(config, name), tensorflow, plugin)
-             for name in storage.PATH_SETTINGS)
+    found = (storage.problem(name, path, tensorflow, plugin)
+             for name, path in config.paths.items())
     return [problem for problem in found if problem]
 
 

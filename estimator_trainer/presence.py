@@ -26,8 +26,6 @@ from estimator_trainer.task_config import TaskConfig
 
 _FILE = "evaluator.beat"
 _EVALUATED = "evaluated"
-_LOOK_SECS = 0.25
-_LOOK_FAR_SECS = 1.0
 # An evaluator that TF_CONFIG lists may still be starting.
 _START_SECS = 60.0
 _LOG_SECS = 10.0
@@ -67,7 +65,7 @@ def beating(model_dir: str, record: EvaluationRecord) -> Iterator[None]:
 def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop: Stop) -> bool:
     """Waits until an evaluator has evaluated and exported the final checkpoint.
 
-    The chief waits, since on many platforms its end is the end of all other tasks (pains P04).
+    The chief waits, since on many platforms its end is the end of all other tasks.
 
     Args:
       config: Tells where.
@@ -85,8 +83,7 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
     if task.name == "local":
         return False
     patience_secs = _START_SECS if task.has_evaluator else 0.0
-    lost_secs = storage.rhythm(config.model_dir).evaluator_lost_secs
-    look_secs = _LOOK_FAR_SECS if storage.is_object_store(config.model_dir) else _LOOK_SECS
+    rhythm = storage.rhythm(config.model_dir)
     beat, changed_at, logged_at = None, time.monotonic(), time.monotonic()
     while True:
         now = notes.read(posixpath.join(config.model_dir, _FILE))
@@ -95,13 +92,13 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
             return True
         if now and now != beat:
             beat, changed_at = now, time.monotonic()
-            patience_secs = max(patience_secs, lost_secs)
+            patience_secs = max(patience_secs, rhythm.evaluator_lost_secs)
         if time.monotonic() - changed_at >= patience_secs:
             break
         if time.monotonic() - logged_at >= _LOG_SECS:
             logged_at = time.monotonic()
             logging.info("waiting for the evaluator to evaluate step %d", step)
-        stop.sleep(look_secs)
+        stop.sleep(rhythm.presence_secs)
         stop.check()
     who = "the evaluator is gone" if beat or task.has_evaluator else "no evaluator in this job"
     logging.info("%s: %s evaluates and exports", who, task.name)

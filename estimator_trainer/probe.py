@@ -43,8 +43,8 @@ def _model_dir(plan: Plan) -> Findings:
     except (tf.errors.OpError, ValueError) as error:
         found.problems.append(
             f"model_dir is {folder!r} (from --model_dir), and it cannot be written:"
-            f" {_first_line(error)}. Grant this task the right to write there, or choose another"
-            " --model_dir.")
+            f" {errors.first_line(error)}. Grant this task the right to write there, or choose"
+            " another --model_dir.")
         return found
     found.facts["model_dir written by"] = [
         f"{seen['task']} on {seen['host']} {max(0, time.time() - seen['time']):.0f} s ago"
@@ -81,8 +81,8 @@ def _data(plan: Plan) -> Findings:
         else:
             found.problems.append(
                 f"input_fn is {plan.config.input_fn!r} (from --input_fn), and it fails in mode"
-                f" 'eval': {type(error).__name__}: {_first_line(error)}. Correct it; its stack:"
-                " estimator-trainer train")
+                f" 'eval': {type(error).__name__}: {errors.first_line(error)}. Correct it; its"
+                " stack: estimator-trainer train")
     else:
         found.facts["features"] = _shown(spec.features)
         found.facts["labels"] = _shown(spec.labels)
@@ -95,7 +95,3 @@ def _shown(spec: Any) -> Any:
     if isinstance(spec, tf.TensorSpec):
         return f"{spec.dtype.name}{spec.shape}"
     return "none" if spec is None else str(spec)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0][:300]

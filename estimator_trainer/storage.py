@@ -16,10 +16,8 @@ from typing import Iterable
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)")
 _ONE_SLASH = re.compile(r"(gs|s3|hdfs|file):/([^/].*)")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
-# The settings that are paths of TensorFlow's file systems.
-PATH_SETTINGS = ("model_dir", "warm_start_from", "export_dir", "output")
 _BUILT_IN = ("file", "gs", "ram")
-# Of tensorflow-io 0.36.0, which fits TensorFlow 2.15.
+# They come with tensorflow-io 0.36.0, which fits TensorFlow 2.15.
 _PLUGIN_SCHEMES = ("s3", "hdfs", "viewfs", "har", "az", "http", "https")
 _PLUGIN = "tensorflow-io==0.36.*"
 _PLUGIN_TENSORFLOW = "2.15."
@@ -45,6 +43,7 @@ class Rhythm:
       evaluator_lost_secs: After so long without one the evaluator is taken for gone.
       chief_trains_secs: Between two looks of a chief that trains.
       chief_waits_secs: Between two looks of a chief that waits for others.
+      presence_secs: Between two looks of a chief that waits for the evaluator alone.
       task_secs: Between two looks of a worker or a ps.
       evaluator_secs: Between two looks of the evaluator at how the job stands.
       checkpoint_secs: Between two looks of the evaluator for a new checkpoint.
@@ -55,6 +54,7 @@ class Rhythm:
     evaluator_lost_secs: float = 5.0
     chief_trains_secs: float = 0.5
     chief_waits_secs: float = 0.25
+    presence_secs: float = 0.25
     task_secs: float = 0.25
     evaluator_secs: float = 0.5
     checkpoint_secs: float = 0.5
@@ -64,8 +64,8 @@ class Rhythm:
 _FILES = Rhythm()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
 _OBJECTS = Rhythm(chief_beat_secs=5.0, evaluator_beat_secs=5.0, evaluator_lost_secs=12.0,
-                  chief_trains_secs=10.0, chief_waits_secs=2.0, task_secs=2.0, evaluator_secs=3.0,
-                  checkpoint_secs=6.0)
+                  chief_trains_secs=10.0, chief_waits_secs=2.0, presence_secs=1.0, task_secs=2.0,
+                  evaluator_secs=3.0, checkpoint_secs=6.0)
 # So many signs of life may be missing before the one who gives them is taken for lost.
 _BEATS_TO_MISS = 5
 

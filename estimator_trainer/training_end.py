@@ -85,7 +85,6 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self.pace = Pace(config, is_exact=not self._is_asynchronous)
         self._has_stepped = False
         self._wake: list[tf.Operation] = []
-        self._looked_at = 0.0
 
     def begin(self) -> None:
         self._stop.ends(tf.compat.v1.get_default_graph())
@@ -174,9 +173,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
         A step that waits for the gradients of all may wait for its.
         """
-        if self._announcer is None or time.monotonic() - self._looked_at < _POLL_SECS:
+        if self._announcer is None:
             return False
-        self._looked_at = time.monotonic()
         return any(self._announcer.has_left(i) for i in range(len(peers.workers(self._task))))
 
     def _wait_for_workers(self, session: tf.compat.v1.Session, announcer: Announcer) -> None:

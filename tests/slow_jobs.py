@@ -12,11 +12,16 @@ import tensorflow as tf
 TIMEOUT_SECS = 90
 
 
+def patient_flags(*extra):
+    """Returns the flags of a job of slow steps that waits for its peers as long as any."""
+    plugin = jobs.REPO / "tests" / "slow.py"
+    return [f"--model_fn={plugin}", f"--input_fn={plugin}", "--log_every_steps=10", *extra]
+
+
 def flags(tmp_path, *extra):
     """Returns the flags of a job of slow steps."""
-    plugin = jobs.REPO / "tests" / "slow.py"
-    return [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={tmp_path}/model",
-            "--log_every_steps=10", "--peer_timeout_secs=10", "--stall_timeout_secs=30", *extra]
+    return patient_flags(f"--model_dir={tmp_path}/model", "--peer_timeout_secs=10",
+                         "--stall_timeout_secs=30", *extra)
 
 
 def codes(tasks):

@@ -24,9 +24,7 @@ def fixture_storage(tmp_path):
 
 
 def _flags(*extra):
-    plugin = jobs.REPO / "tests" / "slow.py"
-    return [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={_MODEL_DIR}",
-            "--log_every_steps=10", *extra]
+    return slow_jobs.patient_flags(f"--model_dir={_MODEL_DIR}", *extra)
 
 
 def _assert_finished(storage, tasks, status="done"):

@@ -47,39 +47,28 @@ def fixture_hosts(tmp_path):
         yield mounts
 
 
-@contextlib.contextmanager
-def _running(folder, hosts, flags):
+def _running(folder, hosts, *flags):
     """Runs chief, worker, ps and evaluator; the chief alone is on the first host."""
-    cluster = jobs.cluster(chief=1, worker=1, ps=1)
-    plugin = jobs.REPO / "tests" / "slow.py"
-    tasks = {}
-    try:
-        for role in ("chief", "worker", "ps", "evaluator"):
-            host = hosts[role != "chief"]
-            tf_config = json.dumps({"cluster": cluster, "task": {"type": role, "index": 0}})
-            tasks[role] = jobs.start(folder, f"{role}:0", [
-                f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={host}/job",
-                "--log_every_steps=10", *flags], tf_config)
-        yield tasks
-    finally:
-        for task in tasks.values():
-            jobs.kill(task)
+    return jobs.running(
+        folder, jobs.cluster(chief=1, worker=1, ps=1), slow_jobs.patient_flags(*flags),
+        evaluator=True, variables=lambda name: {
+            "AIP_MODEL_DIR": f"{hosts[not name.startswith('chief')]}/job"})
 
 
 def test_a_job_ends_right_and_is_resumed_where_attributes_are_kept(tmp_path, hosts):
-    with _running(tmp_path, hosts, ["--train_steps=100000"]) as tasks:
-        jobs.wait_for(lambda: slow_jobs.trains(tasks["chief"]), _TIMEOUT_SECS)
-        slow_jobs.send(tasks["ps"], signal.SIGTERM)
+    with _running(tmp_path, hosts, "--train_steps=100000") as tasks:
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["chief:0"]), _TIMEOUT_SECS)
+        slow_jobs.send(tasks["ps:0"], signal.SIGTERM)
         slow_jobs.wait_for_all(tasks)
         slow_jobs.assert_codes(tasks, 143)
     saved = json.loads((tmp_path / "disk" / "job" / "result.json").read_text())["step"]
     assert saved >= 20
     (tmp_path / "again").mkdir()
-    with _running(tmp_path / "again", hosts, [f"--train_steps={saved + 100}"]) as tasks:
+    with _running(tmp_path / "again", hosts, f"--train_steps={saved + 100}") as tasks:
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
         # The worker may be a step ahead of the chief's first look.
         assert any(f"training from step {saved} " in task.log for task in tasks.values())
-        assert f"evaluated step {saved + 100}" in tasks["evaluator"].log or (
-            f"evaluated step {saved + 101}" in tasks["evaluator"].log)
+        assert f"evaluated step {saved + 100}" in tasks["evaluator:0"].log or (
+            f"evaluated step {saved + 101}" in tasks["evaluator:0"].log)
     result = json.loads((tmp_path / "disk" / "job" / "result.json").read_text())
     assert result["status"] == "done" and len(result["exports"]) == 1

@@ -10,6 +10,7 @@ import sys
 
 import jobs
 import pytest
+import slow_jobs
 
 from estimator_trainer import versions
 
@@ -70,9 +71,7 @@ def test_a_failure_is_one_sentence_and_no_abort(s3):
 
 def test_a_cluster_in_s3_ends(tmp_path, s3):
     variables, client = s3
-    plugin = jobs.REPO / "tests" / "slow.py"
-    flags = [f"--model_fn={plugin}", f"--input_fn={plugin}", "--model_dir=s3://bucket/job",
-             "--train_steps=100"]
+    flags = slow_jobs.patient_flags("--model_dir=s3://bucket/job", "--train_steps=100")
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), flags, evaluator=True,
                       variables=lambda name: variables) as tasks:
         jobs.wait(list(tasks.values()), 120)
