@@ -19,9 +19,9 @@ setuptools.setup(
     description="Trains and evaluates a tf.estimator model from a model_fn and an input_fn.",
     long_description=(_HERE / "README.md").read_text(),
     long_description_content_type="text/markdown",
-    packages=["estimator_trainer", "estimator_trainer.compat", "estimator_trainer.launcher",
-              "estimator_trainer.platforms", "model_fns", "model_fns.training", "input_fns",
-              "input_fns.convert"],
+    packages=setuptools.find_packages(
+        where=str(_HERE),
+        include=["estimator_trainer*", "input_fns*", "model_fns*"]),
     package_data={"estimator_trainer": ["requirements.txt"], "input_fns": ["digits.csv.gz"]},
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,

@@ -135,7 +135,7 @@ def _keep_nothing() -> None:
     import contextlib
 
     import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.
-    from estimator_trainer.kept_evaluation import KeptEvaluation
+    from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
     KeptEvaluation.used_by = lambda *_: contextlib.nullcontext()
 
 

@@ -33,7 +33,7 @@ sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]
 
 import jobs  # noqa: E402  pylint: disable=wrong-import-position
 
-from estimator_trainer import peers  # noqa: E402  pylint: disable=wrong-import-position
+from estimator_trainer.cluster import peers  # noqa: E402  pylint: disable=wrong-import-position
 
 _LIMIT_SECS = 120.0
 _STEP = re.compile(r"step \d+/")

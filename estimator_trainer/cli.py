@@ -9,20 +9,20 @@ import traceback
 from typing import Any, Callable, Sequence
 
 from estimator_trainer import __version__
-from estimator_trainer import command_line
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import host_lists
 from estimator_trainer import logs
-from estimator_trainer import plan as plan_lib
 from estimator_trainer import result
 from estimator_trainer import storage
 from estimator_trainer import storage_plugin
 from estimator_trainer import tensorflow_import
 from estimator_trainer import versions
-from estimator_trainer.command_line import CommandLine
-from estimator_trainer.findings import Findings
-from estimator_trainer.plan import Plan
+from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.findings import Findings
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.settings import command_line
+from estimator_trainer.settings import host_lists
+from estimator_trainer.settings.command_line import CommandLine
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,32 +58,32 @@ def _run(line: CommandLine) -> int:
     command, config, as_json = line.command, line.config, line.as_json
     variables = environment.read()
     if command == "list":
-        from estimator_trainer import check
-        print(check.list_plugins(as_json))
+        from estimator_trainer.plan import report
+        print(report.list_plugins(as_json))
         return 0
     if line.hosts:
         print(host_lists.describe(line.hosts))
         return 0
     if command == "launch":
-        from estimator_trainer import launch
+        from estimator_trainer.jobs import launch
         return launch.run(line.job, line.config, line.flags, variables)
     if command == "manifest":
-        from estimator_trainer import manifest
+        from estimator_trainer.jobs import manifest
         print(manifest.write(line.job, line.config, line.flags))
         return 0
     if command in ("train", "check"):
-        plan = plan_lib.for_training(config, variables)
+        plan = run_plan.for_training(config, variables)
     else:
-        plan = plan_lib.for_one_process(config, variables)
+        plan = run_plan.for_one_process(config, variables)
     if command == "check":
-        from estimator_trainer import check
-        from estimator_trainer import doctor
-        found = doctor.examine(plan, variables, line.is_probing)
+        from estimator_trainer.plan import machine_check
+        from estimator_trainer.plan import report
+        found = machine_check.examine(plan, variables, line.is_probing)
         if line.is_probing:
             found += _probe(plan, found)
-        print(check.describe(plan, found, as_json))
+        print(report.describe(plan, found, as_json))
         return 2 if plan.problems or found.problems else 0
-    return _run_with_tensorflow(command, plan_lib.ready(plan))
+    return _run_with_tensorflow(command, run_plan.ready(plan))
 
 
 def _import_tensorflow(plan: Plan) -> None:
@@ -108,8 +108,8 @@ def _probe(plan: Plan, found: Findings) -> Findings:
         return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
                                   " broken here. Solve the problems below, then check again."])
     _import_tensorflow(plan)
-    from estimator_trainer import access
-    from estimator_trainer import probe
+    from estimator_trainer.roles import access
+    from estimator_trainer.roles import probe
     try:
         access.check(plan.config, plan.versions.tensorflow)
     except errors.ConfigError as error:
@@ -119,26 +119,26 @@ def _probe(plan: Plan, found: Findings) -> Findings:
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
     _import_tensorflow(plan)
-    from estimator_trainer import access
-    from estimator_trainer import offline
-    from estimator_trainer import predict
-    from estimator_trainer import run
-    from estimator_trainer import strategy
+    from estimator_trainer.estimator import strategy
+    from estimator_trainer.roles import access
+    from estimator_trainer.roles import offline
+    from estimator_trainer.roles import predict
+    from estimator_trainer.roles import run
     strategy.split_cpu(plan.config)
     step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,
                                    "predict": predict.predict, "export": offline.export}[command]
     try:
         access.check(plan.config, plan.versions.tensorflow)
-        outcome = step(plan)
+        ended = step(plan)
     except Exception as error:  # pylint: disable=broad-except
         return _failed(command, plan, error)
     if command == "train":
-        result.print_last_line(outcome)
-        return result.EXIT_CODES[outcome.status]
+        result.print_last_line(ended)
+        return result.EXIT_CODES[ended.status]
     if command == "evaluate":
-        print("\n".join(json.dumps(metrics) for metrics in outcome))
+        print("\n".join(json.dumps(metrics) for metrics in ended))
     if command == "export":
-        print(outcome)
+        print(ended)
     return 0
 
 
@@ -146,8 +146,8 @@ def _failed(command: str, plan: Plan, error: Exception) -> int:
     """Reports a failure: one sentence where the error is one, else the traceback."""
     if command != "train":
         # Those of training were explained when the other tasks were told of them.
-        from estimator_trainer import lifecycle
-        error = lifecycle.explained(error, plan)
+        from estimator_trainer.roles import outcome
+        error = outcome.explained(error, plan)
     code = getattr(error, "exit_code", 1)
     if hasattr(error, "exit_code"):
         print(f"estimator-trainer: {error}", file=sys.stderr)
@@ -156,7 +156,7 @@ def _failed(command: str, plan: Plan, error: Exception) -> int:
         traceback.print_exception(error)
         reason = f"{type(error).__name__}: {str(error).partition(os.linesep)[0][:200]}"
     if command == "train":
-        from estimator_trainer import checkpoints
+        from estimator_trainer.coordination import checkpoints
         step = checkpoints.latest_step(plan.config.model_dir)
         result.print_last_line(result.Result(plan.task.name, "failed", step, reason))
     return code

@@ -17,7 +17,7 @@ import tempfile
 import time
 from typing import Callable, Iterator, Sequence
 
-from estimator_trainer.launcher import fork_server
+from estimator_trainer.jobs.launcher import fork_server
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = (sys.executable, "-m", "estimator_trainer")

@@ -11,9 +11,9 @@ from typing import Any, Sequence
 import platform_schemas
 import yaml
 
-from estimator_trainer import command_line
-from estimator_trainer import job_config
-from estimator_trainer import manifest
+from estimator_trainer.jobs import manifest
+from estimator_trainer.settings import command_line
+from estimator_trainer.settings import job_config
 
 PLATFORMS = job_config.PLATFORMS
 # What a shell, YAML or Kubernetes could take for something else.

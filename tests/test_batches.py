@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from estimator_trainer import batches
+from estimator_trainer.steps import batches
 
 
 @pytest.mark.parametrize("replicas", [2, 3, 4])

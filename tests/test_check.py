@@ -16,15 +16,15 @@ import jobs
 import pytest
 import tensorflow as tf
 
-from estimator_trainer import check
 from estimator_trainer import cli
-from estimator_trainer import doctor
-from estimator_trainer import plan as plan_lib
-from estimator_trainer import ports
-from estimator_trainer import task_config
-from estimator_trainer.config import TrainerConfig
+from estimator_trainer.cluster import ports
+from estimator_trainer.cluster import task_config
 from estimator_trainer.environment import Environment
-from estimator_trainer.findings import Findings
+from estimator_trainer.plan import machine_check
+from estimator_trainer.plan import report
+from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.findings import Findings
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _SECRET = "AKIA-fake-secret-9f3b"
 
@@ -34,8 +34,8 @@ def _tf_config(hosts, role="worker", index=0, **extra):
 
 
 def _examine(tf_config="", is_probing=False, **settings):
-    plan = plan_lib.for_training(TrainerConfig(**settings), Environment(tf_config=tf_config))
-    return doctor.examine(plan, Environment(), is_probing)
+    plan = run_plan.for_training(TrainerConfig(**settings), Environment(tf_config=tf_config))
+    return machine_check.examine(plan, Environment(), is_probing)
 
 
 def _check(capsys, *args):
@@ -127,7 +127,7 @@ def test_hosts_that_do_not_resolve_are_warnings_for_their_names_may_come_with_th
 @pytest.mark.timeout(60)
 def test_a_name_server_that_hangs_costs_a_bounded_time(monkeypatch):
     answered = threading.Event()
-    monkeypatch.setattr(doctor, "_LIMIT_SECS", 0.2)
+    monkeypatch.setattr(machine_check, "_LIMIT_SECS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: answered.wait(300))
     found = _examine(_tf_config({"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}),
                      model_dir="gs://bucket/job")
@@ -179,7 +179,7 @@ def test_gpus_are_listed_without_tensorflow(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H100 (UUID: GPU-1)'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert doctor.examine(plan_lib.for_training(TrainerConfig(), Environment()), Environment(
+    assert machine_check.examine(run_plan.for_training(TrainerConfig(), Environment()), Environment(
         cuda_visible_devices="")).facts == {"gpus": ["GPU 0: NVIDIA H100"],
                                             "CUDA_VISIBLE_DEVICES": "''"}
 
@@ -188,7 +188,7 @@ def test_peers_are_asked_with_probe_only(monkeypatch):
     server = tf.distribute.Server.create_local_server()
     [down] = jobs.free_addresses(1)
     with _socket("127.0.0.1", listens=True) as silent:
-        monkeypatch.setattr(doctor.peers, "_CONNECT_SECS", 0.3)
+        monkeypatch.setattr(machine_check.peers, "_CONNECT_SECS", 0.3)
         hosts = {"chief": [server.target.removeprefix("grpc://")], "ps": [f"127.0.0.1:{silent}"],
                  "worker": [jobs.free_addresses(1)[0], down]}
         text = _tf_config(hosts)
@@ -200,12 +200,12 @@ def test_peers_are_asked_with_probe_only(monkeypatch):
 
 
 def test_what_was_found_is_printed_for_people_and_for_machines():
-    plan = plan_lib.for_training(TrainerConfig(), Environment())
+    plan = run_plan.for_training(TrainerConfig(), Environment())
     found = Findings(["a problem"], ["a warning"], {"a fact": ["x", "y"], "a longer name": 3})
-    lines = check.describe(plan, found, as_json=False).splitlines()
+    lines = report.describe(plan, found, as_json=False).splitlines()
     assert lines[-3:] == ["WARNING  a warning", "PROBLEM  a problem", "1 problems"]
     assert "a fact            x; y" in lines
-    shown = json.loads(check.describe(plan, found, as_json=True))
+    shown = json.loads(report.describe(plan, found, as_json=True))
     assert shown["problems"] == ["a problem"] and shown["warnings"] == ["a warning"]
     assert shown["facts"]["a longer name"] == 3
 

@@ -15,9 +15,9 @@ import pytest
 
 from estimator_trainer import __version__
 from estimator_trainer import cli
-from estimator_trainer import command_line
-from estimator_trainer import config
 from estimator_trainer import errors
+from estimator_trainer.settings import command_line
+from estimator_trainer.settings import trainer_config
 
 # Makes an import of TensorFlow fail, as a module of that name first on the path.
 _NO_TENSORFLOW = "raise ImportError('TensorFlow was imported')\n"
@@ -42,7 +42,7 @@ def test_it_answers_without_tensorflow(args, no_tensorflow):
 def test_help_names_every_command_and_flag():
     text = command_line.help_text()
     assert all(f"  {command} " in text for command in command_line.COMMANDS)
-    for field in config.dataclasses.fields(config.TrainerConfig):
+    for field in trainer_config.dataclasses.fields(trainer_config.TrainerConfig):
         assert f"--{field.name}\n" in text and field.metadata["help"]
 
 

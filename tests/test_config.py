@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer import params
-from estimator_trainer import plugins
-from estimator_trainer.config import TrainerConfig
+from estimator_trainer.plan import params
+from estimator_trainer.plan import plugins
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 @pytest.mark.parametrize("settings, expected", [

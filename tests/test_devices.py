@@ -13,11 +13,11 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import cli
-from estimator_trainer import config as config_lib
 from estimator_trainer import errors
-from estimator_trainer import session
-from estimator_trainer import task_config
-from estimator_trainer import train_op
+from estimator_trainer.cluster import task_config
+from estimator_trainer.estimator import session_options
+from estimator_trainer.settings import trainer_config
+from estimator_trainer.steps import train_op
 
 _GRAPH = """
 import sys
@@ -90,7 +90,7 @@ def test_a_device_that_is_not_there_is_replaced_or_refused(tmp_path, data_dir, c
 ])
 def test_settings_of_devices_that_cannot_be_are_refused(flags, expected):
     with pytest.raises(errors.ConfigError, match=re.escape(expected)):
-        config_lib.TrainerConfig(**flags)
+        trainer_config.TrainerConfig(**flags)
 
 
 @pytest.mark.cluster
@@ -115,10 +115,10 @@ def test_a_model_trains_as_well_compiled_and_in_sixteen_bits(tmp_path, data_dir)
 
 
 def test_float16_needs_a_gpu_and_a_scaled_loss():
-    config = config_lib.TrainerConfig(mixed_precision="float16", model_fn="./mine.py")
+    config = trainer_config.TrainerConfig(mixed_precision="float16", model_fn="./mine.py")
     if not tf.config.list_physical_devices("GPU"):
         with pytest.raises(errors.ConfigError, match="For example: --mixed_precision=bfloat16"):
-            session.config_of(config)
+            session_options.config_of(config)
     with tf.Graph().as_default():
         train_op.ask(config, task_config.parse(None))
         spec = tf.estimator.EstimatorSpec("train", loss=tf.constant(0.0), train_op=tf.no_op())

@@ -13,13 +13,13 @@ import pytest
 import slow_jobs
 import tensorflow as tf
 
-from estimator_trainer import ending
-from estimator_trainer import step_loop
-from estimator_trainer import task_config
-from estimator_trainer import training_end
-from estimator_trainer.config import TrainerConfig
-from estimator_trainer.monitor import Monitor
-from estimator_trainer.stop import Stop
+from estimator_trainer.cluster import task_config
+from estimator_trainer.coordination import job_state
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import end_of_training
+from estimator_trainer.steps import loop
 
 _TIMEOUT_SECS = 90
 
@@ -32,86 +32,87 @@ def _heard(chief):
 
 
 def test_a_task_learns_how_the_run_it_saw_begin_has_ended(tmp_path):
-    watch = ending.Watch(str(tmp_path), max_steps=None)
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
-    assert watch.ending() is None
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    assert state_reader.final_state() is None
     chief.announce("running")
-    assert watch.ending() is None
+    assert state_reader.final_state() is None
     chief.announce("done", 70, "input_exhausted")
-    assert (watch.ending().step, watch.ending().reason) == (70, "input_exhausted")
+    end = state_reader.final_state()
+    assert (end.step, end.reason) == (70, "input_exhausted")
 
 
 def test_what_an_earlier_run_left_behind_does_not_end_a_new_one(tmp_path, monkeypatch):
-    ending.Announcer(str(tmp_path), is_heard=True).announce("done", 70, "input_exhausted")
-    watch = ending.Watch(str(tmp_path), max_steps=100)
-    assert watch.ending() is None
-    ending.Announcer(str(tmp_path), is_heard=True).announce("running")
-    monkeypatch.setattr(ending, "_STALE_SECS", 0.0)
-    assert watch.ending() is None
+    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("done", 70, "input_exhausted")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
+    assert state_reader.final_state() is None
+    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("running")
+    monkeypatch.setattr(job_state, "_STALE_SECS", 0.0)
+    assert state_reader.final_state() is None
 
 
 def test_a_late_task_finds_the_job_finished(tmp_path, monkeypatch):
-    ending.Announcer(str(tmp_path), is_heard=True).announce("done", 100, "train_steps")
-    assert ending.Watch(str(tmp_path), max_steps=100).ending().step == 100
-    without_limit = ending.Watch(str(tmp_path), max_steps=None)
-    assert without_limit.ending() is None
-    monkeypatch.setattr(ending, "_STALE_SECS", 0.0)
-    assert without_limit.ending().step == 100
+    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("done", 100, "train_steps")
+    assert job_state.JobStateReader(str(tmp_path), max_steps=100).final_state().step == 100
+    without_limit = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    assert without_limit.final_state() is None
+    monkeypatch.setattr(job_state, "_STALE_SECS", 0.0)
+    assert without_limit.final_state().step == 100
 
 
 def test_a_restarted_task_gives_a_failed_chief_time_to_come_back(tmp_path, monkeypatch):
-    ending.Announcer(str(tmp_path), is_heard=True).announce("failed", 100, "OSError")
-    watch = ending.Watch(str(tmp_path), max_steps=100)
-    assert watch.ending() is None
-    monkeypatch.setattr(ending, "_STALE_SECS", 0.0)
-    assert watch.ending().status == "failed"
+    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("failed", 100, "OSError")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
+    assert state_reader.final_state() is None
+    monkeypatch.setattr(job_state, "_STALE_SECS", 0.0)
+    assert state_reader.final_state().status == "failed"
 
 
 def test_a_chief_killed_while_it_stopped_the_others_stops_no_later_one(tmp_path):
-    ending.Announcer(str(tmp_path), is_heard=True).announce("stopping", reason="SIGTERM")
-    watch = ending.Watch(str(tmp_path), max_steps=100)
-    assert watch.now() is None
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("stopping", reason="SIGTERM")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
+    assert state_reader.now() is None
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     chief.announce("running")
-    assert watch.now().status == "running" and watch.has_seen_chief
+    assert state_reader.now().status == "running" and state_reader.has_seen_chief
     chief.announce("stopping", reason="SIGTERM")
-    assert watch.now().status == "stopping" and watch.ending() is None
+    assert state_reader.now().status == "stopping" and state_reader.final_state() is None
 
 
 def test_a_request_is_heard_by_the_run_it_was_made_for_alone(tmp_path):
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
-    watch = ending.Watch(str(tmp_path), max_steps=100)
-    watch.ask("stopped", "SIGTERM", "ps:0")
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
+    state_reader.ask("stopped", "SIGTERM", "ps:0")
     assert _heard(chief).requested is None
     chief.announce("running")
-    watch.ask("stopped", "SIGTERM", "ps:0")
+    state_reader.ask("stopped", "SIGTERM", "ps:0")
     assert _heard(chief).requested.by == "ps:0"
-    later = ending.Announcer(str(tmp_path), is_heard=True)
+    later = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     later.announce("running")
     assert _heard(later).requested is None
 
 
 def test_a_worker_leaves_the_run_it_was_part_of(tmp_path):
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     chief.announce("running")
-    watch = ending.Watch(str(tmp_path), max_steps=100)
-    watch.leave(1)
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
+    state_reader.leave(1)
     assert _heard(chief).has_left(1) and not chief.has_left(0)
-    later = ending.Announcer(str(tmp_path), is_heard=True)
+    later = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     later.announce("running")
     assert not _heard(later).has_left(1)
 
 
 def test_a_second_process_of_a_worker_does_not_join_the_run_of_the_first(tmp_path):
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     chief.announce("running")
-    first, second = (ending.Watch(str(tmp_path), max_steps=100) for _ in range(2))
+    first, second = (job_state.JobStateReader(str(tmp_path), max_steps=100) for _ in range(2))
     assert first.join(0) and first.joined_run and not _heard(chief).is_joined_twice(0)
     assert not second.join(0) and second.joined_run == ""
     with mock.patch.object(tf.io.gfile, "glob") as listing:
         assert not second.join(0) and not listing.called
     assert _heard(chief).is_joined_twice(0) and not chief.is_joined_twice(1)
-    again = ending.Announcer(str(tmp_path), is_heard=True)
+    again = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     again.announce("running")
     second.now()
     assert second.join(0) and not _heard(again).is_joined_twice(0)
@@ -124,11 +125,11 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
     task = task_config.parse(json.dumps({
         "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
         "task": {"type": "worker", "index": 0}}))
-    hook = training_end.EndOfTraining(TrainerConfig(train_steps=100), task, Stop(),
-                                      mock.Mock(spec=Monitor), None)
+    hook = end_of_training.EndOfTraining(TrainerConfig(train_steps=100), task, Stop(),
+                                         mock.Mock(spec=Watchdog), None)
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         global_step = tf.compat.v1.train.create_global_step()
-        training_end.watch(step_loop.Step(
+        end_of_training.watch(loop.Step(
             global_step.assign(step), tf.constant(0.0), tf.constant(False), tf.constant(2), None))
         hook.begin()
         session.run(global_step.assign(step))
@@ -137,13 +138,13 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
 
 
 def test_half_a_file_is_no_ending(tmp_path):
-    watch = ending.Watch(str(tmp_path), max_steps=1)
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
     (tmp_path / "job.json").write_text('{"run": "x", "sta')
-    assert watch.ending() is None
+    assert state_reader.final_state() is None
 
 
 def test_a_run_on_its_own_announces_nothing(tmp_path):
-    ending.Announcer(str(tmp_path), is_heard=False).announce("done", 1, "train_steps")
+    job_state.JobStateWriter(str(tmp_path), is_heard=False).announce("done", 1, "train_steps")
     assert not list(tmp_path.iterdir())
 
 

@@ -12,8 +12,8 @@ import time
 import jobs
 import pytest
 
-from estimator_trainer.launcher import child as child_lib
-from estimator_trainer.launcher import fork_server
+from estimator_trainer.jobs.launcher import fork_server
+from estimator_trainer.jobs.launcher import task_process
 
 pytestmark = pytest.mark.cluster
 
@@ -72,7 +72,7 @@ def test_a_fork_is_made_before_there_are_threads_of_tensorflows(server, tmp_path
 
 def test_a_task_is_started_anew_where_the_fork_server_was_killed(server, tmp_path):
     lines = []
-    child = child_lib.Child(
+    child = task_process.TaskProcess(
         "chief:0", [sys.executable, "-c", "import sys; print(sys.argv[1:])"], ["--version"],
         jobs.environment(), tmp_path / "log", lambda child, text: lines.append(text), server)
     child.start()
@@ -84,7 +84,7 @@ def test_a_task_is_started_anew_where_the_fork_server_was_killed(server, tmp_pat
 
 
 def test_a_server_that_has_nobody_left_to_ask_ends():
-    code = ("import sys; from estimator_trainer.launcher import fork_server\n"
+    code = ("import sys; from estimator_trainer.jobs.launcher import fork_server\n"
             "print(fork_server.ForkServer({'PYTHONPATH': sys.argv[1]}).pid)")
     ran = subprocess.run([sys.executable, "-c", code, str(jobs.REPO)], env=jobs.environment(),
                          capture_output=True, text=True, timeout=60, check=True)

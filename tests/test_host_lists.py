@@ -9,7 +9,7 @@ import jobs
 import pytest
 
 from estimator_trainer import cli
-from estimator_trainer import task_config
+from estimator_trainer.cluster import task_config
 
 _LISTS = ["tf-config", "--ps_hosts=a:1,b:1", "--worker_hosts=c:1,d:1"]
 

@@ -11,12 +11,12 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import estimator
-from estimator_trainer import parts as parts_lib
-from estimator_trainer import plan
-from estimator_trainer import progress
-from estimator_trainer.config import TrainerConfig
-from estimator_trainer.kept_evaluation import KeptEvaluation
+from estimator_trainer.estimator import builder
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import progress
 
 pytestmark = pytest.mark.cluster
 
@@ -88,9 +88,9 @@ def job(tmp_path, data_dir):
             param = (f"data_dir={data_dir}", *param)
         config = TrainerConfig(model_fn=model_fn, input_fn=input_fn, param=param, seed=seed,
                                model_dir=str(tmp_path / "model"), save_checkpoints_steps=4)
-        planned = plan.ready(plan.for_one_process(config, environment.Environment()))
-        parts = parts_lib.load(planned)
-        single = estimator.for_one_process(config, parts.model_fn, parts.params)
+        planned = run_plan.ready(run_plan.for_one_process(config, environment.Environment()))
+        parts = loaded_plugins.load(planned)
+        single = builder.for_one_process(config, parts.model_fn, parts.params)
         single.train(parts.input_fn, steps=max(_STEPS))
         return single, parts.input_fn, [f"{single.model_dir}/model.ckpt-{n}" for n in _STEPS]
 

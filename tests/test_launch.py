@@ -19,13 +19,14 @@ import pytest
 
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import launch
-from estimator_trainer.config import TrainerConfig
-from estimator_trainer.job_config import JobConfig
-from estimator_trainer.launcher import addresses
-from estimator_trainer.launcher import shares
-from estimator_trainer.launcher.child import Child
-from estimator_trainer.launcher.screen import Screen
+from estimator_trainer import machine
+from estimator_trainer.jobs import launch
+from estimator_trainer.jobs.launcher import addresses
+from estimator_trainer.jobs.launcher import shares
+from estimator_trainer.jobs.launcher.screen import Screen
+from estimator_trainer.jobs.launcher.task_process import TaskProcess
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -265,7 +266,7 @@ def test_tasks_share_an_import_where_a_fork_is_as_good_as_a_new_process(
 @pytest.mark.parametrize("variable, expected", [
     ("", []), ("-1", []), ("0", ["0"]), ("2, GPU-ab", ["2", "GPU-ab"]), ("1,-1,2", ["1"])])
 def test_the_users_choice_of_gpus_is_what_is_divided(variable, expected):
-    assert shares.visible_gpus(variable) == expected
+    assert machine.visible_gpus(variable) == expected
 
 
 def test_a_terminal_shows_lines_behind_coloured_names_above_a_table(tmp_path):
@@ -274,10 +275,10 @@ def test_a_terminal_shows_lines_behind_coloured_names_above_a_table(tmp_path):
             return True
 
     stream = Terminal()
-    child = Child("chief:0", [sys.executable, "-c"],
-                  ["print('12:00:00 chief:0  step 5/10  loss 1  9 steps/s  90 examples/s  ETA 0')"],
-                  dict(os.environ), tmp_path / "log",
-                  lambda child, text: screen.line(child.name, text))
+    line = "12:00:00 chief:0  step 5/10  loss 1  9 steps/s  90 examples/s  ETA 0"
+    child = TaskProcess("chief:0", [sys.executable, "-c"],
+                        [f"print({line!r})"], dict(os.environ), tmp_path / "log",
+                        lambda child, text: screen.line(child.name, text))
     screen = Screen(["chief:0"], 10, stream)
     child.start()
     while child.poll() is None:

@@ -3,66 +3,34 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 import jobs
 import pytest
 
-PACKAGE = jobs.REPO / "estimator_trainer"
-PACKAGES = ("launcher", "platforms")
-MODULES = sorted([*PACKAGE.glob("*.py"),
-                  *(path for name in PACKAGES for path in (PACKAGE / name).glob("[!_]*.py"))])
+ROOT = jobs.REPO / "estimator_trainer"
+# From the top to the bottom: a package imports only from those that stand below it.
+PACKAGES = ["cli", "roles", "evaluation", "estimator", "steps", "coordination", "jobs", "plan",
+            "settings", "cluster", "tensorflow_import", "compat"]
+# They answer before TensorFlow is imported.
+LIGHT = {"cli", "jobs", "plan", "settings", "cluster", "tensorflow_import", "ground"}
+MODULES = sorted(ROOT.rglob("*.py"))
 PLUGINS = sorted(path for name in ("model_fns", "input_fns", "examples")
                  for path in (jobs.REPO / name).rglob("*.py"))
 
-# From the top to the bottom: a module imports only modules of layers below its own.
-LAYERS = [
-    {"__main__"},
-    {"cli"},
-    {"command_line", "launch", "manifest", "run", "offline", "predict", "probe", "access"},
-    {"supervisor", "tfjob"},
-    {"screen", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text"},
-    {"child"},
-    {"fork_server"},
-    {"tensorflow_import"},
-    {"evaluator"},
-    {"lifecycle", "preflight", "check", "doctor"},
-    {"parts", "early_stopping"},
-    {"specs", "estimator", "presence", "server", "kept_evaluation"},
-    {"evaluation_graph"},
-    {"model", "exporters"},
-    {"training_end", "iteration_model", "train_op"},
-    {"ancestry"},
-    {"session", "sync_replicas", "profiling", "step_count", "placement"},
-    {"monitor", "strategy", "waiting", "data"},
-    {"ending", "signals", "serving", "progress"},
-    {"messages"},
-    {"notes"},
-    {"checkpoints"},
-    {"small_files", "plan", "stop", "peers", "step_loop", "pace", "compression"},
-    {"result", "ballots", "feed"},
-    {"config", "job_config", "host_lists", "params", "ports", "environment", "logs", "batches",
-     "shares", "addresses", "imports"},
-    {"plugins", "settings", "conflicts"},
-    {"topology"},
-    {"task_config"},
-    {"cluster_example"},
-    {"cluster_spec"},
-    {"param_docs"},
-    {"default_params"},
-    {"storage", "storage_plugin", "versions", "packed_file", "sources", "gpus", "prctl"},
-    {"errors", "findings", "__init__"},
-]
-# What answers before TensorFlow is imported.
-LIGHT = {"cli", "command_line", "host_lists", "launch", "supervisor", "screen", "child", "shares",
-         "addresses", "fork_server", "tensorflow_import", "prctl",
-         "manifest", "check", "doctor", "findings", "imports", "peers", "plan", "result", "config",
-         "job_config", "settings", "conflicts", "params", "plugins", "ports", "environment", "logs",
-         "topology", "task_config", "cluster_example", "cluster_spec", "versions", "errors",
-         "tfjob", "kubernetes", "google_cloud", "source_package", "dockerfile", "yaml_text",
-         "packed_file", "gpus", "sources", "default_params",
-         "param_docs", "storage", "storage_plugin", "__init__", "__main__"}
+
+def _name(path):
+    """Returns the dotted name of a module below estimator_trainer; "" of the package itself."""
+    dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return dotted.removesuffix("__init__").strip(".")
 
 
+def _package(name):
+    top = name.partition(".")[0]
+    return "cli" if top == "__main__" else top if top in PACKAGES else "ground"
+
+
+@functools.lru_cache(maxsize=None)
 def _imports(path, top_level_only=False):
     """Returns the dotted names a module imports, and, of this package, which modules."""
     tree = ast.parse(path.read_text())
@@ -73,29 +41,43 @@ def _imports(path, top_level_only=False):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    parts = [name.split(".") for name in names if name.startswith("estimator_trainer.")]
-    own = {name[2] if name[1] in PACKAGES else name[1] for name in parts if len(name) > 1}
-    return names, own & {path.stem for path in MODULES}
+    known = {_name(module) for module in MODULES}
+    own = set()
+    for name in names:
+        parts = name.split(".")
+        if parts[0] == ROOT.name:
+            own.add(next(".".join(parts[1:end]) for end in range(len(parts), 0, -1)
+                         if ".".join(parts[1:end]) in known))
+    return names, own
 
 
-def _layer(name):
-    return next(i for i, layer in enumerate(LAYERS) if name in layer)
+def _ids(path):
+    return f"{path.parent.name}.{path.stem}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)
-def test_imports_only_go_down(path):
-    _, own = _imports(path)
-    assert all(_layer(name) > _layer(path.stem) for name in own), own
+@pytest.mark.parametrize("path", MODULES, ids=_ids)
+def test_a_package_imports_only_from_those_below_it(path):
+    order = [*PACKAGES, "ground"]
+    mine = _package(_name(path))
+    for name in _imports(path)[1]:
+        assert order.index(mine) <= order.index(_package(name)), name
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.stem in LIGHT], ids=lambda p: p.stem)
+def test_no_modules_import_each_other_in_a_circle():
+    left = {_name(path): _imports(path)[1] - {"", _name(path)} for path in MODULES}
+    while free := {name for name, imported in left.items() if not imported & left.keys()}:
+        left = {name: imported for name, imported in left.items() if name not in free}
+    assert not left
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if _package(_name(p)) in LIGHT], ids=_ids)
 def test_what_answers_at_once_imports_no_tensorflow(path):
     names, own = _imports(path, top_level_only=True)
     assert not [n for n in names if n.startswith(("tensorflow", "numpy", "keras"))]
-    assert own <= LIGHT
+    assert {_package(name) for name in own} <= LIGHT
 
 
-@pytest.mark.parametrize("path", PLUGINS, ids=lambda p: f"{p.parent.name}.{p.stem}")
+@pytest.mark.parametrize("path", PLUGINS, ids=_ids)
 def test_plugins_do_not_know_the_trainer(path):
     names, _ = _imports(path)
     assert not [n for n in names if n.startswith("estimator_trainer")]
@@ -108,13 +90,13 @@ def test_the_trainer_names_no_plugin_in_code():
 
 
 def test_the_environment_is_read_in_one_module_and_flags_in_one():
-    for path in [*MODULES, *(PACKAGE / "compat").glob("*.py")]:
+    for path in MODULES:
         text = path.read_text()
         assert ("os.environ" in text) == (path.stem == "environment"), path
         assert ("absl import flags" in text) == (path.stem == "command_line"), path
 
 
-@pytest.mark.parametrize("path", MODULES + PLUGINS, ids=lambda p: f"{p.parent.name}.{p.stem}")
+@pytest.mark.parametrize("path", MODULES + PLUGINS, ids=_ids)
 def test_files_and_functions_can_be_seen_whole(path):
     text = path.read_text()
     assert len(text.splitlines()) <= 250

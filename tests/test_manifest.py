@@ -20,11 +20,11 @@ import yaml
 
 from estimator_trainer import cli
 from estimator_trainer import errors
-from estimator_trainer import ports
-from estimator_trainer import task_config
-from estimator_trainer import topology
-from estimator_trainer.platforms import source_package
-from estimator_trainer.platforms import yaml_text
+from estimator_trainer.cluster import ports
+from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import topology
+from estimator_trainer.jobs.platforms import source_package
+from estimator_trainer.jobs.platforms import yaml_text
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

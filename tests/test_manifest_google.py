@@ -23,8 +23,8 @@ import pytest
 import yaml
 
 from estimator_trainer import errors
-from estimator_trainer import job_config
-from estimator_trainer.platforms import source_package
+from estimator_trainer.jobs.platforms import source_package
+from estimator_trainer.settings import job_config
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

@@ -13,7 +13,7 @@ from manifests import write
 import platform_schemas
 import pytest
 
-from estimator_trainer import task_config
+from estimator_trainer.cluster import task_config
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

@@ -13,16 +13,16 @@ import pytest
 from support import cloud_storage
 import tensorflow as tf
 
-from estimator_trainer import checkpoints
-from estimator_trainer import ending
 from estimator_trainer import errors
-from estimator_trainer import evaluator
-from estimator_trainer import exporters
-from estimator_trainer import messages
-from estimator_trainer import notes
 from estimator_trainer import storage
-from estimator_trainer.monitor import Monitor
-from estimator_trainer.stop import Stop
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import job_state
+from estimator_trainer.coordination import messages
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.roles import evaluator
 
 
 def test_a_note_is_json_of_one_length(tmp_path):
@@ -73,15 +73,15 @@ def test_no_part_of_a_note_and_no_mixture_is_believed(tmp_path):
 def test_a_note_that_cannot_be_read_now_is_not_there_yet(tmp_path, caplog):
     (tmp_path / "job.json").mkdir()
     assert notes.read(str(tmp_path / "job.json")) is None
-    watch = ending.Watch(str(tmp_path), max_steps=1)
-    assert watch.ending() is None
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
+    assert state_reader.final_state() is None
 
 
 @pytest.mark.cluster
 def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_remembers(tmp_path):
     program = """if True:
         import sys, tensorflow as tf
-        from estimator_trainer import checkpoints, notes
+        from estimator_trainer.coordination import checkpoints, notes
         for line in sys.stdin:
             tf.io.gfile.stat("gs://bucket/job/checkpoint"), tf.io.gfile.stat("gs://bucket/job/note")
             print("remembered", flush=True)
@@ -120,11 +120,11 @@ def _state(step):
 
 
 def test_one_request_tells_the_chief_of_all_workers(tmp_path):
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     chief.announce("running")
-    watch = ending.Watch(str(tmp_path), max_steps=None)
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     for worker in range(100):
-        watch.leave(worker)
+        state_reader.leave(worker)
     with mock.patch.object(tf.io.gfile, "glob", wraps=tf.io.gfile.glob) as listing, \
             mock.patch.object(tf.io.gfile, "GFile", wraps=tf.io.gfile.GFile) as opening:
         chief.listen(is_waiting=True)
@@ -133,19 +133,19 @@ def test_one_request_tells_the_chief_of_all_workers(tmp_path):
 
 
 def test_a_new_run_forgets_what_was_said_to_the_one_before(tmp_path):
-    first = ending.Announcer(str(tmp_path), is_heard=True)
+    first = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     first.announce("running")
-    ending.Watch(str(tmp_path), max_steps=None).leave(0)
+    job_state.JobStateReader(str(tmp_path), max_steps=None).leave(0)
     assert len(list((tmp_path / "tasks").iterdir())) == 1
-    ending.Announcer(str(tmp_path), is_heard=True).announce("running")
+    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("running")
     assert not list((tmp_path / "tasks").iterdir())
 
 
 def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     chief.announce("running")
-    watch = ending.Watch(str(tmp_path), max_steps=None)
-    watch.ask("stopped", "SIGTERM", "worker:3")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    state_reader.ask("stopped", "SIGTERM", "worker:3")
     [path] = (tmp_path / "tasks").iterdir()
     whole = path.read_bytes()
     path.write_bytes(whole[:20])
@@ -155,7 +155,7 @@ def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
     chief._looked_at = 0.0
     chief.listen(is_waiting=True)
     assert (chief.requested.by, chief.requested.reason) == ("worker:3", "SIGTERM")
-    assert messages.said(str(tmp_path), watch.now().run) == {"worker-3.stop"}
+    assert messages.said(str(tmp_path), state_reader.now().run) == {"worker-3.stop"}
 
 
 @pytest.fixture(name="evaluation")
@@ -168,18 +168,18 @@ def fixture_evaluation(tmp_path, monkeypatch):
         evaluated.append(checkpoints.step_of(path))
         record.checkpoint_path = path
 
-    monkeypatch.setattr(evaluator.lifecycle, "evaluate", evaluate)
+    monkeypatch.setattr(evaluator.outcome, "evaluate", evaluate)
     monkeypatch.setattr(evaluator, "_CHECKPOINT_SECS", 1.0)
     experiment = mock.Mock()
     experiment.estimator.model_dir = str(tmp_path)
     experiment.eval_spec.throttle_secs = 0
-    chief = ending.Announcer(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
 
     def run(step):
-        watch = ending.Watch(str(tmp_path), max_steps=None)
+        state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
         chief.announce("running")
         chief.announce("done", step, "train_steps")
-        evaluator.run(experiment, record, [], watch, Stop(), mock.Mock(spec=Monitor))
+        evaluator.run(experiment, record, [], state_reader, Stop(), mock.Mock(spec=Watchdog))
         return evaluated
 
     return run

@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer import peers
-from estimator_trainer import signals
-from estimator_trainer.stop import Stop
+from estimator_trainer.cluster import peers
+from estimator_trainer.coordination import signals
+from estimator_trainer.coordination.stop import Stop
 
 
 def test_a_tensorflow_server_is_up():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer import plugins
+from estimator_trainer.plan import plugins
 
 SOURCE = '''"""A model of mine.
 

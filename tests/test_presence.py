@@ -11,13 +11,13 @@ from unittest import mock
 import jobs
 import pytest
 
-from estimator_trainer import exporters
-from estimator_trainer import notes
-from estimator_trainer import presence
 from estimator_trainer import storage
-from estimator_trainer import task_config
-from estimator_trainer.config import TrainerConfig
-from estimator_trainer.stop import Stop
+from estimator_trainer.cluster import task_config
+from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 CHIEF = task_config.parse(json.dumps({
     "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
@@ -36,7 +36,8 @@ def _impatient(monkeypatch):
 
 
 def _chief_is_relieved(tmp_path, step):
-    return presence.evaluator_finishes(TrainerConfig(model_dir=str(tmp_path)), CHIEF, step, Stop())
+    config = TrainerConfig(model_dir=str(tmp_path))
+    return evaluator_beat.evaluator_finishes(config, CHIEF, step, Stop())
 
 
 def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
@@ -46,7 +47,7 @@ def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
 @pytest.mark.cluster
 def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
     def evaluate():
-        with presence.beating(str(tmp_path), record):
+        with evaluator_beat.beating(str(tmp_path), lambda: record.step):
             time.sleep(3)  # Longer than a lost beat takes to be noticed.
             record.metrics = {"global_step": 10}
 
@@ -58,7 +59,7 @@ def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
 
 
 def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record):
-    with presence.beating(str(tmp_path), record):
+    with evaluator_beat.beating(str(tmp_path), lambda: record.step):
         record.metrics = {"global_step": 10}
     assert _chief_is_relieved(tmp_path, 10)
     assert not _chief_is_relieved(tmp_path, 11)
@@ -83,5 +84,6 @@ def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch)
     stop.ask("done", "early_stopping", "evaluator:0")
     slept = mock.Mock()
     monkeypatch.setattr(time, "sleep", slept)
-    assert presence.evaluator_finishes(TrainerConfig(model_dir=str(tmp_path)), CHIEF, 10, stop)
+    assert evaluator_beat.evaluator_finishes(
+        TrainerConfig(model_dir=str(tmp_path)), CHIEF, 10, stop)
     assert slept.call_count == len(looks) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))

@@ -8,12 +8,12 @@ import re
 import jobs
 import pytest
 
-from estimator_trainer import command_line
-from estimator_trainer import plugins
-from estimator_trainer import topology
-from estimator_trainer.config import TrainerConfig
-from estimator_trainer.host_lists import HostLists
-from estimator_trainer.job_config import JobConfig
+from estimator_trainer.cluster import topology
+from estimator_trainer.plan import plugins
+from estimator_trainer.settings import command_line
+from estimator_trainer.settings.host_lists import HostLists
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer import serving
+from estimator_trainer.estimator import serving_input
 
 IMAGE = tf.TensorSpec([64, 8, 8, 1], tf.float32)
 SPARSE = tf.SparseTensorSpec([None, 100], tf.int64)
@@ -14,7 +14,7 @@ SPARSE = tf.SparseTensorSpec([None, 100], tf.int64)
 
 def _receiver(features, kind):
     with tf.Graph().as_default():
-        return serving.receiver_fn(features, kind)()
+        return serving_input.receiver_fn(features, kind)()
 
 
 def test_raw_inputs_keep_names_and_shapes_and_free_the_batch():
@@ -31,7 +31,7 @@ def test_a_single_tensor_is_served_as_a_single_tensor():
 def test_serialized_examples_are_parsed_to_the_models_dtypes():
     specs = {"image": IMAGE, "count": tf.TensorSpec([None], tf.int32), "ids": SPARSE}
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        receiver = serving.receiver_fn(specs, "example")()
+        receiver = serving_input.receiver_fn(specs, "example")()
         example = tf.train.Example()
         example.features.feature["image"].float_list.value.extend([0.5] * 64)
         example.features.feature["count"].int64_list.value.append(3)
@@ -51,5 +51,5 @@ def test_serialized_examples_are_parsed_to_the_models_dtypes():
 ])
 def test_what_cannot_be_served_says_what_to_do(kind, spec, expected):
     with pytest.raises(errors.ConfigError) as raised:
-        serving.receiver_fn({"odd": spec}, kind)
+        serving_input.receiver_fn({"odd": spec}, kind)
     assert expected in str(raised.value) and "'odd'" in str(raised.value)

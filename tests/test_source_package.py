@@ -15,11 +15,11 @@ from typing import Any
 import jobs
 import pytest
 
-from estimator_trainer import command_line
-from estimator_trainer import packed_file
-from estimator_trainer import plan
-from estimator_trainer import task_config
-from estimator_trainer.platforms import source_package
+from estimator_trainer.cluster import task_config
+from estimator_trainer.jobs.platforms import source_package
+from estimator_trainer.plan import module_files
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings import command_line
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def _in_a_folder_of_its_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPa
 def packed(tensorflow: str = "2.15", **settings: str) -> bytes:
     """Returns the package of a job with these settings."""
     config = command_line.parse([f"--{key}={value}" for key, value in settings.items()]).config
-    made = plan.for_job(config, [task_config.parse(None)])
+    made = run_plan.for_job(config, [task_config.parse(None)])
     assert made.model and made.data, made.problems
     return source_package.archive([made.model, made.data], tensorflow)
 
@@ -97,7 +97,7 @@ def test_a_plug_in_above_here_is_found_again() -> None:
     ("../../my_model.py", "up/up/my_model.py"), ("a/../b/my_model.py", "b/my_model.py"),
     ("//x/my_model.py", "x/my_model.py")])
 def test_a_plug_in_file_has_one_place_in_the_package(target: str, place: str) -> None:
-    assert packed_file.place(target) == place
+    assert module_files.packed_place(target) == place
 
 
 @pytest.mark.cluster
@@ -152,7 +152,8 @@ def test_pip_installs_the_package_and_the_users_plug_ins_with_it(
         assert name in installed
     assert "estimator_trainer_job/files/unused.py" not in installed
     # The plug-ins are imported from there, neighbours and all.
-    code = ("from estimator_trainer import compat, plugins\n"
+    code = ("from estimator_trainer import compat\n"
+            "from estimator_trainer.plan import plugins\n"
             f"for flag in {flags!r}:\n"
             "    kind, _, name = flag[2:].partition('=')\n"
             "    print(plugins.load(plugins.find(kind, name))[1].__file__)\n")

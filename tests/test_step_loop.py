@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.config import TrainerConfig
-from estimator_trainer.pace import Pace
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps.pace import Pace
 
 pytestmark = pytest.mark.cluster
 

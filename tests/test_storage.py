@@ -7,10 +7,10 @@ import os
 import pytest
 
 from estimator_trainer import environment
-from estimator_trainer import plan as plan_lib
 from estimator_trainer import storage
-from estimator_trainer.config import TrainerConfig
 from estimator_trainer.environment import Environment
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 NEW, NATIVE = "2.21.0", "2.15.1"
 
@@ -38,7 +38,7 @@ def test_what_tensorflow_cannot_open_is_said_before_it_is_imported(path, said):
 
 @pytest.mark.parametrize("path", ["dbfs://x/y", "gcs://bucket/job", "gs:/bucket/job"])
 def test_check_and_train_refuse_what_cannot_be_opened(path):
-    plan = plan_lib.for_training(TrainerConfig(model_dir=path), Environment())
+    plan = run_plan.for_training(TrainerConfig(model_dir=path), Environment())
     assert len([problem for problem in plan.problems if path in problem]) == 1
 
 
@@ -53,7 +53,7 @@ def test_on_tensorflow_2_15_the_plugin_is_named_and_used():
 
 def test_other_paths_than_model_dir_are_looked_at_too():
     config = TrainerConfig(model_dir="/tmp/job", warm_start_from="oss://bucket/x")
-    problems = plan_lib.for_training(config, Environment()).problems
+    problems = run_plan.for_training(config, Environment()).problems
     assert any("warm_start_from is 'oss://bucket/x'" in problem for problem in problems)
 
 

@@ -9,11 +9,11 @@ import jobs
 import pytest
 import tensorflow as tf
 
-from estimator_trainer import config as config_lib
 from estimator_trainer import errors
-from estimator_trainer import task_config
-from estimator_trainer import topology
-from estimator_trainer import train_op
+from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import topology
+from estimator_trainer.settings import trainer_config
+from estimator_trainer.steps import train_op
 
 _TIMEOUT_SECS = 90
 _SLOW_DIGITS = jobs.REPO / "examples" / "05_sync_replicas" / "slow_digits.py"
@@ -131,7 +131,7 @@ def test_more_gradients_than_trainers_or_no_ps_is_refused_before_anything_starts
 
 
 def test_a_model_fn_that_makes_its_own_train_op_is_told_that_it_cannot_synchronise():
-    config = config_lib.TrainerConfig(sync_replicas=2, model_fn="./mine.py")
+    config = trainer_config.TrainerConfig(sync_replicas=2, model_fn="./mine.py")
     with tf.Graph().as_default():
         train_op.ask(config, task_config.parse(None))
         spec = tf.estimator.EstimatorSpec("train", loss=tf.constant(0.0), train_op=tf.no_op())

@@ -18,9 +18,9 @@ from tf_configs import config
 from tf_configs import D
 from tf_configs import E
 
-from estimator_trainer import cluster_example
-from estimator_trainer import cluster_spec
-from estimator_trainer import task_config
+from estimator_trainer.cluster import correction
+from estimator_trainer.cluster import declared_cluster
+from estimator_trainer.cluster import task_config
 
 ACCEPTED: dict[str, tuple[Any, ...]] = {
     "unset": (None, "local", 0, "local", {}, (1, 0)),
@@ -194,7 +194,7 @@ def test_run_config_takes_a_task_that_stands_alone(
 
 
 def test_parsing_needs_the_standard_library_only() -> None:
-    for module in (task_config, cluster_spec, cluster_example):
+    for module in (task_config, declared_cluster, correction):
         tree = ast.parse(pathlib.Path(str(module.__file__)).read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             names = [node.module] if isinstance(node, ast.ImportFrom) else (

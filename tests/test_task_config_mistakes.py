@@ -12,9 +12,9 @@ from tf_configs import C
 from tf_configs import config
 from tf_configs import D
 
-from estimator_trainer import cluster_example
 from estimator_trainer import errors
-from estimator_trainer import task_config
+from estimator_trainer.cluster import correction
+from estimator_trainer.cluster import task_config
 
 # A mistake, and what its message says (besides a corrected example).
 REJECTED = {
@@ -153,7 +153,7 @@ def test_wrong_type_and_wrong_address_are_reported_together() -> None:
     (config({"worker": "a:1,b:1"}), config({"worker": ["a:1", "b:1"]})),
 ])
 def test_the_example_is_the_users_own_cluster_corrected(text: str, fixed: str) -> None:
-    assert json.loads(cluster_example.corrected(text)) == json.loads(fixed)
+    assert json.loads(correction.corrected(text)) == json.loads(fixed)
 
 
 def test_dynamic_workers_are_refused_by_every_task_of_the_job() -> None:

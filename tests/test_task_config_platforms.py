@@ -17,10 +17,10 @@ from tf_configs import D
 from tf_configs import E
 
 from estimator_trainer import cli
-from estimator_trainer import doctor
 from estimator_trainer import errors
-from estimator_trainer import ports
-from estimator_trainer import task_config
+from estimator_trainer.cluster import ports
+from estimator_trainer.cluster import task_config
+from estimator_trainer.plan import machine_check
 
 # Vertex AI's worker pools.
 POOLS = {"workerpool0": [A], "workerpool1": [B, C], "workerpool2": [D], "workerpool3": [E]}
@@ -84,7 +84,7 @@ def test_all_tasks_of_a_job_agree_on_it(dialect: str) -> None:
 def test_check_shows_the_same_normal_form_in_every_task(
         dialect: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     # The hosts are nowhere, and this machine's ports are not theirs.
-    monkeypatch.setattr(doctor, "_fault_of_name", lambda host: "")
+    monkeypatch.setattr(machine_check, "_fault_of_name", lambda host: "")
     monkeypatch.setattr(ports, "problems", lambda task: [])
     shown = []
     for variables in DIALECTS[dialect]:

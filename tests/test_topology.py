@@ -7,8 +7,8 @@ from typing import Sequence
 
 import pytest
 
-from estimator_trainer import task_config
-from estimator_trainer import topology
+from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import topology
 
 
 def tasks_of(*roles: str) -> list[task_config.TaskConfig]:

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import cli
-from estimator_trainer import serving
+from estimator_trainer.estimator import serving_input
 from model_fns.training import classifier
 from model_fns.training import optimizers
 from model_fns.training import schedules
@@ -153,7 +153,7 @@ def test_evaluation_and_export_use_the_moving_averages(tmp_path):
     predicted = [p["probabilities"] for p in estimator.predict(
         lambda: tf.data.Dataset.from_tensor_slices(_X).batch(64))]
     np.testing.assert_allclose(predicted, shares, atol=1e-5)
-    receiver = serving.receiver_fn(tf.TensorSpec([None, 5], tf.float32), "raw")
+    receiver = serving_input.receiver_fn(tf.TensorSpec([None, 5], tf.float32), "raw")
     exported = estimator.export_saved_model(str(tmp_path / "export"), receiver)
     signature = tf.saved_model.load(tf.compat.as_str(exported)).signatures["serving_default"]
     [argument] = signature.structured_input_signature[1]

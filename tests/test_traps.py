@@ -15,11 +15,11 @@ import jobs
 import pytest
 import tensorflow as tf
 
-from estimator_trainer import checkpoints
 from estimator_trainer import cli
-from estimator_trainer import early_stopping
-from estimator_trainer import waiting
-from estimator_trainer.config import TrainerConfig
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.estimator import upstream
+from estimator_trainer.evaluation import early_stopping
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 pytestmark = pytest.mark.cluster
 
@@ -207,7 +207,7 @@ def test_a_finished_run_makes_only_what_is_missing(run, tmp_path):
 
 def test_sessions_wait_in_steps_of_a_second_not_of_thirty():
     """Fails when a TensorFlow gives SessionManager's waiting another name."""
-    waiting.poll_every_second()
-    waiting.poll_every_second()
+    upstream.poll_every_second()
+    upstream.poll_every_second()
     manager = tf.compat.v1.train.SessionManager()
-    assert manager._recovery_wait_secs == waiting.POLL_SECS
+    assert manager._recovery_wait_secs == upstream.POLL_SECS

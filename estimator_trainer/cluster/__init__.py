@@ -1,0 +1,1 @@
+"""Cluster: from TF_CONFIG to which task of which cluster this process is."""

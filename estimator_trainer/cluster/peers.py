@@ -1,0 +1,48 @@
+"""Peers: whether the other tasks of the cluster answer."""
+
+from __future__ import annotations
+
+import socket
+
+from estimator_trainer.cluster.task_config import TaskConfig
+
+_CONNECT_SECS = 2.0
+# What an HTTP/2 client says first, and an empty SETTINGS frame (RFC 9113, 3.4).
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+
+
+def state(address: str) -> str:
+    """Returns whether a TensorFlow server is at `address`.
+
+    Args:
+      address: host:port.
+
+    Returns:
+      "up"; "silent" if the connection is taken but nothing answers, as by a stopped process; or
+      "down".
+    """
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECS) as connection:
+            connection.sendall(_HELLO)
+            return "up" if connection.recv(9) else "down"
+    except TimeoutError:
+        return "silent"
+    except OSError:
+        return "down"
+
+
+def needed(task: TaskConfig, is_synchronous: bool) -> dict[str, str]:
+    """Returns the address by name of each task without which this one cannot make a step."""
+    if task.role not in ("chief", "worker"):
+        return {}
+    roles = ("chief", "worker") if is_synchronous else ("ps",)
+    return {task.name_of(role, i): address for role in roles
+            for i, address in enumerate(task.cluster.get(role, ()))
+            if (role, i) != (task.role, task.index)}
+
+
+def workers(task: TaskConfig) -> dict[str, str]:
+    """Returns the address by name of each worker."""
+    return {task.name_of("worker", i): address
+            for i, address in enumerate(task.cluster.get("worker", ()))}

@@ -1,0 +1,207 @@
+"""What model_dir holds: the checkpoints, which is meant, the best one; and the result."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import posixpath
+import re
+import time
+
+from absl import logging
+from google.protobuf import text_format  # type: ignore[import-untyped]
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import result
+from estimator_trainer import storage
+from estimator_trainer.coordination import small_files
+from estimator_trainer.result import Result
+
+_STEP = re.compile(r"-(\d+)$")
+_BEST_DIR = "best_checkpoint"
+_BEST_FILE = "best.json"
+_RESULT_FILE = "result.json"
+# TensorFlow writes this file; it names the latest checkpoint.
+_STATE_FILE = "checkpoint"
+_TRIES = 3
+_TRY_SECS = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Best:
+    """The best checkpoint so far, as `model_dir/best.json` holds it.
+
+    Attributes:
+      metric: The metric that decided.
+      value: Its value.
+      step: The global step.
+      export: Path of its export.
+    """
+
+    metric: str
+    value: float
+    step: int
+    export: str
+
+
+def latest(model_dir: str, known: str = "") -> str:
+    """Returns the path of the latest checkpoint; "" if there is none, or none can be read now.
+
+    `tf.train.latest_checkpoint` takes as many bytes of the file `checkpoint` as a size says that
+    may be cached, and lists all of model_dir.
+
+    Args:
+      model_dir: Where to look.
+      known: A checkpoint that is known to have been there; it is not looked for again.
+    """
+    # TensorFlow's public names have this type of message, but not its name.
+    state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any")
+    state.Clear()
+    for _ in range(_TRIES):
+        try:
+            text = small_files.read(posixpath.join(model_dir, _STATE_FILE))
+            if text is None:
+                return _newest_if_listed(model_dir)
+            text_format.Parse(text, state)
+            named = state.model_checkpoint_path
+            path = named if storage.scheme(named) else posixpath.join(model_dir, named)
+            is_there = bool(named) and (path == known or tf.io.gfile.exists(f"{path}.index") or
+                                        tf.io.gfile.exists(path))
+            return path if is_there else ""
+        except (text_format.ParseError, tf.errors.OpError) as error:
+            logging.warning("cannot read the file %s of %s now: %s", _STATE_FILE, model_dir, error)
+            time.sleep(_TRY_SECS)
+    return ""
+
+
+def latest_step(model_dir: str) -> int:
+    """Returns the global step of the latest checkpoint, by its name; 0 if there is none."""
+    return step_of(latest(model_dir))
+
+
+def fall_back(model_dir: str) -> None:
+    """Makes the newest checkpoint that is whole the latest, if the latest is not.
+
+    A process killed while it saved, or a full disk, leaves part of one.
+    """
+    newest = latest(model_dir)
+    if not newest or is_whole(newest):
+        return
+    whole = [path for path in _all(model_dir) if path != newest and is_whole(path)]
+    if not whole:
+        raise errors.TrainerError(
+            f"the only checkpoint of {model_dir}, {newest}, is damaged: its files are shorter than"
+            " what they are to hold. Restore it, or train in another --model_dir.")
+    logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
+                    step_of(newest), step_of(whole[-1]))
+    tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+
+
+def is_whole(path: str) -> bool:
+    """Returns whether a checkpoint is there, its files as long as its variables need."""
+    try:
+        reader = tf.train.load_checkpoint(path)
+        shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    except (tf.errors.OpError, ValueError, RuntimeError):
+        return False
+    # A string's length is only known by reading it; its dtype's size is 0 here.
+    needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
+    files = tf.io.gfile.glob(f"{small_files.escape(path)}.data-*")
+    return needed <= sum(tf.io.gfile.stat(file).length for file in files)
+
+
+def step_of(path: str) -> int:
+    """Returns the global step in a checkpoint's name."""
+    match = _STEP.search(path)
+    return int(match.group(1)) if match else 0
+
+
+def select(model_dir: str, which: str) -> list[str]:
+    """Returns the paths of the checkpoints that `which` means, oldest first.
+
+    Args:
+      model_dir: Where to look.
+      which: "latest", "best", "all" or "step=N".
+
+    Raises:
+      ConfigError: if there is no such checkpoint, listing those that exist.
+    """
+    paths = _all(model_dir)
+    if which == "best":
+        found = [path for path in [latest(_best_dir(model_dir))] if path]
+    elif which == "all":
+        found = paths
+    elif which == "latest":
+        found = [path for path in [latest(model_dir)] if path]
+    else:
+        found = [path for path in paths if step_of(path) == int(which.removeprefix("step="))]
+    if not found:
+        steps = ", ".join(str(step_of(path)) for path in paths)
+        hint = " (`best` needs a run with --exporters=best)" if which == "best" else ""
+        raise errors.ConfigError(
+            f"checkpoint is {which!r} (from --checkpoint), and {model_dir} has no such"
+            f" checkpoint{hint}; it has those of steps: {steps or '(none)'}. For example:"
+            f" --checkpoint={'latest' if paths else 'latest, after a `train` in this model_dir'}")
+    return found
+
+
+def read_best(model_dir: str) -> Best | None:
+    """Reads which checkpoint is the best so far, or None."""
+    text = small_files.read(posixpath.join(model_dir, _BEST_FILE))
+    return Best(**json.loads(text)) if text else None
+
+
+def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
+    """Copies the checkpoint to `model_dir/best_checkpoint` and remembers it as the best."""
+    folder = _best_dir(model_dir)
+    small_files.make_folder(folder)
+    old = {posixpath.basename(path) for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/*")}
+    name = posixpath.basename(checkpoint_path)
+    copied = set()
+    for source in tf.io.gfile.glob(f"{small_files.escape(checkpoint_path)}.*"):
+        copied.add(posixpath.basename(source))
+        tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
+                         overwrite=True)
+    small_files.write(posixpath.join(folder, _STATE_FILE), f'model_checkpoint_path: "{name}"\n')
+    small_files.write(posixpath.join(model_dir, _BEST_FILE),
+                      json.dumps(dataclasses.asdict(best)) + "\n")
+    for leftover in old - copied - {_STATE_FILE}:
+        tf.io.gfile.remove(posixpath.join(folder, leftover))
+
+
+def read_result(model_dir: str) -> Result | None:
+    """Reads `model_dir/result.json`; None if there is none."""
+    text = small_files.read(posixpath.join(model_dir, _RESULT_FILE))
+    return result.from_json(text) if text else None
+
+
+def write_result(model_dir: str, ended: Result) -> None:
+    """Writes `model_dir/result.json`."""
+    small_files.write(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
+
+
+def _newest_if_listed(model_dir: str) -> str:
+    """Returns the newest checkpoint where TensorFlow's file is there and cannot be opened.
+
+    TensorFlow looks for it before there is one, and see `small_files.read`.
+    """
+    path = posixpath.join(model_dir, _STATE_FILE)
+    if storage.is_object_store(path) or not small_files.is_listed(path):
+        return ""
+    return max(_all(model_dir), key=step_of, default="")
+
+
+def _all(model_dir: str) -> list[str]:
+    pattern = posixpath.join(small_files.escape(model_dir), "model.ckpt-*.index")
+    paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
+    return sorted(paths, key=step_of)
+
+
+def _size(dtype: tf.DType) -> int:
+    return 0 if dtype == tf.string else int(dtype.size)
+
+
+def _best_dir(model_dir: str) -> str:
+    return posixpath.join(model_dir, _BEST_DIR)

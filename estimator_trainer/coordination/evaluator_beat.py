@@ -1,0 +1,104 @@
+"""Presence: how the chief learns that an evaluator runs, when TF_CONFIG does not say.
+
+Vertex AI and others keep the evaluator out of every cluster. So it leaves a beat in model_dir,
+rewritten every few seconds, and at its end the step it evaluated last. A beat that stays as it is
+belongs to a process that is gone; no clock is compared, and nothing is locked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import threading
+import time
+from typing import Callable, Iterator
+import uuid
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import storage
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_FILE = "evaluator.beat"
+_EVALUATED = "evaluated"
+# An evaluator that TF_CONFIG lists may still be starting.
+_START_SECS = 60.0
+_LOG_SECS = 10.0
+
+
+@contextlib.contextmanager
+def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
+    """Within it, this process shows its presence as the evaluator of model_dir.
+
+    Args:
+      model_dir: Where to show it.
+      last_step: Is called at the end, and returns the step that was evaluated last.
+    """
+    stop = threading.Event()
+    path = posixpath.join(model_dir, _FILE)
+    beat_secs = storage.rhythm(model_dir).evaluator_beat_secs
+
+    def beat() -> None:
+        process, count = uuid.uuid4().hex, 0
+        while not stop.wait(beat_secs if count else 0):
+            count += 1
+            try:
+                notes.write(path, {"process": process, "count": count})
+            except tf.errors.OpError as error:
+                logging.warning("cannot write %s: %s", path, error.message)
+
+    thread = threading.Thread(target=beat, name="evaluator beat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+    notes.write(path, {_EVALUATED: last_step()})
+
+
+def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop: Stop) -> bool:
+    """Waits until an evaluator has evaluated and exported the final checkpoint.
+
+    The chief waits, since on many platforms its end is the end of all other tasks.
+
+    Args:
+      config: Tells where.
+      task: The chief; tells whether an evaluator is known to exist.
+      step: The step of the final checkpoint.
+      stop: Ends the waiting.
+
+    Returns:
+      False if there is no evaluator, or it is gone: then the chief has to do it. An evaluator
+      that hangs ends itself, see Monitor.
+
+    Raises:
+      Interrupted: if this task is asked to stop.
+    """
+    if task.name == "local":
+        return False
+    patience_secs = _START_SECS if task.has_evaluator else 0.0
+    rhythm = storage.rhythm(config.model_dir)
+    beat, changed_at, logged_at = None, time.monotonic(), time.monotonic()
+    while True:
+        now = notes.read(posixpath.join(config.model_dir, _FILE))
+        if now and now.get(_EVALUATED, -1) >= step:
+            logging.info("the evaluator has evaluated and exported the final checkpoint")
+            return True
+        if now and now != beat:
+            beat, changed_at = now, time.monotonic()
+            patience_secs = max(patience_secs, rhythm.evaluator_lost_secs)
+        if time.monotonic() - changed_at >= patience_secs:
+            break
+        if time.monotonic() - logged_at >= _LOG_SECS:
+            logged_at = time.monotonic()
+            logging.info("waiting for the evaluator to evaluate step %d", step)
+        stop.sleep(rhythm.presence_secs)
+        stop.check()
+    who = "the evaluator is gone" if beat or task.has_evaluator else "no evaluator in this job"
+    logging.info("%s: %s evaluates and exports", who, task.name)
+    return False

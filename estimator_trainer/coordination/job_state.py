@@ -1,0 +1,247 @@
+"""The end of training: how every role learns that it came, at which step, and why.
+
+The chief keeps it in `model_dir/job.json`, with an id of its run, and is the only writer; the
+others read. They leave messages to it: see messages.py. What a task finds when it starts may be of
+an earlier run in the same model_dir, which must not end this one. Nothing is locked, and no two
+clocks are compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import posixpath
+import threading
+import time
+import uuid
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import storage
+from estimator_trainer.coordination import messages
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination.stop import Request
+
+JOB_FILE = "job.json"
+# A task that starts after the end (late, or restarted) sees no new run begin in this time.
+_STALE_SECS = 60.0
+_POLL_SECS = 0.25
+_SOON_SECS = 1.0
+_GOES_ON = ("running", "stopping")
+
+
+@dataclasses.dataclass(frozen=True)
+class JobState:
+    """What job.json holds.
+
+    Attributes:
+      run: Id of the chief's process.
+      status: "running"; "stopping", when the chief asks the trainers to stop; "done", "stopped",
+        "failed" or "lost" after the end.
+      step: The global step of the final checkpoint; 0 before the end.
+      reason: Why training ended, or is to; "" while running.
+      finisher: The task that evaluates the final checkpoint, once that is not the evaluator.
+      beat: Grows while the chief lives.
+    """
+
+    run: str
+    status: str
+    step: int = 0
+    reason: str = ""
+    finisher: str = ""
+    beat: int = 0
+
+
+class JobStateWriter:
+    """The chief's side: says that a run began, that it lives, and how it ended."""
+
+    def __init__(self, model_dir: str, is_heard: bool, peer_timeout_secs: float = 60):
+        """Makes the writer.
+
+        Args:
+          model_dir: The job's.
+          is_heard: Whether there may be others; a run on its own writes nothing.
+          peer_timeout_secs: How long the others wait for a sign of life.
+        """
+        self._model_dir = model_dir
+        self._is_heard = is_heard
+        self._rhythm = storage.rhythm(model_dir, peer_timeout_secs)
+        self._lock = threading.Lock()
+        self._now = JobState(uuid.uuid4().hex, "")
+        self._written_at = self._looked_at = 0.0
+        self._said: frozenset[str] = frozenset()
+        self._request: Request | None = None
+
+    def announce(self, status: str, step: int = 0, reason: str = "", finisher: str = "") -> None:
+        """Tells every role how the job stands; see Ending."""
+        with self._lock:
+            if self._is_heard and not self._now.status:
+                messages.begin(self._model_dir)
+            self._write(JobState(self._now.run, status, step, reason, finisher))
+
+    def beat(self) -> None:
+        """Shows that the chief lives; to be called often, writes rarely."""
+        if time.monotonic() - self._written_at < self._rhythm.chief_beat_secs:
+            return
+        with self._lock:
+            if self._now.status in _GOES_ON:
+                try:
+                    self._write(dataclasses.replace(self._now, beat=self._now.beat + 1))
+                except tf.errors.OpError as error:
+                    logging.warning("cannot write %s: %s", JOB_FILE, error.message)
+
+    def listen(self, is_waiting: bool) -> None:
+        """Looks what the other tasks say to this run; to be called often, looks rarely.
+
+        Args:
+          is_waiting: Whether the chief waits for others, and does not train.
+        """
+        rhythm = self._rhythm
+        secs = rhythm.chief_waits_secs if is_waiting else rhythm.chief_trains_secs
+        is_over = self._now.status not in _GOES_ON
+        if is_over or not self._is_heard or time.monotonic() - self._looked_at < secs:
+            return
+        self._looked_at = time.monotonic()
+        self._said = messages.said(self._model_dir, self._now.run)
+        for name in sorted(self._said):
+            if name.endswith(".stop") and self._request is None:
+                content = messages.read(self._model_dir, self._now.run, name)
+                self._request = Request(**content) if content else None
+
+    @property
+    def requested(self) -> Request | None:
+        """What another task asks of this run, as far as heard; the first request."""
+        return self._request
+
+    def has_left(self, worker: int) -> bool:
+        """Returns whether the worker of that index has finished its part, as far as heard."""
+        return f"worker-{worker}.left" in self._said
+
+    def is_joined_twice(self, worker: int) -> bool:
+        """Returns whether a second process of that worker wanted to join, as far as heard."""
+        return f"worker-{worker}.joined-twice" in self._said
+
+    def _write(self, final_state: JobState) -> None:
+        self._now, self._written_at = final_state, time.monotonic()
+        if self._is_heard:
+            notes.write(posixpath.join(self._model_dir, JOB_FILE), dataclasses.asdict(final_state))
+
+
+class JobStateReader:
+    """The others' side: looks whether training goes on, and asks for its end.
+
+    Attributes:
+      joined_run: Id of the run that a worker of an all-reduce takes part in; "" before it does.
+    """
+
+    def __init__(self, model_dir: str, max_steps: int | None, look_secs: float = 0.0):
+        """Starts to read.
+
+        Args:
+          model_dir: The job's.
+          max_steps: Where training ends: an earlier run that got there has ended this one too.
+          look_secs: How long what was seen is taken for what is.
+        """
+        self.joined_run = ""
+        self._refused_run: str | None = None
+        self._model_dir = model_dir
+        self._max_steps = max_steps
+        self._look_secs = look_secs
+        self._lock = threading.Lock()
+        # A look at a folder that is not there yet may be remembered; see small_files.read.
+        with contextlib.suppress(tf.errors.OpError):
+            small_files.make_folder(model_dir)
+        self._seen = self._read()
+        self._found = self._last = self._seen
+        self._start = self._changed_at = self._seen_at = time.monotonic()
+
+    @property
+    def has_seen_chief(self) -> bool:
+        """Whether the chief wrote anything since this task began."""
+        return self._last != self._found
+
+    @property
+    def silent_secs(self) -> float:
+        """Seconds since the chief last wrote anything, or since this task began."""
+        return time.monotonic() - self._changed_at
+
+    def final_state(self) -> JobState | None:
+        """Returns how training ended, or None as long as it may go on."""
+        now = self.now()
+        return None if now is None or now.status in _GOES_ON else now
+
+    def now(self) -> JobState | None:
+        """Returns how the job stands; None if it has not begun, as far as can be seen."""
+        now = self._look(self._look_secs)
+        if now is not None and now != self._last:
+            self._last, self._changed_at = now, time.monotonic()
+        if now is None or now.status == "running":
+            return now
+        if now.status == "stopping":
+            # Seen from the start, it is of a chief that was killed then, or soon says more.
+            return None if now == self._found else now
+        is_reached = self._max_steps and now.status == "done" and now.step >= self._max_steps
+        may_be_stale = now == self._found and time.monotonic() - self._start < _STALE_SECS
+        return None if may_be_stale and not is_reached else now
+
+    def expect_end_at(self, step: int) -> None:
+        """Looks more often, where that costs, if training is to end at `step`, or has."""
+        if self._max_steps and step >= self._max_steps:
+            self._look_secs = min(self._look_secs, _SOON_SECS)
+
+    def wait(self, secs: float) -> JobState | None:
+        """Waits at most `secs` until the chief says how training ended, and returns that."""
+        deadline = time.monotonic() + secs
+        while (found := self.final_state()) is None and time.monotonic() < deadline:
+            time.sleep(_POLL_SECS)
+        return found
+
+    def ask(self, status: str, reason: str, by: str) -> None:
+        """Asks the chief to end the run that goes on; without one there is nothing to end."""
+        # What cannot be read now was most likely as it was seen last.
+        now = self._look(0) or self._last
+        if now is not None and now.status == "running":
+            messages.say(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
+                         {"status": status, "reason": reason, "by": by})
+
+    def join(self, worker: int) -> bool:
+        """Tells the chief that the worker of that index takes part in the run that goes on.
+
+        Returns:
+          Whether it may: an all-reduce cannot take in a second process of a worker.
+        """
+        run = self._last.run if self._last else ""
+        if run == self._refused_run:
+            return False
+        said = messages.said(self._model_dir, run)
+        joined, joined_twice = f"worker-{worker}.joined", f"worker-{worker}.joined-twice"
+        is_second = joined in said
+        if not is_second:
+            self.joined_run = run
+            messages.say(self._model_dir, run, joined)
+        else:
+            self._refused_run = run
+            if joined_twice not in said:
+                messages.say(self._model_dir, run, joined_twice)
+        return not is_second
+
+    def leave(self, worker: int) -> None:
+        """Tells the chief that the worker of that index has finished its part."""
+        run = self._last.run if self._last else ""
+        messages.say(self._model_dir, run, f"worker-{worker}.left")
+
+    def _look(self, most_secs: float) -> JobState | None:
+        """Returns what job.json holds, or held at most `most_secs` ago; for any thread."""
+        with self._lock:
+            if time.monotonic() - self._seen_at >= most_secs:
+                self._seen, self._seen_at = self._read(), time.monotonic()
+            return self._seen
+
+    def _read(self) -> JobState | None:
+        content = notes.read(posixpath.join(self._model_dir, JOB_FILE))
+        try:
+            return JobState(**content) if content else None
+        except TypeError:
+            return None  # Of another version of this program.

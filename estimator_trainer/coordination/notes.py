@@ -1,0 +1,65 @@
+"""Notes: the small files through which the tasks of a job tell each other how it stands.
+
+A reader may be told a size, or attributes, that were cached: by TensorFlow for Cloud Storage, by
+the kernel for NFS and FUSE. Then a file that grew is cut off and one that shrank fails to be read.
+So all notes have one length, they are read without asking for it, and each has a checksum. A note
+that cannot be read now is as if it were not there yet; whoever waits for it looks again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import Any
+import zlib
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import storage
+from estimator_trainer.coordination import small_files
+
+# A reason takes at most 300 characters, of at most 12 bytes each.
+_BYTES = 4096
+_CHECKSUM = "checksum"
+_LOG_SECS = 30
+# Cloud Storage refuses to write an object more often, and TensorFlow then waits for longer.
+_WRITE_SECS = 1.0
+_written_at: dict[str, float] = {}
+
+
+def write(path: str, content: dict[str, Any]) -> None:
+    """Writes a note.
+
+    Raises:
+      OpError: It cannot be written.
+      ValueError: It is too long.
+    """
+    text = json.dumps({**content, _CHECKSUM: _checksum(content)})
+    if len(text) >= _BYTES:
+        raise ValueError(f"a note takes {len(text)} bytes, and has at most {_BYTES - 1}: {text}")
+    if storage.is_object_store(path):
+        time.sleep(max(0.0, _WRITE_SECS - time.monotonic() + _written_at.get(path, -math.inf)))
+    small_files.write(path, f"{text:{_BYTES - 1}}\n")
+    _written_at[path] = time.monotonic()
+
+
+def read(path: str) -> dict[str, Any] | None:
+    """Returns what a note holds; None if there is none, or none that can be read now."""
+    try:
+        text = small_files.read(path)
+    except tf.errors.OpError as error:
+        logging.log_every_n_seconds(logging.WARNING, "cannot read %s now: %s", _LOG_SECS, path,
+                                    error.message)
+        return None
+    try:
+        content = json.loads(text or "{}")
+        checksum = content.pop(_CHECKSUM, None)
+    except (ValueError, TypeError, AttributeError):
+        return None  # Cut off, or of two notes.
+    return content if checksum == _checksum(content) else None
+
+
+def _checksum(content: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())

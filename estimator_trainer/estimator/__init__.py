@@ -1,0 +1,1 @@
+"""Estimator: the user's functions are adapted, and the Estimator is built from them."""

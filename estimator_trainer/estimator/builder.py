@@ -1,0 +1,131 @@
+"""The Estimator and its RunConfig, built here and only here."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer.estimator import session_options
+from estimator_trainer.estimator import strategy
+from estimator_trainer.estimator import variable_placement
+from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.estimator.model_fn_adapter import ModelFn
+from estimator_trainer.estimator.strategy import Strategies
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import loop
+
+
+class Experiment(NamedTuple):
+    """The arguments of `tf.estimator.train_and_evaluate`."""
+
+    estimator: tf.estimator.Estimator
+    train_spec: tf.estimator.TrainSpec
+    eval_spec: tf.estimator.EvalSpec
+
+
+def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
+                 strategies: Strategies,
+                 session_config: tf.compat.v1.ConfigProto | None) -> tf.estimator.Estimator:
+    """Builds the Estimator of this task; its RunConfig reads TF_CONFIG.
+
+    Args:
+      config: The settings.
+      model_fn: The user's, adapted.
+      params: Of the model_fn and the input_fn.
+      strategies: For training and evaluation.
+      session_config: The user's, or None; is merged into that of the role, whose device filters
+        let a session begin without tasks it does not need (tensorflow/tensorflow#21629).
+    """
+    estimator = _build(config, model_fn, params, strategies, session_config)
+    if config.steps_per_loop != 1 and not config.sync_replicas:
+        # Not made as one: the Estimator looks into a subclass for what it must not override. An
+        # attribute of the instance would not do: under a strategy a copy of the Estimator trains.
+        estimator.__class__ = _Looping
+        estimator.asked_steps = config.steps_per_loop
+    return estimator
+
+
+class _Looping(tf.estimator.Estimator):
+    """An Estimator that makes several training steps in a session run, if the model allows it.
+
+    Attributes:
+      asked_steps: For how many the user asks, or 0.
+    """
+
+    asked_steps: int
+
+    def train(self, input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+        """Trains; only building the graph, which happens here, tells whether a loop can be."""
+        try:
+            return super().train(functools.partial(input_fn, is_held=True), *args, **kwargs)
+        except loop.Obstacle as obstacle:
+            if self.asked_steps:
+                raise errors.ConfigError(
+                    f"steps_per_loop is {self.asked_steps} (from --steps_per_loop), which this"
+                    f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
+                    ) from obstacle
+            logging.info("one step in a session run: %s", obstacle)
+        _seed(self.config.tf_random_seed)
+        return super().train(input_fn, *args, **kwargs)
+
+
+def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
+                    session_config: tf.compat.v1.ConfigProto | None = None
+                    ) -> tf.estimator.Estimator:
+    """Builds an Estimator to evaluate, predict or export in this process alone.
+
+    Args:
+      config: The settings.
+      model_fn: The user's, adapted.
+      params: Of the model_fn and the input_fn.
+      session_config: The user's, or None.
+    """
+    with environment.no_cluster():
+        return _build(config, model_fn, params, strategy.for_one_process(config), session_config)
+
+
+def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
+           strategies: Strategies,
+           session_config: tf.compat.v1.ConfigProto | None = None) -> tf.estimator.Estimator:
+    _seed(config.seed)
+    run_config = tf.estimator.RunConfig(
+        model_dir=config.model_dir,
+        tf_random_seed=config.seed or None,
+        save_summary_steps=config.save_summary_steps,
+        save_checkpoints_steps=config.checkpoint_every_steps,
+        save_checkpoints_secs=config.checkpoint_every_secs,
+        keep_checkpoint_max=config.keep_checkpoint_max,
+        log_step_count_steps=config.log_every_steps,
+        train_distribute=strategies.train,
+        eval_distribute=strategies.eval,
+        # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
+        experimental_max_worker_delay_secs=0)
+    # The role's own has device filters, without which a session waits for every task.
+    merged = tf.compat.v1.ConfigProto()
+    for part in (run_config.session_config, session_options.config_of(config), session_config):
+        merged.MergeFrom(part or tf.compat.v1.ConfigProto())
+    # Merging cannot unset it.
+    merged.allow_soft_placement = config.soft_placement
+    run_config = run_config.replace(session_config=merged)
+    if not strategies.train:
+        run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
+    return tf.estimator.Estimator(
+        model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
+
+
+def _seed(seed: int | None) -> None:
+    """Begins anew what Keras initializers draw from, which is not the graph's seed."""
+    if seed:
+        tf.keras.utils.set_random_seed(seed)
+
+
+def _warm_start(config: TrainerConfig) -> tf.estimator.WarmStartSettings | None:
+    if not config.warm_start_from:
+        return None
+    return tf.estimator.WarmStartSettings(
+        config.warm_start_from, vars_to_warm_start=config.warm_start_vars)

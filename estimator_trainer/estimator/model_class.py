@@ -1,0 +1,185 @@
+"""A class that builds a graph and runs its iterations itself, adapted to a model_fn.
+
+The runner base class of a managed training service of 2017 had its users write
+
+    class MyModel:
+        def build_model(self, global_step, is_chief, sync, num_replicas): ...
+        def get_init_fn(self): ...                   # optional: init_fn(session), or None
+        def train(self, session, num_global_step): ...
+        def after_train(self, session): ...          # optional
+
+and saw to cluster, checkpoints and restarts. `--model_fn=./my_model.py:MyModel` does that here.
+
+`build_model` makes placeholders, or takes `features` and `labels`, and minimizes its loss with
+`global_step`. `train` runs one iteration, and ends training by returning True. `init_fn` is run
+where there is no checkpoint, when the graph is final; `after_train` in the chief, when training
+has ended well. Each takes any of its arguments, by name; `build_model` those of a model_fn too.
+`sync` says whether --sync_replicas is set, and `num_replicas` how many gradients a step then waits
+for, else how many trainers there are; the SyncReplicasOptimizer is kept in `self`, or returned.
+
+The loss in the log is `self.loss`, whenever `train` fetches it; the examples are those it feeds.
+For evaluation and export, `build_model` returns an EstimatorSpec in the modes "eval" and "infer".
+Without, evaluation reports `self.loss` if that takes no placeholder, and there is no export.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.coordination import stop
+from estimator_trainer.plan import plugins
+from estimator_trainer.steps import ancestry
+from estimator_trainer.steps import sync_replicas
+
+# Why training ended, as in Result.
+REASON = "train_returned_true"
+# Graph collection: what stands for the features in a graph whose batches are fed.
+_BATCH = "estimator_trainer/fed_batch"
+
+
+def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
+    """Returns the model_fn of a class as above."""
+
+    def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
+                 config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        known = {"features": features, "labels": labels, "mode": mode, "params": params,
+                 "config": config, "is_chief": config.is_chief,
+                 "global_step": tf.compat.v1.train.get_or_create_global_step(),
+                 **_replicas(config)}
+        instance = plugins.call(model, known)
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            handle = plugins.call(instance.build_model, known)
+            return _training(instance, handle, config.is_chief)
+        sees_data = {"features", "labels", "mode"} & set(plugins.arguments(instance.build_model))
+        spec = plugins.call(instance.build_model, known) if sees_data else None
+        return spec if isinstance(spec, tf.estimator.EstimatorSpec) else _unknown(instance, mode)
+
+    return model_fn
+
+
+def fed_batch() -> tf.Tensor | None:
+    """Returns what stands for the features in a graph that trains such a class, else None.
+
+    The input_fn's batches must not be read beside `train`, which has its own or reads them itself.
+    """
+    return next(iter(tf.compat.v1.get_collection(_BATCH)), None)
+
+
+class _Iterations(tf.estimator.SessionRunHook):
+    """Runs `train` before each step of the Estimator, which itself only reads what came of it."""
+
+    def __init__(self, instance: Any, loss: tf.Tensor, batch: tf.Tensor, is_chief: bool):
+        """Makes the hook.
+
+        Args:
+          instance: Of the class.
+          loss: float32 scalar to feed with the last loss seen.
+          batch: float32 [batch] to feed with as many entries as examples were fed.
+          is_chief: Whether to call `after_train`.
+        """
+        self._instance, self._is_chief = instance, is_chief
+        self._loss, self._batch, self._last_loss = loss, batch, 0.0
+
+    def begin(self) -> None:
+        self._global_step = tf.compat.v1.train.get_global_step()
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self._step = int(session.run(self._global_step))
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        seen = _Seen(run_context.session, getattr(self._instance, "loss", None), self._last_loss)
+        if plugins.call(self._instance.train, {"session": seen, "num_global_step": self._step}):
+            stop.of(run_context.session.graph).ask("done", REASON, type(self._instance).__name__)
+        self._last_loss = seen.loss
+        return tf.estimator.SessionRunArgs(self._global_step, {
+            self._loss: seen.loss, self._batch: np.zeros(seen.examples, np.float32)})
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self._step = int(run_values.results)
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        is_done = stop.of(session.graph).is_done
+        if self._is_chief and is_done and hasattr(self._instance, "after_train"):
+            plugins.call(self._instance.after_train, {"session": session})
+
+
+class _Seen:
+    """A session that notes what is fetched of the loss, and how much is fed.
+
+    Attributes:
+      loss: The value of the loss when it was last fetched.
+      examples: The longest batch fed.
+    """
+
+    def __init__(self, session: tf.compat.v1.Session, tensor: Any, loss: float):
+        self._session, self._tensor = session, tensor
+        self.loss, self.examples = loss, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def run(self, fetches: Any, feed_dict: Any = None, *args: Any, **kwargs: Any) -> Any:
+        lengths = [len(value) for value in (feed_dict or {}).values() if np.ndim(value)]
+        self.examples = max([self.examples, *lengths])
+        if not any(each is self._tensor for each in tf.nest.flatten(fetches)):
+            return self._session.run(fetches, feed_dict, *args, **kwargs)
+        fetched, loss = self._session.run([fetches, self._tensor], feed_dict, *args, **kwargs)
+        self.loss = float(np.mean(loss))
+        return fetched
+
+
+def _training(instance: Any, handle: Any, is_chief: bool) -> tf.estimator.EstimatorSpec:
+    loss = tf.compat.v1.placeholder_with_default(tf.constant(0.0), [], "seen_loss")
+    batch = tf.compat.v1.placeholder_with_default(tf.zeros([0]), [None], "fed_batch")
+    tf.compat.v1.add_to_collection(_BATCH, batch)
+    _hand_over([handle, *getattr(handle, "__dict__", {}).values(), *vars(instance).values()])
+    init_fn = instance.get_init_fn() if hasattr(instance, "get_init_fn") else None
+    return tf.estimator.EstimatorSpec(
+        tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=tf.no_op(),
+        training_hooks=[_Iterations(instance, loss, batch, is_chief)],
+        scaffold=tf.compat.v1.train.Scaffold(init_fn=_with_scaffold(init_fn)))
+
+
+def _replicas(config: tf.estimator.RunConfig) -> dict[str, Any]:
+    """Returns `sync` and `num_replicas`."""
+    asked = tf.compat.v1.get_collection(sync_replicas.OPTIMIZER)
+    return {"sync": bool(asked),
+            "num_replicas": asked[0] if asked else max(config.num_worker_replicas, 1)}
+
+
+def _hand_over(kept: list[Any]) -> None:
+    """Puts a SyncReplicasOptimizer where it was asked for."""
+    for each in kept:
+        if isinstance(each, tf.compat.v1.train.SyncReplicasOptimizer):
+            tf.compat.v1.add_to_collection(sync_replicas.OPTIMIZER, each)
+            return
+
+
+def _with_scaffold(init_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """The service's init_fn took (scaffold, session) at first, then the session alone."""
+    if init_fn is None or len(inspect.signature(init_fn).parameters) == 2:
+        return init_fn
+    return lambda scaffold, session: init_fn(session)
+
+
+def _unknown(instance: Any, mode: str) -> tf.estimator.EstimatorSpec:
+    """Stands in where build_model returned no EstimatorSpec."""
+    name = type(instance).__name__
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        raise errors.ConfigError(
+            f"{name}.build_model returns no EstimatorSpec in mode {mode!r}, so there is nothing to"
+            " export or predict; expected one with predictions and export_outputs, or no export."
+            " For example: --exporters=none")
+    loss = getattr(instance, "loss", None)
+    if loss is None or ancestry.is_fed(loss.op):
+        logging.log_first_n(
+            logging.WARNING, "%s.build_model returns no EstimatorSpec in mode 'eval', nor is there"
+            " a loss that needs no feeding: evaluation reports a loss of 0", 1, name)
+        loss = tf.constant(0.0)
+    return tf.estimator.EstimatorSpec(mode, loss=loss)

@@ -1,0 +1,159 @@
+"""The user's model_fn, adapted: checked, watched for progress, instance keys forwarded."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import Any, Callable, ContextManager
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import model_class
+from estimator_trainer.plan import plugins
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import ballots
+from estimator_trainer.steps import batches
+from estimator_trainer.steps import end_of_training
+from estimator_trainer.steps import loop
+from estimator_trainer.steps import progress
+from estimator_trainer.steps import train_op
+
+ModelFn = Callable[..., tf.estimator.EstimatorSpec]
+
+
+def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn:
+    """Makes `function` callable with every argument that the Estimator passes.
+
+    Args:
+      function: The plug-in's function, with any subset of the Estimator's arguments, or class.
+      config: The settings.
+      task: This process's place among the trainers.
+
+    Returns:
+      A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. In a graph that
+      holds a training set (`step_loop.hold`), one session run of training makes several steps; it
+      raises step_loop.Obstacle where that cannot be.
+    """
+    return _Adapted(function, config, task).model_fn
+
+
+class _Adapted:
+    """A user's model_fn with what is asked of it."""
+
+    def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig):
+        self._is_class = isinstance(function, type)
+        self._function = model_class.adapt(function) if isinstance(function, type) else function
+        self._config, self._task = config, task
+        self._is_all_reduce = (task.num_trainers > 1 and
+                               config.train_distribute == "multi_worker_mirrored")
+
+    def model_fn(self, features: Any, labels: Any, mode: str, params: dict[str, Any],
+                 config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        call = functools.partial(self._call, mode=mode, params=params, config=config)
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            return self._train(features, labels, call)
+        spec = call(features, labels)
+        progress.watch(batches.size(features), spec.loss)
+        forward_key = self._config.forward_key
+        if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
+            return _with_key(spec, forward_key, features[forward_key])
+        return spec
+
+    def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:
+        with _placed(self._config.device):
+            spec = plugins.call(self._function, {"features": features, "labels": labels, **others})
+        if not isinstance(spec, tf.estimator.EstimatorSpec):
+            raise errors.ConfigError(
+                f"model_fn {self._config.model_fn!r} returned a {type(spec).__name__} in mode"
+                f" {others['mode']!r}; expected a tf.estimator.EstimatorSpec. For example: return"
+                " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
+        return spec
+
+    def _train(self, features: Any, labels: Any, call: ModelFn) -> tf.estimator.EstimatorSpec:
+        ballot = ballots.ballot() if self._is_all_reduce else None
+        specs = []
+
+        def step(batch: Any) -> loop.Step:
+            spec, made = self._step(batch, call)
+            specs.append(spec)
+            return made
+
+        is_looped = loop.is_wanted()
+        if is_looped:
+            made = self._looped(step, specs, ballot)
+        else:
+            made = step((features, labels))
+            if ballot is not None:
+                made = made._replace(counts=ballots.counts(
+                    made.is_last, tf.equal(made.examples, 0), ballot))
+        if specs:  # Of a loop, in one replica only.
+            progress.watch(made.examples, made.loss)
+        end_of_training.watch(made)
+        if not is_looped:
+            return specs[0]
+        # The Estimator adds up the losses of all replicas. What else a spec holds is for other
+        # modes, and inside the loop, which one replica makes.
+        return tf.estimator.EstimatorSpec(
+            tf.estimator.ModeKeys.TRAIN, train_op=made.train_op,
+            loss=made.loss / tf.distribute.get_strategy().num_replicas_in_sync,
+            scaffold=specs[0].scaffold if specs else None)
+
+    def _looped(self, step: Callable[[Any], loop.Step],
+                specs: list[tf.estimator.EstimatorSpec],
+                ballot: tf.Tensor | None) -> loop.Step:
+        if self._is_class:
+            raise loop.Obstacle("it runs its own iterations")
+
+        def checked(batch: Any) -> loop.Step:
+            known = loop.things()
+            made = step(batch)
+            loop.check(specs[-1], self._config, known)
+            return made
+
+        return loop.build(checked, self._config, self._task.num_trainers, ballot)
+
+    def _step(self, batch: Any,
+              call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
+        marked, labels = batch if isinstance(batch, tuple) else (batch, None)
+        features, is_last = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.IS_LAST]
+        train_op.ask(self._config, self._task)
+        spec = train_op.complete(call(features, labels), self._config, self._task)
+        fed_batch = model_class.fed_batch()
+        if fed_batch is not None:
+            features, is_last = fed_batch, tf.constant(False)
+        examples = batches.size(features)
+        return spec, loop.Step(spec.train_op, spec.loss, is_last, examples)
+
+
+def _placed(device: str) -> ContextManager[Any]:
+    """Places what is made within it on a device such as "gpu:0"; "" leaves that to TensorFlow."""
+    return tf.device(f"/device:{device.upper()}") if device else contextlib.nullcontext()
+
+
+def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
+              key: tf.Tensor) -> tf.estimator.EstimatorSpec:
+    """Adds the instance key to the predictions and to every exported signature.
+
+    `tf.contrib.estimator.forward_features` did this in TensorFlow 1.
+    """
+    key = tf.identity(key)
+    predictions = spec.predictions
+    if not isinstance(predictions, dict):
+        predictions = {"predictions": predictions}
+    outputs = {
+        signature: tf.estimator.export.PredictOutput({**_output_tensors(output), name: key})
+        for signature, output in (spec.export_outputs or {}).items()
+    }
+    return spec._replace(predictions={**predictions, name: key}, export_outputs=outputs or None)
+
+
+def _output_tensors(output: tf.estimator.export.ExportOutput) -> dict[str, tf.Tensor]:
+    if isinstance(output, tf.estimator.export.PredictOutput):
+        return dict(output.outputs)
+    if isinstance(output, tf.estimator.export.RegressionOutput):
+        return {"outputs": output.value}
+    tensors = {"scores": output.scores, "classes": output.classes}
+    return {name: tensor for name, tensor in tensors.items() if tensor is not None}

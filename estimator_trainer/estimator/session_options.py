@@ -1,0 +1,51 @@
+"""What a session is told of devices, precision and compilation."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.estimator import strategy
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# Of tensorflow.RewriterConfig, which has no public name.
+_ON, _OFF = 1, 2
+
+
+def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
+    """Returns what the settings say, to be merged into the session config of the role.
+
+    Raises:
+      ConfigError: for a device or a precision that this machine does not have.
+    """
+    _check_devices(config)
+    session_config = tf.compat.v1.ConfigProto(
+        allow_soft_placement=config.soft_placement,
+        log_device_placement=config.log_device_placement)
+    if strategy.replicas_share_cpus(config):
+        session_config.device_count["CPU"] = config.num_replicas
+    graph_options = session_config.graph_options
+    if config.mixed_precision == "float16":
+        graph_options.rewrite_options.auto_mixed_precision = _ON
+    if config.mixed_precision == "bfloat16":
+        graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = _ON
+        # It fuses convolutions with what follows them to an op that has no bfloat16.
+        graph_options.rewrite_options.remapping = _OFF
+    if config.xla:
+        graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
+    return session_config
+
+
+def _check_devices(config: TrainerConfig) -> None:
+    gpus = [f"gpu:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))]
+    if config.device.startswith("gpu") and config.device not in gpus and not config.soft_placement:
+        raise errors.ConfigError(
+            f"device is {config.device!r} (from --device), and soft_placement is off; this machine"
+            f" has {', '.join(['cpu:0', *gpus])}. For example: --device=cpu:0")
+    wanted, has = ("GPU", gpus) if config.mixed_precision == "float16" else ("CPU alone", not gpus)
+    if config.mixed_precision != "none" and not has:
+        other = "bfloat16" if wanted == "GPU" else "float16"
+        raise errors.ConfigError(
+            f"mixed_precision is {config.mixed_precision!r} (from --mixed_precision), which"
+            f" TensorFlow has for a {wanted}; this machine has {', '.join(['cpu:0', *gpus])}."
+            f" For example: --mixed_precision={other}")

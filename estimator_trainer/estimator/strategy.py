@@ -1,0 +1,85 @@
+"""Strategies: from a setting's name to a `tf.distribute` strategy for this task."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.estimator import gradient_compression
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+
+class Strategies(NamedTuple):
+    """The strategies of one Estimator; None computes without one."""
+
+    train: tf.distribute.Strategy | None
+    eval: tf.distribute.Strategy | None
+
+
+def split_cpu(config: TrainerConfig) -> None:
+    """Makes a logical CPU for every replica, where replicas share CPUs.
+
+    To be called before TensorFlow runs its first op. This serves the strategies' eager part;
+    `session.config_of` does the same for their graphs.
+    """
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    if replicas_share_cpus(config) and not tf.config.get_logical_device_configuration(cpu):
+        tf.config.set_logical_device_configuration(
+            cpu, [tf.config.LogicalDeviceConfiguration()] * config.num_replicas)
+
+
+def replicas_share_cpus(config: TrainerConfig) -> bool:
+    """Returns whether each replica is to have a logical CPU, for want of GPUs."""
+    return config.num_replicas > 1 and not tf.config.list_physical_devices("GPU")
+
+
+def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
+    """Builds the strategies of this task, which read TF_CONFIG.
+
+    To be called before TensorFlow runs its first op, so before any plug-in: the all-reduce
+    between processes has to be set up at the start of each.
+
+    A ps only serves variables and an evaluator trains nothing, so both train with None;
+    upstream, `MultiWorkerMirroredStrategy` dies in an evaluator with `KeyError: 'evaluator'`.
+    """
+    trains = task.role not in ("ps", "evaluator")
+    return Strategies(_build(config.train_distribute, config) if trains else None,
+                      _build(config.eval_distribute, config))
+
+
+def for_one_process(config: TrainerConfig) -> Strategies:
+    """Builds the evaluation strategy alone; an evaluation runs in one process, of any task."""
+    return Strategies(None, _build(config.eval_distribute, config))
+
+
+def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
+    devices = _devices(config.num_replicas)
+    if name == "none":
+        return None
+    if name == "one_device":
+        return tf.distribute.OneDeviceStrategy(devices[0])
+    if name == "mirrored":
+        # Without NCCL the replicas' gradients meet on one device; the default all-reduce
+        # hangs between logical CPUs.
+        reduce_ops = None if "GPU" in devices[0] else tf.distribute.ReductionToOneDevice()
+        return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduce_ops)
+    if name == "central_storage":
+        return tf.distribute.experimental.CentralStorageStrategy(devices, "/device:CPU:0")
+    if name == "multi_worker_mirrored":
+        implementation = tf.distribute.experimental.CommunicationImplementation
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(
+            communication_options=tf.distribute.experimental.CommunicationOptions(
+                implementation=implementation[config.collective.upper()],
+                bytes_per_pack=config.all_reduce_pack_mb * 2**20))
+        if config.all_reduce_dtype == "float32":
+            return strategy
+        return gradient_compression.compress(strategy, tf.dtypes.as_dtype(config.all_reduce_dtype))
+    return tf.compat.v1.distribute.experimental.ParameterServerStrategy()
+
+
+def _devices(num_replicas: int) -> list[str]:
+    gpus = len(tf.config.list_physical_devices("GPU"))
+    kind, count = ("GPU", num_replicas or gpus) if gpus else ("CPU", num_replicas or 1)
+    return [f"/device:{kind}:{i}" for i in range(count)]

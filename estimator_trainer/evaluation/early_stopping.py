@@ -1,0 +1,56 @@
+"""Early stopping: ends training when a metric has not improved for so many steps.
+
+The decision follows an evaluation, in whatever task evaluates, and reaches the trainers as every
+end does. Nothing of it is in a checkpoint, so a later run in the same model_dir trains on;
+`tf.estimator.experimental.stop_if_no_decrease_hook` stores its flag there, raises under most
+strategies, and leaves the evaluator waiting (early_stopping.py).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+REASON = "early_stopping"
+
+
+class EarlyStopping(tf.estimator.Exporter):
+    """Looks at every evaluation; exports nothing."""
+
+    name = REASON
+
+    def __init__(self, config: TrainerConfig, ask: Callable[[str, str, str], None], task: str):
+        """Makes the exporter.
+
+        Args:
+          config: Names the metric, its direction, and the patience.
+          ask: Is called with status, reason and task to end training.
+          task: Name of this task.
+        """
+        self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
+        self._patience_steps = config.early_stopping_steps
+        self._ask, self._task = ask, task
+        self._best, self._best_step = math.nan, 0
+
+    def export(self, estimator: Any, export_path: str, checkpoint_path: str,
+               eval_result: dict[str, Any], is_the_final_export: bool) -> None:
+        metrics = exporters.plain_metrics(eval_result)
+        value, step = metrics[self._metric], metrics["global_step"]
+        if math.isnan(self._best) or exporters.is_better(value, self._best, self._mode):
+            self._best, self._best_step = value, step
+        elif step - self._best_step >= self._patience_steps:
+            logging.info("early stopping at step %d: %s was best, %.4g, at step %d", step,
+                         self._metric, self._best, self._best_step)
+            self._ask("done", REASON, self._task)
+
+
+def build(config: TrainerConfig, ask: Callable[[str, str, str], None],
+          task: str) -> list[tf.estimator.Exporter]:
+    """Builds the exporter that stops early, if the user wants one."""
+    return [EarlyStopping(config, ask, task)] if config.early_stopping_metric else []

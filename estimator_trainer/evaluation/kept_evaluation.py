@@ -1,0 +1,158 @@
+"""An evaluation whose graph and session are kept from one checkpoint to the next.
+
+`Estimator.evaluate` builds graph, session and input anew each time, which for a small model takes
+longer than the evaluation. Here a checkpoint is restored in the session that evaluated the one
+before; the metrics, the tables and the input start over. The results are the same to the bit.
+
+The input_fn is called once in a process, so the evaluation set is that of the first evaluation:
+files that come later are left out. Where something would not start over, the Estimator evaluates
+as it always did; see evaluation_graph.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from typing import Any, Iterator, Sequence
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer.compat import private_api
+from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.evaluation import evaluation_graph
+from estimator_trainer.evaluation.evaluation_graph import EvaluationGraph
+
+
+class KeptEvaluation:
+    """Evaluates the checkpoints of one Estimator on one input."""
+
+    def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
+                 hooks: Sequence[tf.estimator.SessionRunHook]):
+        """Makes it; builds nothing yet.
+
+        Args:
+          estimator: Whose model is evaluated.
+          input_fn: As `tf.estimator.EvalSpec` has it; yields a Dataset.
+          hooks: Begin once; what they ask for before the first batch, they get after each.
+        """
+        self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
+        self._built: EvaluationGraph | None = None
+        self._session: tf.compat.v1.Session | None = None
+        self._step: Any = None
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics, "loss" and "global_step" included; builds the graph."""
+        return sorted(self._graph().values)
+
+    @contextlib.contextmanager
+    def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
+        """Within it, `evaluate` of the Estimators is that of this object, if it can be."""
+        obstacle = self._graph().obstacle
+        if obstacle:
+            logging.info("each evaluation is built anew: %s", obstacle)
+            self._forget()
+            estimators = ()
+        for estimator in estimators:
+            # A subclass must not override it.
+            estimator.evaluate = self.evaluate
+        try:
+            yield
+        finally:
+            for estimator in estimators:
+                del estimator.evaluate
+            self._forget()
+
+    def evaluate(self, input_fn: InputFn, steps: int | None = None,
+                 hooks: Sequence[tf.estimator.SessionRunHook] | None = None,
+                 checkpoint_path: str | None = None, name: str | None = None) -> dict[str, Any]:
+        """Does what `tf.estimator.Estimator.evaluate` does, and returns the same.
+
+        Args:
+          input_fn: That of this object; with another one the Estimator itself evaluates.
+          steps: Batches to take; None: all.
+          hooks: Some of those of this object, and such as only look on: they add nothing to the
+            graph, and fetch nothing.
+          checkpoint_path: The checkpoint; None: the latest.
+          name: Of the set, part of the folder's name in which the events are.
+
+        Raises:
+          ValueError: If `steps` is not positive; and whatever the input, the hooks and
+            TensorFlow raise, after which the next evaluation has a new session.
+        """
+        path = checkpoint_path or self._estimator.latest_checkpoint()
+        if input_fn is not self._input_fn or not path:
+            # The hooks are about to begin in another graph.
+            self._forget()
+            return dict(tf.estimator.Estimator.evaluate(
+                self._estimator, input_fn, steps, hooks, checkpoint_path, name))
+        if steps is not None and steps <= 0:
+            raise ValueError(f"steps is {steps}; expected a positive number, or None")
+        try:
+            # Also for the writer of the events, which writes the graph first.
+            with self._graph().graph.as_default():
+                values = self._run(self._graph(), path, steps, hooks or ())
+                private_api.write_evaluation(self._estimator.eval_dir(name), values, path)
+        except BaseException:
+            self._close()
+            raise
+        return values
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> KeptEvaluation:
+        """Returns this: TensorFlow 2.15 copies an Estimator, and what it holds, for a strategy."""
+        return self
+
+    def _run(self, built: EvaluationGraph, path: str, steps: int | None,
+             hooks: Sequence[tf.estimator.SessionRunHook]) -> dict[str, Any]:
+        session, scaffold = self._open(built), built.scaffold
+        for hook in hooks:
+            if hook not in self._hooks:
+                hook.begin()
+        scaffold.saver.restore(session, path)
+        session.run(scaffold.local_init_op, scaffold.local_init_feed_dict)
+        # After the tables: the input may look up in them.
+        session.run(built.start)
+        for hook in hooks:
+            hook.after_create_session(session, tf.train.Coordinator())
+        with contextlib.suppress(tf.errors.OutOfRangeError):
+            self._batches(session, steps, hooks)
+        for hook in hooks:
+            hook.end(session)
+        return dict(session.run(built.values))
+
+    def _batches(self, session: tf.compat.v1.Session, steps: int | None,
+                 hooks: Sequence[tf.estimator.SessionRunHook]) -> None:
+        context = tf.estimator.SessionRunContext(None, session)
+        for _ in range(steps) if steps else itertools.count():
+            results = dict(zip(self._hooks, self._step()))
+            for hook in hooks:
+                hook.after_run(context, tf.estimator.SessionRunValues(
+                    results.get(hook), None, None))
+            if context.stop_requested:
+                return
+
+    def _open(self, built: EvaluationGraph) -> tf.compat.v1.Session:
+        if self._session is None:
+            self._session = tf.compat.v1.Session(
+                graph=built.graph, config=self._estimator.config.session_config)
+            context = tf.estimator.SessionRunContext(None, self._session)
+            asked = [hook.before_run(context) for hook in self._hooks]
+            # Much less Python a batch than `run`, and than a MonitoredSession.
+            self._step = self._session.make_callable(
+                [*(each.fetches if each else [] for each in asked), built.update])
+        return self._session
+
+    def _graph(self) -> EvaluationGraph:
+        if self._built is None:
+            self._built = evaluation_graph.build(self._estimator, self._input_fn, self._hooks)
+        return self._built
+
+    def _forget(self) -> None:
+        self._close()
+        self._built = None
+
+    def _close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = self._step = None

@@ -1,0 +1,126 @@
+"""`launch`: a whole cluster on this machine, one process a task."""
+
+from __future__ import annotations
+
+import json
+import os.path
+import pathlib
+import sys
+import tempfile
+from typing import Mapping, Sequence
+
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer import machine
+from estimator_trainer.environment import Environment
+from estimator_trainer.jobs.launcher import addresses
+from estimator_trainer.jobs.launcher import prctl
+from estimator_trainer.jobs.launcher import screen as screen_lib
+from estimator_trainer.jobs.launcher import shares
+from estimator_trainer.jobs.launcher.fork_server import ForkServer
+from estimator_trainer.jobs.launcher.screen import Screen
+from estimator_trainer.jobs.launcher.supervisor import Supervisor
+from estimator_trainer.jobs.launcher.task_process import TaskProcess
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+
+def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
+        variables: Environment) -> int:
+    """Runs a job to its end and prints a summary.
+
+    Args:
+      job: The tasks.
+      config: What `flags` say.
+      flags: Of every task.
+      variables: The environment of this process.
+
+    Returns:
+      The exit code of the job: 0 if it is done, 143 if it was stopped by a signal, else that of
+      the task that ended it (128 + N for one that signal N killed).
+
+    Raises:
+      ConfigError: for any problem that is found without starting a task.
+    """
+    model_dir = config.model_dir or variables.aip_model_dir or tempfile.mkdtemp(
+        prefix="estimator_trainer-")
+    tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
+    names = [f"{role}:{index}" for role, index in tasks]
+    screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
+    with addresses.reserved(job.host, tasks) as cluster:
+        tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
+                      for role, index in tasks]
+        # The problems are those of every task alike, for all the ports are there.
+        run_plan.ready(run_plan.for_training(
+            config, Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)))
+        log_dir = _log_dir(job, model_dir)
+        gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
+        parts = shares.divide(job.tasks, gpus, num_cores)
+        args = ["train", *flags, f"--model_dir={model_dir}"]
+        fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
+        children = [
+            TaskProcess(name, _program(), args,
+                        environment.of_task(tf_config, share.threads, share.gpus),
+                        log_dir / f"{name.replace(':', '-')}.log",
+                        lambda child, text: screen.line(child.name, text), fork_server)
+            for name, tf_config, share in zip(names, tf_configs, parts)]
+        screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
+                    f" with {parts[0].threads} threads an op; logs in {log_dir}")
+        supervisor = Supervisor(children, job.max_restarts, screen)
+        code = supervisor.run()
+        if fork_server:
+            fork_server.close()
+    _summarize(screen, children, supervisor.first_failure, code, model_dir)
+    return code
+
+
+def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
+    is_remote = "://" in model_dir
+    folder = job.log_dir or (tempfile.mkdtemp(prefix="estimator_trainer-logs-") if is_remote
+                             else os.path.join(model_dir, "logs"))
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        source = "--log_dir" if job.log_dir else "--model_dir"
+        raise errors.ConfigError(
+            f"log_dir is {folder!r} (from {source}), which cannot be made ({error.strerror});"
+            " expected a directory that this user may write. For example: --log_dir=/tmp/logs"
+        ) from error
+    return pathlib.Path(folder)
+
+
+def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool:
+    """Returns whether forks of one process that has imported TensorFlow are as good as new ones.
+
+    Not where GPUs are, for CUDA promises nothing to a fork, nor with flags that TensorFlow's
+    libraries read when they are loaded.
+    """
+    is_read_at_import = config.verbose or config.xla or config.log_device_placement
+    return job.share_import and prctl.is_there() and not gpus and not is_read_at_import
+
+
+def _fork_server(args: Sequence[str]) -> ForkServer | None:
+    try:
+        return ForkServer(environment.of_fork_server(), args)
+    except OSError:
+        return None  # A kernel, or a sandbox, without what it takes.
+
+
+def _program() -> list[str]:
+    """Returns the words that start this same program again."""
+    started_as = sys.argv[0]
+    if os.path.basename(started_as).startswith("estimator-trainer"):
+        return [sys.executable, started_as]
+    return [sys.executable, "-m", "estimator_trainer"]
+
+
+def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: str, code: int,
+               model_dir: str) -> None:
+    for row in screen_lib.table(children):
+        screen.line("launch", row)
+    if first_failure:
+        screen.line("launch", f"first failure: {first_failure}")
+    result_path = os.path.join(model_dir, "result.json")
+    status: Mapping[int, str] = {0: "done", 143: "stopped"}
+    screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; result: {result_path}")

@@ -1,0 +1,1 @@
+"""Launcher: the tasks of a job as processes of this machine."""

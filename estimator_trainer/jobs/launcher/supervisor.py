@@ -1,0 +1,134 @@
+"""The supervisor: keeps the tasks of a job on this machine running until the job has ended."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Any, Sequence
+
+from estimator_trainer import result
+from estimator_trainer.jobs.launcher import task_process
+from estimator_trainer.jobs.launcher.screen import Screen
+from estimator_trainer.jobs.launcher.task_process import TaskProcess
+
+_POLL_SECS = 0.1
+_RESTART_SECS = 1.0
+# For a task to reach the next step and save (25 s, see monitor.py), and to end.
+_STOP_SECS = 35.0
+# For the tasks to hear of the end from the chief, and to end by themselves.
+_FOLLOW_SECS = 45.0
+_RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
+
+
+class Supervisor:
+    """Starts the children, restarts those that scheduler rules restart, and ends them all.
+
+    Attributes:
+      first_failure: The first thing that went wrong, in one line; "" if nothing did.
+    """
+
+    def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen):
+        """Makes a supervisor.
+
+        Args:
+          children: Not yet started; the first is the chief.
+          max_restarts: Of each of them.
+          screen: Shows what happens.
+        """
+        self.first_failure = ""
+        self._children = list(children)
+        self._max_restarts = max_restarts
+        self._screen = screen
+        self._running = list(children)
+        self._starts_at: dict[str, float] = {}
+        self._num_signals = 0
+        self._code: int | None = None
+        self._asks_at: float | None = None
+        self._kills_at: float | None = None
+
+    def run(self) -> int:
+        """Runs the job to its end; returns its exit code. No child is left."""
+        before = {number: signal.signal(number, self._on_signal)
+                  for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            for child in self._children:
+                child.start()
+            while self._running:
+                self._look()
+                self._screen.show(self._children)
+                time.sleep(_POLL_SECS)
+        finally:
+            for child in self._children:
+                child.kill()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        return self._code or 0
+
+    def _on_signal(self, number: int, frame: Any) -> None:
+        self._num_signals += 1
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if self._num_signals and self._code is None:
+            self._say("asks every task to save and to end; a second signal kills them")
+            self._end(result.EXIT_CODES["stopped"], wait_secs=0)
+        if self._num_signals > 1:
+            self._kills_at = now
+        for child in list(self._running):
+            if child.name in self._starts_at:
+                self._restart(child, now)
+            elif (code := child.poll()) is not None:
+                self._ended(child, code)
+        if self._asks_at and now >= self._asks_at:
+            self._asks_at = None
+            for child in self._running:
+                child.signal(signal.SIGTERM)
+        if self._kills_at and now >= self._kills_at:
+            for child in self._running:
+                self._say(f"kills {child.name}")
+                child.signal(signal.SIGKILL)
+            self._kills_at = now + _STOP_SECS
+
+    def _restart(self, child: TaskProcess, now: float) -> None:
+        if self._code is not None:
+            del self._starts_at[child.name]
+            self._running.remove(child)
+        elif now >= self._starts_at[child.name]:
+            del self._starts_at[child.name]
+            child.restarts += 1
+            child.start()
+
+    def _ended(self, child: TaskProcess, code: int) -> None:
+        how = task_process.describe(code)
+        child.state = "done" if code == 0 else how
+        is_retried = code < 0 or code in _RETRIED
+        if self._code is None and is_retried and child.restarts < self._max_restarts:
+            self._note(child, how)
+            self._say(f"{child.name}: {how}; starts it again"
+                      f" ({child.restarts + 1} of {self._max_restarts})")
+            self._starts_at[child.name] = time.monotonic() + _RESTART_SECS
+            child.state = f"{how}, restarting"
+            return
+        self._running.remove(child)
+        if code == 0 and child is self._children[0] and self._code is None:
+            self._end(0, wait_secs=_FOLLOW_SECS)
+        elif code and self._code is None:
+            self._note(child, how)
+            gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
+            self._say(f"{child.name}: {how}{gives_up}; ends the job")
+            # A task that failed tells the others by itself; one that was killed does not.
+            self._end(128 - code if code < 0 else code, 0 if is_retried else _FOLLOW_SECS)
+
+    def _note(self, child: TaskProcess, how: str) -> None:
+        if not self.first_failure:
+            why = f": {child.reason}" if child.reason else ""
+            self.first_failure = f"{child.name}, {how}{why} (its log: {child.log_path})"
+
+    def _end(self, code: int, wait_secs: float) -> None:
+        """Ends the job with `code`; the tasks have `wait_secs` before they are asked to end."""
+        self._code = code
+        self._asks_at = time.monotonic() + wait_secs
+        self._kills_at = self._asks_at + _STOP_SECS
+
+    def _say(self, text: str) -> None:
+        self._screen.line("launch", text)

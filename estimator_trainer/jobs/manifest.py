@@ -1,0 +1,178 @@
+"""`manifest`: writes what a scheduler needs to run a job, and says what to type next.
+
+    job + flags ──► plan.for_job ──► tfjob | kubernetes | google_cloud ──► yaml_text: job.yaml
+                                 └─► source_package ──► dockerfile
+
+Nothing of this process's environment goes into any of the files.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import shlex
+from typing import Any, Sequence
+
+from estimator_trainer import errors
+from estimator_trainer.cluster import task_config
+from estimator_trainer.jobs.platforms import dockerfile
+from estimator_trainer.jobs.platforms import google_cloud
+from estimator_trainer.jobs.platforms import kubernetes
+from estimator_trainer.jobs.platforms import source_package
+from estimator_trainer.jobs.platforms import tfjob
+from estimator_trainer.jobs.platforms import yaml_text
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# The settings that name a file or a directory which every task opens by itself.
+_PATHS = ("model_dir", "params_file", "warm_start_from")
+_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
+
+
+def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...]) -> str:
+    """Writes the job's files into its output_dir.
+
+    Args:
+      job: The job, and for which platform.
+      config: The settings of every task.
+      flags: The same as words of the command line, which go into the job unchanged.
+
+    Returns:
+      What was written, and the commands to type next.
+
+    Raises:
+      ConfigError: if the job could not run, with every problem; then nothing is written.
+    """
+    plan = _ready_plan(job, config, flags)
+    # Without an image the package goes into a container of Vertex AI's.
+    tensorflow = (source_package.tensorflow_here() if job.image else
+                  google_cloud.EXECUTOR_TENSORFLOW)
+    used = [plugin for plugin in (plan.model, plan.data) if plugin]
+    contents = {**_job_file(job, config, flags),
+                source_package.NAME: source_package.archive(used, tensorflow)}
+    if job.image:
+        contents["Dockerfile"] = dockerfile.text(
+            source_package.NAME, tensorflow, job.gpus).encode()
+    folder = pathlib.Path(job.output_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise errors.ConfigError(
+            f"output_dir is {job.output_dir!r} (from --output_dir), which cannot be written:"
+            f" {error.strerror}; expected a directory, existing or not. For example:"
+            " --output_dir=manifest") from error
+    return "\n".join([*(f"wrote {folder / name}" for name in contents),
+                      *_warnings(job, config), "Next:",
+                      *(f"  {line}" for line in _commands(job, config))])
+
+
+def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> run_plan.Plan:
+    """Returns the plan of the job's tasks.
+
+    Raises:
+      ConfigError: with every problem, one a line.
+    """
+    # The roles and their numbers decide, and they are the same on every platform.
+    tasks = [task_config.parse(kubernetes.tf_config(job, role, str(index)))
+             for role, index in job.tasks]
+    plan = run_plan.for_job(config, tasks)
+    problems = [*plan.problems, *_path_problems(config, flags),
+                *kubernetes.name_problems(job.name)]
+    if job.image and not _IMAGE.fullmatch(job.image):
+        problems.append(f"image is {job.image!r} (from --image); expected the name of a container"
+                        " image. For example: --image=REGISTRY/digits:1")
+    if job.chief_name != "chief" and job.platform != "ai-platform":
+        problems.append(f"chief_name is {job.chief_name!r} (from --chief_name), a role that"
+                        f" {job.platform} does not write into TF_CONFIG. For example:"
+                        " --chief_name=chief --evaluator=1")
+    if job.platform in ("tfjob", "kubernetes"):
+        problems += kubernetes.problems(job)
+    else:
+        problems += google_cloud.problems(job, config)
+    if problems:
+        raise errors.ConfigError("\n".join(problems))
+    return plan
+
+
+def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
+    """Returns a sentence for each flag whose value means something on this machine only."""
+    problems = []
+    for name in _PATHS:
+        path = getattr(config, name)
+        if path and not path.startswith("/") and "://" not in path:
+            root = "/shared" if name == "params_file" else "gs://bucket"
+            problems.append(
+                f"{name} is {path!r} (from --{name}), relative to a directory of this machine;"
+                " expected a path that every task can open. For example:"
+                f" -- --{name}={root}/{path.rpartition('/')[2]}")
+    for pair in config.param:
+        if pair.partition("=")[2].startswith(("./", "../")):
+            problems.append(
+                f"param {pair!r} (from --param) names a file of this machine, which the job does"
+                " not pack; expected a path that every task can open, or for code a plug-in that"
+                " imports it. For example: -- --model_fn=./my_plugin.py")
+    for flag in flags:
+        if flag.lstrip("-").partition("=")[0] == "flagfile" and flag.startswith("-"):
+            problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"
+                            " flags themselves. For example: -- --model_dir=gs://bucket/job")
+        if not _is_utf8(flag):
+            problems.append(f"{flag!r} (after `--`) is not UTF-8, as the text of a job must be;"
+                            " expected another value.")
+    return problems
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _job_file(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    """Returns the job's file: its name and its content."""
+    values: list[dict[str, Any]]
+    if job.platform == "tfjob":
+        values, comment = tfjob.objects(job, flags), tfjob.COMMENT
+    elif job.platform == "kubernetes":
+        values, comment = kubernetes.objects(job, flags), kubernetes.COMMENT
+    elif job.platform == "vertex":
+        values = [google_cloud.custom_job(job, config, flags, source_package.NAME)]
+        comment = google_cloud.VERTEX_COMMENT
+        if google_cloud.has_empty_pool(job):
+            body = {"displayName": job.name, "jobSpec": values[0]}
+            return {"job.json": (json.dumps(body, indent=2) + "\n").encode()}
+    else:
+        values = [google_cloud.training_job(job, config, flags)]
+        comment = google_cloud.AI_PLATFORM_COMMENT
+    return {"job.yaml": yaml_text.documents(values, comment).encode()}
+
+
+def _commands(job: JobConfig, config: TrainerConfig) -> list[str]:
+    folder = shlex.quote(str(pathlib.Path(job.output_dir)))
+    lines = []
+    if job.image:
+        lines = [f"docker build -t {job.image} {folder}", f"docker push {job.image}"]
+    if job.platform == "tfjob":
+        return lines + tfjob.commands(job, folder)
+    if job.platform == "kubernetes":
+        return lines + kubernetes.commands(job, folder)
+    return lines + google_cloud.commands(job, config, folder, source_package.NAME)
+
+
+def _warnings(job: JobConfig, config: TrainerConfig) -> list[str]:
+    """Returns a line if the model_dir is inside each task's own container."""
+    folder = config.model_dir
+    mounted = {"vertex": "/gcs/", "ai-platform": "//"}.get(
+        job.platform, f"{job.volume.partition(':')[2].rstrip('/')}/" if job.volume else "//")
+    if "://" in folder or f"{folder}/".startswith(mounted):
+        return []
+    advice = ("--volume=CLAIM:PATH above it, or " if job.platform in ("tfjob", "kubernetes")
+              else "")
+    return [f"WARNING: model_dir is {folder!r} (from --model_dir), and nothing mounts it: each task"
+            f" would see a directory of its own, lost with its container. Expected {advice}a"
+            " bucket. For example: -- --model_dir=gs://bucket/job"]

@@ -1,0 +1,1 @@
+"""Platforms: a job in the words of each scheduler."""

@@ -1,0 +1,168 @@
+"""Kubernetes without an operator: an Indexed Job a role, a headless Service, a NetworkPolicy.
+
+Kubernetes itself completes each pod's TF_CONFIG with the pod's index, and gives the pod its name:
+https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode
+https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Sequence
+
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.job_config import ROLES
+
+COMMENT = """\
+Written by `estimator-trainer manifest`. One Job a role; every pod runs the same command line.
+Exit codes 1 (failed) and 2 (configuration) end their Job at once; 142 (a task was lost), 143
+(stopped after saving a checkpoint) and a kill are retried, --max_restarts times a task.
+Needs Kubernetes 1.26 or newer, and a network that keeps to a NetworkPolicy."""
+
+CONTAINER = "tensorflow"
+PORT = 2222
+_INDEX = "$(INDEX)"
+# A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
+# characters, is NAME-evaluator-INDEX.
+_NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
+# RFC 1123.
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
+# A task has 25 s to its next step; then the checkpoint is saved.
+_GRACE_SECS = 120
+_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+
+
+def problems(job: JobConfig) -> list[str]:
+    """Returns a sentence for each setting that Kubernetes would not take."""
+    found = []
+    if not _LABEL.fullmatch(job.namespace):
+        found.append(
+            f"namespace is {job.namespace!r} (from --namespace); expected at most 63 lower-case"
+            " letters, digits and inner `-`. For example: --namespace=default")
+    if not job.image:
+        found.append("image is missing (no --image); expected the name to push the Dockerfile's"
+                     " image to. For example: --image=REGISTRY/digits:1")
+    claim, _, path = job.volume.partition(":")
+    if job.volume and not (_LABEL.fullmatch(claim) and path.startswith("/")):
+        found.append(f"volume is {job.volume!r} (from --volume); expected CLAIM:PATH, the name of"
+                     " a PersistentVolumeClaim and an absolute path. For example:"
+                     " --volume=training:/shared")
+    return found
+
+
+def name_problems(name: str) -> list[str]:
+    """Returns a sentence if a job of this name would have no host names."""
+    if _NAME.fullmatch(name):
+        return []
+    return [f"name is {name!r} (from --name); expected at most 40 lower-case letters, digits and"
+            " inner `-`, a letter first, because host names are made of it. For example:"
+            " --name=digits"]
+
+
+def objects(job: JobConfig, flags: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the Service, the NetworkPolicy and the Jobs.
+
+    Args:
+      job: The job.
+      flags: The flags of every task.
+    """
+    return [_service(job), network_policy(job, _labels(job)),
+            *(_job(job, role, flags) for role in ROLES if getattr(job, role))]
+
+
+def commands(job: JobConfig, folder: str) -> list[str]:
+    """Returns what to type to run the job, and to follow it."""
+    names = " ".join(f"job/{job.name}-{role}" for role in ROLES if getattr(job, role))
+    follow = f"{job.name}-{'chief' if job.chief else 'worker'}"
+    return [f"kubectl apply -f {folder}/job.yaml",
+            f"kubectl logs -n {job.namespace} -f job/{follow}",
+            f"kubectl delete -n {job.namespace} {names}   # before another run"]
+
+
+def tf_config(job: JobConfig, role: str, index: str = _INDEX) -> str:
+    """Returns TF_CONFIG's text in a pod; its index is for Kubernetes to put in, or given."""
+    # The evaluator is listed for all to know that there is one.
+    cluster = {each: [f"{job.name}-{each}-{i}.{job.name}:{PORT}"
+                      for i in range(getattr(job, each))]
+               for each in ROLES if getattr(job, each)}
+    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
+    return text.replace(json.dumps(_INDEX), index)
+
+
+def metadata(job: JobConfig, name: str) -> dict[str, Any]:
+    """Returns an object's metadata."""
+    return {"name": name, "namespace": job.namespace, "labels": _labels(job)}
+
+
+def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
+    """Returns a policy that lets nobody but the job's own pods reach them.
+
+    TensorFlow's gRPC asks nobody who they are, and runs whatever graph it is sent
+    (https://github.com/tensorflow/tensorflow/blob/master/SECURITY.md).
+    """
+    rule: dict[str, Any] = {"from": [{"podSelector": {"matchLabels": labels}}]}
+    if not job.gpus:
+        # NCCL listens on ports of its own choice, so with GPUs every port is open to the job.
+        rule["ports"] = [{"protocol": "TCP", "port": PORT}]
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+            "metadata": metadata(job, job.name),
+            "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"],
+                     "ingress": [rule]}}
+
+
+def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -> dict[str, Any]:
+    """Returns the spec of a role's pods: one container, which runs the program."""
+    resources: dict[str, Any] = {
+        "requests": {"cpu": str(job.cpus), "memory": f"{job.memory_gib}Gi"},
+        "limits": {"memory": f"{job.memory_gib}Gi"}}
+    if job.gpus and role in ("chief", "worker"):
+        resources["limits"]["nvidia.com/gpu"] = str(job.gpus)
+    container: dict[str, Any] = {
+        "name": CONTAINER, "image": job.image, "command": ["estimator-trainer"],
+        # Kubernetes reads $(NAME) in an argument, and $$ as one $.
+        "args": [flag.replace("$", "$$") for flag in flags],
+        "ports": [{"name": port_name, "containerPort": PORT}], "resources": resources}
+    spec: dict[str, Any] = {"terminationGracePeriodSeconds": _GRACE_SECS,
+                            "containers": [container]}
+    if job.volume:
+        claim, _, path = job.volume.partition(":")
+        container["volumeMounts"] = [{"name": "shared", "mountPath": path}]
+        spec["volumes"] = [{"name": "shared", "persistentVolumeClaim": {"claimName": claim}}]
+    return spec
+
+
+def _labels(job: JobConfig) -> dict[str, str]:
+    return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
+
+
+def _service(job: JobConfig) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(job, job.name),
+            # A task looks its peers up before they are ready, and some never serve.
+            "spec": {"clusterIP": "None", "publishNotReadyAddresses": True,
+                     "selector": _labels(job), "ports": [{"name": "grpc", "port": PORT}]}}
+
+
+def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
+    count = getattr(job, role)
+    spec = pod_spec(job, role, flags, "grpc")
+    spec |= {"subdomain": job.name, "restartPolicy": "Never"}
+    spec["containers"][0]["env"] = [
+        # Before TF_CONFIG, which mentions it.
+        {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
+        {"name": "TF_CONFIG", "value": tf_config(job, role)}]
+    labels = _labels(job) | {"app.kubernetes.io/component": role}
+    return {
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": metadata(job, f"{job.name}-{role}"),
+        "spec": {
+            "completionMode": "Indexed", "completions": count, "parallelism": count,
+            # For a role's tasks together: one lost ps ends every worker with 142.
+            "backoffLimit": job.max_restarts * count,
+            "podFailurePolicy": {"rules": [
+                {"action": "FailJob", "onExitCodes": {
+                    "containerName": CONTAINER, "operator": "In", "values": [1, 2]}},
+                # A pod that was evicted, or lost its node, has not failed.
+                {"action": "Ignore",
+                 "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
+            "template": {"metadata": {"labels": labels}, "spec": spec}}}

@@ -1,0 +1,166 @@
+"""The source package: this program, its plug-ins and the user's, for pip to install elsewhere.
+
+    estimator_trainer-0.1.0.tar.gz
+        setup.py
+        estimator_trainer/, model_fns/, input_fns/    as installed here
+        my_team/                                      --model_fn=my_team.models.ctr
+        estimator_trainer_job/my_model.py             --model_fn=./my_model.py
+"""
+
+from __future__ import annotations
+
+import ast
+import glob
+import gzip
+import io
+import pathlib
+import sys
+import tarfile
+from typing import Iterator, Mapping, Sequence
+
+from estimator_trainer import __version__
+from estimator_trainer import versions
+from estimator_trainer.plan import module_files
+from estimator_trainer.plan import plugins
+
+STEM = f"estimator_trainer-{__version__}"
+NAME = f"{STEM}.tar.gz"
+# The folder of the package estimator_trainer.
+_HERE = pathlib.Path(__file__).parents[2]
+_ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}
+
+
+def archive(used: Sequence[plugins.Plugin], tensorflow: str) -> bytes:
+    """Returns the package, the same bytes for the same sources.
+
+    Args:
+      used: The job's plug-ins.
+      tensorflow: TensorFlow's version there, such as "2.15".
+    """
+    files = _own_files()
+    for plugin in used:
+        files |= _plugin_files(plugin, files)
+    files["setup.py"] = _setup(files, tensorflow).encode()
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in sorted(files.items()):
+            entry = tarfile.TarInfo(f"{STEM}/{name}")
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    return gzip.compress(buffer.getvalue(), mtime=0)
+
+
+def tensorflow_here() -> str:
+    """Returns the version of TensorFlow to install elsewhere: as here, or the newest tested."""
+    found = versions.installed().tensorflow
+    newest = ".".join(map(str, versions.NEWEST_TESTED))
+    return ".".join(found.split(".")[:2]) if found else newest
+
+
+def requirements(tensorflow: str) -> list[str]:
+    """Returns what pip is to install beside the package, at one version of TensorFlow."""
+    lines = (_HERE / "requirements.txt").read_text().splitlines()
+    pins = [f"tensorflow=={tensorflow}.*", f"tf_keras=={tensorflow}.*"]
+    if tensorflow == ".".join(map(str, versions.NATIVE)):
+        # A newer one wants protobuf 5 without saying so, which this TensorFlow does not.
+        pins.append("tensorflow-metadata<1.17")
+    return [line for line in lines if not line.startswith("#")] + pins
+
+
+def _own_files() -> dict[str, bytes]:
+    files = _tree(_HERE, _HERE.name)
+    for kind in plugins.ARGUMENTS:
+        for folder in module_files.folders(f"{kind}s"):
+            files = _tree(folder, folder.name) | files
+    return files
+
+
+def _plugin_files(plugin: plugins.Plugin, known: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Returns a plug-in's module, or its whole package, with the neighbours that they import."""
+    path = pathlib.Path(plugin.path)
+    top = plugin.module.partition(".")[0]
+    if plugin.is_file:
+        target = plugin.name.rpartition(":")[0] if ":" in plugin.name else plugin.name
+        place = pathlib.PurePosixPath(module_files.PACKED, module_files.packed_place(target))
+        root, prefix, start = path.parent, f"{place.parent}/", path
+        files = {f"{module_files.PACKED}/__init__.py": b"", str(place): path.read_bytes()}
+    elif any(name.startswith(f"{top}/") for name in known):
+        return {}
+    else:
+        depth = plugin.module.count(".") + (path.name == "__init__.py")
+        root, prefix = path.parents[depth], ""
+        start, files = root / top, _tree(root / top, top)
+    if {"site-packages", "dist-packages"} & set(root.parts):
+        # Its neighbours are all that is installed.
+        return files
+    for found in _neighbours(start, root):
+        files |= (_tree(found, prefix + found.name) if found.is_dir() else
+                  {prefix + found.name: found.read_bytes()})
+    return files
+
+
+def _neighbours(start: pathlib.Path, root: pathlib.Path) -> set[pathlib.Path]:
+    """Returns the modules and packages in `root` that `start` imports, and so on from each."""
+    found: set[pathlib.Path] = {start}
+    unread = [start]
+    while unread:
+        path = unread.pop()
+        for source in path.rglob("*.py") if path.is_dir() else [path]:
+            for name in _imported(source) - set(sys.stdlib_module_names):
+                for each in (root / f"{name}.py", root / name):
+                    if each not in found and (each.is_file() or any(each.glob("*.py"))):
+                        found.add(each)
+                        unread.append(each)
+    return found - {start}
+
+
+def _imported(source: pathlib.Path) -> set[str]:
+    """Returns the top-level names that a module imports."""
+    names: set[str] = set()
+    try:
+        tree = ast.parse(source.read_bytes())
+    except SyntaxError:
+        # A template, or for another Python; the plug-ins themselves have been read before.
+        return names
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(node.module or "")
+    # This program and its plug-ins are there in any case.
+    own = {_HERE.name, *(f"{kind}s" for kind in plugins.ARGUMENTS)}
+    return {name.partition(".")[0] for name in names} - own
+
+
+def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:
+    """Returns the files below a folder by their names in the package."""
+    def wanted() -> Iterator[pathlib.Path]:
+        for path in folder.rglob("*"):
+            parts = path.relative_to(folder).parts
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
+            if path.is_file() and not hidden:
+                yield path
+
+    return {f"{prefix}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+            for path in wanted()}
+
+
+def _setup(files: Mapping[str, bytes], tensorflow: str) -> str:
+    """Returns the package's setup.py: every file named, so that none depends on a pattern."""
+    tops: dict[str, list[str]] = {}
+    packages: set[str] = set()
+    for name in sorted(files):
+        top, _, rest = name.partition("/")
+        if rest:
+            tops.setdefault(top, []).append(glob.escape(rest))
+            parts = name.split("/")[:-1]
+            if name.endswith(".py") and all(part.isidentifier() for part in parts):
+                packages.add(".".join(parts))
+    arguments = {
+        "name": "estimator_trainer", "version": __version__, "python_requires": ">=3.10,<3.14",
+        "packages": sorted(packages | set(tops)),
+        "py_modules": sorted(name[:-3] for name in files if "/" not in name),
+        "package_data": tops, "install_requires": requirements(tensorflow),
+        "entry_points": _ENTRY_POINTS}
+    lines = [f"    {key}={value!r}," for key, value in arguments.items()]
+    return "\n".join(["import setuptools", "", "setuptools.setup(", *lines, ")", ""])

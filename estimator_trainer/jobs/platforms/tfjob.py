@@ -1,0 +1,56 @@
+"""Kubeflow's TFJob v1, whose operator gives every pod its TF_CONFIG.
+
+https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from estimator_trainer.jobs.platforms import kubernetes
+from estimator_trainer.settings.job_config import JobConfig
+
+COMMENT = """\
+Written by `estimator-trainer manifest`, for Kubeflow's training operator v1.
+restartPolicy ExitCode: 1 to 127 fail the job (1 failed, 2 configuration), 128 to 255 restart the
+pod (142 a task was lost, 143 stopped after saving a checkpoint, 137 killed).
+cleanPodPolicy None: the ps, the workers and the evaluator end by themselves, within seconds of
+the chief, and their logs and exit codes stay readable until the TFJob is deleted."""
+
+_KEYS = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
+
+
+def objects(job: JobConfig, flags: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the NetworkPolicy and the TFJob.
+
+    Args:
+      job: The job.
+      flags: The flags of every task.
+    """
+    replicas = {key: _replicas(job, role, flags) for role, key in _KEYS.items()
+                if getattr(job, role)}
+    policy = kubernetes.network_policy(job, {"training.kubeflow.org/job-name": job.name})
+    return [policy, {
+        "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+        "metadata": kubernetes.metadata(job, job.name),
+        "spec": {
+            # "" ends the job with its chief, or else worker 0, who wait for the final evaluation.
+            "successPolicy": "",
+            "runPolicy": {"cleanPodPolicy": "None",
+                          "backoffLimit": job.max_restarts * len(job.tasks)},
+            "tfReplicaSpecs": replicas}}]
+
+
+def commands(job: JobConfig, folder: str) -> list[str]:
+    """Returns what to type to run the job, and to follow it."""
+    head = f"{job.name}-{'chief' if job.chief else 'worker'}-0"
+    return [f"kubectl apply -f {folder}/job.yaml",
+            f"kubectl logs -n {job.namespace} -f pod/{head}",
+            f"kubectl delete -n {job.namespace} tfjob/{job.name}   # before another run"]
+
+
+def _replicas(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
+    # The operator looks for a container and a port of these names.
+    pod = kubernetes.pod_spec(job, role, flags, "tfjob-port")
+    return {"replicas": getattr(job, role), "restartPolicy": "ExitCode",
+            "template": {"spec": pod}}

@@ -1,0 +1,53 @@
+"""The machine: its cores and its GPUs, as they are known without TensorFlow."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+# The CUDA_VISIBLE_DEVICES of a process that is to use no GPU.
+NO_GPU = "-1"
+_LIST_GPUS_SECS = 10
+
+
+def listed_gpus(limit_secs: float) -> list[str]:
+    """Returns a line for each GPU, such as "GPU 0: NVIDIA H100 80GB HBM3 (UUID: ...)".
+
+    Args:
+      limit_secs: How long nvidia-smi may take.
+
+    Raises:
+      FileNotFoundError: if there is no nvidia-smi.
+      OSError, TimeoutExpired: if it fails.
+    """
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        raise FileNotFoundError("no nvidia-smi on this machine")
+    ran = subprocess.run([program, "-L"], capture_output=True, text=True, check=False,
+                         timeout=limit_secs)
+    return [line for line in ran.stdout.splitlines() if line.startswith("GPU ")]
+
+
+def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
+    """Returns the ids of the GPUs that this process may use.
+
+    Args:
+      cuda_visible_devices: The variable of that name; None if it is not set.
+    """
+    if cuda_visible_devices is not None:
+        ids = [part.strip() for part in cuda_visible_devices.split(",")]
+        # What follows an invalid id is not seen (CUDA C++ Programming Guide, J.2).
+        invalid = next((i for i, part in enumerate(ids) if part in ("", NO_GPU)), len(ids))
+        return ids[:invalid]
+    try:
+        return [str(i) for i in range(len(listed_gpus(_LIST_GPUS_SECS)))]
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+
+
+def num_cores() -> int:
+    """Returns how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,163 @@
+"""Params: the one dict that both plug-ins receive, typed by their defaults.
+
+The Estimator passes the same `params` to `model_fn` and `input_fn`, so their DEFAULT_PARAMS are
+merged, then --params_file, then --param; what only the data knows comes in last (`with_data`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from typing import Any, Mapping, Sequence
+
+from estimator_trainer import errors
+from estimator_trainer.plan import plugins
+
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+@dataclasses.dataclass(frozen=True)
+class Params:
+    """The merged params.
+
+    Attributes:
+      values: Every key with its value.
+      given: The keys that the user set; the data does not override them.
+    """
+
+    values: Mapping[str, Any]
+    given: frozenset[str]
+
+    def with_data(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the dict for the plug-ins: `known` fills keys that exist and were not given."""
+        filled = {k: v for k, v in known.items() if k in self.values and k not in self.given}
+        return {**self.values, **filled}
+
+
+def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
+          params_file: str) -> Params:
+    """Merges the plug-ins' defaults with what the user set.
+
+    Args:
+      model: The model_fn plug-in.
+      data: The input_fn plug-in.
+      pairs: `key=value` texts of --param, the last of a key wins.
+      params_file: Path of a JSON object, or "".
+
+    Raises:
+      ConfigError: naming every unknown key, value of a wrong type, or clash of defaults.
+    """
+    defaults, problems = _defaults(model, data)
+    # A module without DEFAULT_PARAMS (plain Estimator code) says nothing of its keys.
+    is_open = model.default_params is None or data.default_params is None
+    given: dict[str, Any] = {}
+    for key, value, source in [*_from_file(params_file), *_from_pairs(pairs)]:
+        if key not in defaults and not is_open:
+            problems.append(f"param {key!r} (from {source}) is unknown; expected one of"
+                            f" {', '.join(sorted(defaults)) or '(no params)'}."
+                            f"{errors.near_match(key, defaults)}")
+            continue
+        try:
+            given[key] = _typed(value, defaults.get(key))
+        except ValueError as error:
+            problems.append(f"param {key} is {value!r} (from {source}); expected {error}."
+                            f" For example: --param {key}={_as_text(defaults[key])}")
+    if problems:
+        raise errors.ConfigError("\n".join(problems))
+    return Params({**defaults, **given}, frozenset(given))
+
+
+def _defaults(model: plugins.Plugin, data: plugins.Plugin) -> tuple[dict[str, Any], list[str]]:
+    first, second = model.default_params or {}, data.default_params or {}
+    clashes = [
+        f"param {key} defaults to {first[key]!r} in {model.path} but to {second[key]!r} in"
+        f" {data.path}; expected one default, since both plug-ins receive the same params."
+        for key in sorted(first.keys() & second.keys()) if first[key] != second[key]
+    ]
+    return {**first, **second}, clashes
+
+
+def _from_file(params_file: str) -> list[tuple[str, Any, str]]:
+    if not params_file:
+        return []
+    source = f"--params_file={params_file}"
+    try:
+        content = json.loads(pathlib.Path(params_file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise errors.ConfigError(
+            f"params_file is {params_file!r} (from --params_file), which cannot be read:"
+            f" {error.strerror}; expected a JSON file.") from error
+    except ValueError as error:
+        raise errors.ConfigError(
+            f"params_file is {params_file!r} (from --params_file), which is not JSON: {error};"
+            ' expected an object. For example: {"learning_rate": 0.1}') from error
+    if not isinstance(content, dict):
+        raise errors.ConfigError(
+            f"params_file is {params_file!r} (from --params_file), which holds a JSON"
+            f' {type(content).__name__}; expected an object. For example: {{"learning_rate": 0.1}}')
+    return [(key, value, source) for key, value in content.items()]
+
+
+def _from_pairs(pairs: Sequence[str]) -> list[tuple[str, Any, str]]:
+    malformed = [pair for pair in pairs if not pair.partition("=")[1]]
+    if malformed:
+        raise errors.ConfigError(
+            f"param is {malformed[0]!r} (from --param); expected key=value. For example:"
+            " --param learning_rate=0.1")
+    split = (pair.partition("=") for pair in pairs)
+    return [(key.strip(), value, f"--param {key.strip()}") for key, _, value in split]
+
+
+def _typed(value: Any, default: Any) -> Any:
+    """Converts `value`, a flag's text or a JSON value, to the type of `default`.
+
+    Raises:
+      ValueError: saying what was expected.
+    """
+    if default is None:
+        return _guess(value)
+    if isinstance(default, bool):
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in _BOOLEANS and isinstance(value, str):
+            return _BOOLEANS[value.lower()]
+        raise ValueError("true or false")
+    if isinstance(default, (int, float)):
+        return _number(value, type(default))
+    if isinstance(default, str):
+        if isinstance(value, str):
+            return value
+        raise ValueError("a string")
+    parsed = _guess(value)
+    if isinstance(parsed, (list, tuple)) and isinstance(default, (list, tuple)):
+        return type(default)(parsed)
+    if isinstance(parsed, dict) and isinstance(default, dict):
+        return parsed
+    raise ValueError(f"a JSON {'object' if isinstance(default, dict) else 'list'}")
+
+
+def _number(value: Any, kind: type[int] | type[float]) -> int | float:
+    expected = "an integer" if kind is int else "a number"
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(expected)
+    if kind is int and isinstance(value, float):
+        raise ValueError(expected)
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise ValueError(expected) from error
+
+
+def _guess(value: Any) -> Any:
+    """Reads text as JSON where it is JSON (`0.1`, `true`, `[1, 2]`), else leaves it a string."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

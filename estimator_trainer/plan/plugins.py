@@ -1,0 +1,240 @@
+"""Plug-ins: from a name on the command line to a `model_fn` or an `input_fn`.
+
+`find` reads a module's source without importing it, so `check` and `list` need no TensorFlow and
+a mistake shows at once; `load` imports it.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import importlib.util
+import inspect
+import pathlib
+import sys
+import traceback
+import types
+from typing import Any, Callable, Mapping
+
+from estimator_trainer import errors
+from estimator_trainer.plan import module_files
+from estimator_trainer.plan import param_defaults
+
+# The arguments the Estimator passes, by name, to the functions of each kind.
+ARGUMENTS = {
+    "model_fn": ("features", "labels", "mode", "params", "config"),
+    "input_fn": ("mode", "params", "config", "input_context"),
+}
+# Those passed to the methods of a class in a model_fn's place; see iteration_model.py.
+METHODS = {
+    "__init__": ("mode", "params", "config"),
+    "build_model": (*ARGUMENTS["model_fn"], "global_step", "is_chief", "sync", "num_replicas"),
+    "get_init_fn": (),
+    "train": ("session", "num_global_step"),
+    "after_train": ("session",),
+}
+_REQUIRED_METHODS = ("build_model", "train")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plugin:
+    """A plug-in's module as its source tells, before it is imported.
+
+    Attributes:
+      kind: "model_fn" or "input_fn"; also the name of the flag and of the default function.
+      name: What the user typed.
+      module: The import name; a file's stem for a plug-in given as a file.
+      path: The source file.
+      function: The name in the module, of the function or of a class in a model_fn's place.
+      is_file: Whether the plug-in was given as a file.
+      default_params: The module's DEFAULT_PARAMS, or None when it declares none.
+      doc: The first line of the module's docstring.
+    """
+
+    kind: str
+    name: str
+    module: str
+    path: str
+    function: str
+    is_file: bool
+    default_params: Mapping[str, Any] | None
+    doc: str
+
+
+def available(kind: str) -> list[str]:
+    """Returns the bare names of the project's own plug-ins of this kind, sorted."""
+    found = [path for folder in module_files.folders(f"{kind}s") for path in folder.glob("*.py")]
+    return sorted(path.stem for path in found if not path.stem.startswith("_"))
+
+
+def find(kind: str, name: str) -> Plugin:
+    """Finds the plug-in called `name` without importing it.
+
+    Args:
+      kind: "model_fn" or "input_fn".
+      name: A bare name (`cnn`), a dotted module (`my_team.models.ctr`) or a file
+        (`./my_model.py`), each with an optional `:function`.
+
+    Raises:
+      ConfigError: if there is no such module or function, or its source does not parse.
+    """
+    target, _, function = name.rpartition(":") if ":" in name else (name, "", kind)
+    path: pathlib.Path | None
+    is_file = target.endswith(".py") or "/" in target
+    if is_file:
+        path, module = _file(target), pathlib.Path(target).stem
+    elif "." in target:
+        path, module = module_files.of_module(target), target
+    else:
+        module = f"{kind}s.{target}"
+        path = module_files.of_module(module) if target.isidentifier() else None
+    if path is None or not path.is_file():
+        raise errors.ConfigError(_not_found(kind, name, target))
+    return _read(kind, name, module, path, function, is_file)
+
+
+def load(plugin: Plugin) -> tuple[Callable[..., Any], types.ModuleType]:
+    """Imports the plug-in.
+
+    Returns:
+      The function and its module.
+
+    Raises:
+      ConfigError: if the import fails, or the function is missing or takes what the Estimator
+        does not pass.
+    """
+    module = _import(plugin)
+    function = getattr(module, plugin.function, None)
+    if not callable(function):
+        raise errors.ConfigError(
+            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but {plugin.function!r} in"
+            f" {plugin.path} is {'missing' if function is None else 'not a function'}; expected"
+            f" a function. For example: --{plugin.kind}={plugin.name.rpartition(':')[0]}:NAME")
+    _check_arguments(plugin, function)
+    return function, module
+
+
+def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Returns the names of the arguments `function` takes; `**kwargs` counts as all of them."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return tuple(dict.fromkeys(ARGUMENTS["model_fn"] + ARGUMENTS["input_fn"]))
+    return tuple(p.name for p in parameters)
+
+
+def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
+    """Calls `function` with those of the known arguments that it takes, by name."""
+    parameters = inspect.signature(function).parameters.values()
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    names = known if takes_all else [p.name for p in parameters if p.name in known]
+    return function(**{name: known[name] for name in names})
+
+
+def _file(target: str) -> pathlib.Path:
+    path = pathlib.Path(target).absolute()
+    copies = [folder / module_files.packed_place(target)
+              for folder in module_files.folders(module_files.PACKED)]
+    return next((copy for copy in [path, *copies] if copy.is_file()), path)
+
+
+def _not_found(kind: str, name: str, target: str) -> str:
+    known = available(kind)
+    own_file = pathlib.Path(f"{target}.py")
+    advice = (f"--{kind}=./{own_file}" if own_file.is_file() else
+              f"--{kind}={known[0]}, or a module or file of your own: --{kind}=./my_{kind}.py")
+    return (f"{kind} is {name!r} (from --{kind}), and there is no such plug-in; expected one of"
+            f" {', '.join(known)}, a dotted module or a file."
+            f"{errors.near_match(target, known)} For example: {advice}")
+
+
+def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
+          is_file: bool) -> Plugin:
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except (SyntaxError, UnicodeDecodeError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise errors.ConfigError(
+            f"{kind} is {name!r} (from --{kind}), but {path}{line} is not valid Python:"
+            f" {error.msg if isinstance(error, SyntaxError) else error}") from error
+    names = _bound_names(tree)
+    if function not in names and "*" not in names:
+        kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
+        defined = sorted(n.name for n in tree.body if isinstance(n, kinds))
+        raise errors.ConfigError(
+            f"{kind} is {name!r} (from --{kind}), but {path} defines no {function!r}; expected"
+            f" one of {', '.join(defined) or '(it defines no function)'}. For example:"
+            f" --{kind}={name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")
+    doc = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return Plugin(kind, name, module, str(path), function, is_file,
+                  param_defaults.read(tree, path), doc)
+
+
+def _bound_names(tree: ast.Module) -> set[str]:
+    """Returns the names a module's top level binds; `*` for a star import."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+def _import(plugin: Plugin) -> types.ModuleType:
+    folder = str(pathlib.Path(plugin.path).parent if plugin.is_file else pathlib.Path.cwd())
+    if folder not in sys.path:
+        # As `python my_model.py` would, so that the module finds its neighbours.
+        sys.path.append(folder)
+    try:
+        if not plugin.is_file:
+            return importlib.import_module(plugin.module)
+        loaded = sys.modules.get(plugin.module)
+        if loaded is not None and getattr(loaded, "__file__", None) == plugin.path:
+            return loaded
+        spec = importlib.util.spec_from_file_location(plugin.module, plugin.path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(plugin.module, module)
+        spec.loader.exec_module(module)
+        return module
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == plugin.path]
+        frame = own[-1] if own else frame
+        raise errors.ConfigError(
+            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but its import fails:"
+            f" {type(error).__name__}: {error} ({frame.filename}, line {frame.lineno}:"
+            f" `{frame.line}`)") from error
+
+
+def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
+    if not inspect.isclass(function):
+        _check_function(plugin, function, ARGUMENTS[plugin.kind])
+        return
+    missing = [name for name in _REQUIRED_METHODS if not hasattr(function, name)]
+    if plugin.kind != "model_fn" or missing:
+        raise errors.ConfigError(
+            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), and {plugin.function!r} in"
+            f" {plugin.path} is a class" +
+            (f" without {' and '.join(missing)}; expected a function, or a class with"
+             f" {' and '.join(_REQUIRED_METHODS)}." if plugin.kind == "model_fn" else
+             "; expected a function."))
+    for name, allowed in METHODS.items():
+        if hasattr(function, name) and getattr(function, name) is not object.__init__:
+            _check_function(plugin, getattr(function, name), ("self", *allowed))
+
+
+def _check_function(plugin: Plugin, function: Callable[..., Any], allowed: tuple[str, ...]) -> None:
+    unknown = [
+        p.name for p in inspect.signature(function).parameters.values()
+        if p.name not in allowed and p.default is p.empty and
+        p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+    ]
+    if unknown:
+        raise errors.ConfigError(
+            f"{plugin.kind} {plugin.name!r} ({plugin.path}) takes {', '.join(unknown)}, which the"
+            f" Estimator does not pass; expected some of {', '.join(allowed)}. For example:"
+            f" def {function.__name__}({', '.join(allowed[:3])}): ...")

@@ -1,0 +1,61 @@
+"""`evaluate` and `export`: what is done with checkpoints after training, in one process."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.estimator import builder
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.roles import preflight
+from estimator_trainer.steps import progress
+
+
+def evaluate(plan: Plan) -> list[dict[str, Any]]:
+    """Evaluates the checkpoints that `config.checkpoint` means.
+
+    Returns:
+      The metrics of each, oldest first, `global_step` included.
+    """
+    paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
+    parts = loaded_plugins.load(plan)
+    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    hook = progress.EvaluationProgress()
+    evaluations = []
+    with KeptEvaluation(single, parts.input_fn, [hook]).used_by(single):
+        for path in paths:
+            fits = preflight.CheckpointFit(plan.config, path)
+            with fits.explained():
+                metrics = exporters.plain_metrics(single.evaluate(
+                    parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
+                    checkpoint_path=path))
+            exporters.log_evaluation(metrics, hook)
+            evaluations.append(metrics)
+    return evaluations
+
+
+def export(plan: Plan) -> str:
+    """Exports a SavedModel from the checkpoint that `config.checkpoint` means.
+
+    Returns:
+      Its path, `model_dir/export/manual/TIMESTAMP`.
+    """
+    if plan.config.checkpoint == "all":
+        raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); export takes one."
+                                 " For example: --checkpoint=latest")
+    [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
+    parts = loaded_plugins.load(plan)
+    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    exported = tf.compat.as_str_any(single.export_saved_model(
+        posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
+        checkpoint_path=path))
+    logging.info("exported step %d to %s", checkpoints.step_of(path), exported)
+    return exported

@@ -1,0 +1,219 @@
+"""How a role ends: the final evaluation and export, and what is reported."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any, Sequence
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination.job_state import JobState
+from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator.builder import Experiment
+from estimator_trainer.evaluation.exporters import EvaluationRecord
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import end_of_training
+from estimator_trainer.steps.end_of_training import EndOfTraining
+
+_POLL_SECS = 0.25
+_CHIEF_SAVES_SECS = 60.0
+_WORKER_ASKS_SECS = 10.0
+_WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
+                   tf.errors.FailedPreconditionError, tf.errors.UnknownError)
+_DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
+
+
+def is_trained(config: TrainerConfig) -> bool:
+    """Returns whether an earlier run has trained to the last step."""
+    return bool(config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
+
+
+def resume_finished(config: TrainerConfig, record: EvaluationRecord) -> tuple[int, str]:
+    """Returns step and reason of a run that has nothing to train; `record` gets what it did."""
+    step = checkpoints.latest_step(config.model_dir)
+    logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
+                 step, config.train_steps)
+    restore(config.model_dir, record, step)
+    return step, "train_steps"
+
+
+def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
+    """Puts into `record` what result.json says of the checkpoint of `step`, if it does."""
+    before = checkpoints.read_result(model_dir)
+    if before and before.status == "done" and before.step == step and before.metrics:
+        logging.info("step %d was evaluated before: see result.json", step)
+        record.checkpoint_path = checkpoints.latest(model_dir)
+        record.metrics = dict(before.metrics)
+        record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
+
+
+def wait_to_begin(state_reader: JobStateReader, stop: Stop, task: TaskConfig, config: TrainerConfig
+                  ) -> JobState | None:
+    """Waits until this worker can take part; returns how the job ended, if it has."""
+    is_synchronous = config.train_distribute == "multi_worker_mirrored"
+    while True:
+        now = state_reader.now()
+        if now and now.status != "running":
+            return state_reader.final_state()
+        if now and (not is_synchronous or state_reader.join(task.index)):
+            return None
+        stop.sleep(_POLL_SECS)
+        stop.check()
+
+
+def evaluate(experiment: Experiment, single: tf.estimator.Estimator, record: EvaluationRecord,
+             path: str) -> None:
+    """Evaluates one checkpoint and runs the exporters that follow every evaluation.
+
+    Args:
+      experiment: Its eval_spec is used.
+      single: An Estimator of the model that computes in this process alone.
+      record: Is one of the exporters, and remembers the evaluation.
+      path: The checkpoint.
+    """
+    spec = experiment.eval_spec
+    metrics = single.evaluate(spec.input_fn, steps=spec.steps, hooks=[record.progress],
+                              checkpoint_path=path)
+    _export(spec.exporters, single, path, metrics)
+
+
+def finish(experiment: Experiment, single: tf.estimator.Estimator, record: EvaluationRecord,
+           final: list[tf.estimator.Exporter]) -> None:
+    """Evaluates the last checkpoint and makes the final export, each if that is still undone.
+
+    Args:
+      experiment: The one that was trained.
+      single: An Estimator of the model that computes in this process alone.
+      record: What was evaluated so far.
+      final: Exporters of the final export.
+    """
+    latest = checkpoints.latest(single.model_dir, known=record.checkpoint_path)
+    if not latest:
+        logging.warning("training ended without a checkpoint: nothing to evaluate or export")
+        return
+    if record.checkpoint_path != latest:
+        evaluate(experiment, single, record, latest)
+    undone = [exporter for exporter in final
+              if not any(_folder(single, exporter) == posixpath.dirname(path)
+                         for path in record.exports)]
+    _export(undone, single, latest, record.metrics)
+
+
+def follow(task: TaskConfig, final_state: JobState) -> Result:
+    """Returns the result of a task that ends because training has ended.
+
+    Raises:
+      TrainerError: if training failed.
+      Interrupted: if it is to be continued.
+    """
+    chief = task.name_of("chief", 0)
+    if final_state.status == "failed":
+        raise errors.TrainerError(
+            f"training failed in {chief} ({final_state.reason}); its log says why")
+    if final_state.status in ("stopped", "lost"):
+        raise errors.Interrupted(final_state.status, final_state.reason, chief)
+    logging.info("training has ended at step %d: %s", final_state.step, final_state.reason)
+    return Result(task.name, "done", final_state.step, final_state.reason)
+
+
+def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStateReader) -> Result:
+    """Returns the result of a worker that has stopped training.
+
+    Raises:
+      Interrupted, TrainerError: as `follow`.
+    """
+    if end.reason in ("train_steps", "input_exhausted"):
+        return Result(task.name, "done", end.step, end.reason)
+    request = stop.request
+    if request and request.status != "stopping":
+        if end.is_synchronous:
+            # All stopped at the same step as this one; why, the chief has to be told.
+            state_reader.ask(request.status, request.reason, request.by)
+        return follow(task, JobState("", request.status, end.step, request.reason))
+    # The chief says why all of them stop, once it has saved.
+    final_state = state_reader.wait(_CHIEF_SAVES_SECS)
+    if final_state is None:
+        raise errors.Interrupted("lost", "the chief did not say why training ended", task.name)
+    return follow(task, final_state)
+
+
+def reason_of(end: EndOfTraining, stop: Stop) -> str:
+    """Returns why the chief stopped training; waits for that if a worker's ballot stopped it."""
+    if end.reason == end_of_training.ASKED_BY_ANOTHER:
+        stop.wait(_WORKER_ASKS_SECS)
+        stop.ask("stopped", end.reason, "a worker")
+    return end.reason
+
+
+def interrupted(config: TrainerConfig, task: TaskConfig,
+                interruption: errors.Interrupted) -> Result:
+    """Describes the end of a task that was asked to end before the job was done."""
+    step = checkpoints.latest_step(config.model_dir)
+    logging.warning("%s at step %d: %s (%s)%s", interruption.status, step, interruption.reason,
+                    interruption.by, "" if interruption.status == "failed" else
+                    "; the same command goes on from there")
+    return Result(task.name, interruption.status, step, interruption.reason)
+
+
+def explained(error: Exception, plan: Plan) -> Exception:
+    """Returns one sentence for an error that has nothing to do with code, else the error itself."""
+    config, task = plan.config, plan.task
+    step = checkpoints.latest_step(config.model_dir)
+    if isinstance(error, tf.estimator.NanLossDuringTrainingError):
+        return errors.TrainerError(
+            f"the loss became NaN in {task.name}, after the checkpoint of step {step}. Try a lower"
+            " learning rate, or look for bad records and logarithms of 0.")
+    if isinstance(error, _WRITING_FAILED) and config.model_dir in str(error):
+        why = next(line for line in str(error).splitlines() if config.model_dir in line)
+        return errors.TrainerError(
+            f"model_dir {config.model_dir} cannot be written: {why.strip()}."
+            f" The last checkpoint is that of step {step}; make room and run the same command.")
+    problem = loaded_plugins.data_problem(plan) if isinstance(error, _DATA_FAILED) else ""
+    if problem:
+        return errors.TrainerError(
+            f"{problem}. The last checkpoint is that of step {step}; correct the data and run the"
+            " same command.")
+    return error
+
+
+def in_short(error: Exception) -> str:
+    """Returns one line that names an error, for other tasks and for result.json."""
+    text = errors.first_line(error)
+    return text if isinstance(error, errors.TrainerError) else f"{type(error).__name__}: {text}"
+
+
+def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord, step: int,
+           reason: str) -> Result:
+    """Describes the end of the task that made the final evaluation, in `result.json` too."""
+    # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
+    step = record.metrics.get("global_step", step)
+    ended = Result(role=task.name, status="done", step=step, reason=reason,
+                   metrics=record.metrics, exports=tuple(record.exports))
+    checkpoints.write_result(config.model_dir, ended)
+    return ended
+
+
+def report_of_evaluator(config: TrainerConfig, task: TaskConfig, step: int, reason: str) -> Result:
+    """Describes the end of a chief whose evaluator made the final evaluation."""
+    found = checkpoints.read_result(config.model_dir)
+    metrics, exports = (found.metrics, found.exports) if found else ({}, ())
+    return Result(task.name, "done", step, reason, metrics, exports)
+
+
+def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,
+            metrics: dict[str, Any]) -> None:
+    for exporter in exporters:
+        exporter.export(single, _folder(single, exporter), path, metrics,
+                        is_the_final_export=True)
+
+
+def _folder(single: tf.estimator.Estimator, exporter: tf.estimator.Exporter) -> str:
+    return posixpath.join(single.model_dir, "export", exporter.name)

@@ -1,0 +1,97 @@
+"""The probe: what `check` can find out with TensorFlow, by writing, importing and reading."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import socket
+import time
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.coordination import job_state
+from estimator_trainer.coordination import small_files
+from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.plan.findings import Findings
+from estimator_trainer.plan.run_plan import Plan
+
+_MARK = "check-%s.json"
+
+
+def examine(plan: Plan) -> Findings:
+    """Tries model_dir, the plug-ins and their data, and the GPUs; writes a mark to model_dir."""
+    found = _model_dir(plan) if plan.config.model_dir else Findings()
+    found += _data(plan)
+    found.facts["gpus of TensorFlow"] = [
+        device.name for device in tf.config.list_physical_devices("GPU")] or "none"
+    return found
+
+
+def _model_dir(plan: Plan) -> Findings:
+    """Writes a mark there, and looks for those of the others, so that all can see who shares it."""
+    found, folder, task = Findings(), plan.config.model_dir, plan.task
+    mark = {"task": task.name, "host": socket.gethostname(), "time": time.time()}
+    try:
+        small_files.write(posixpath.join(folder, _MARK % task.name.replace(":", "-")),
+                          json.dumps(mark) + "\n")
+        marks = [_read(path) for path in tf.io.gfile.glob(posixpath.join(
+            small_files.escape(folder), _MARK % "*"))]
+        is_running = tf.io.gfile.exists(posixpath.join(folder, job_state.JOB_FILE))
+    except (tf.errors.OpError, ValueError) as error:
+        found.problems.append(
+            f"model_dir is {folder!r} (from --model_dir), and it cannot be written:"
+            f" {errors.first_line(error)}. Grant this task the right to write there, or choose"
+            " another --model_dir.")
+        return found
+    found.facts["model_dir written by"] = [
+        f"{seen['task']} on {seen['host']} {max(0, time.time() - seen['time']):.0f} s ago"
+        for seen in marks if seen]
+    chief = task.name_of("chief", 0)
+    is_seen = is_running or any(seen.get("task") == chief for seen in marks)
+    if not task.is_chief and not is_seen:
+        found.warnings.append(
+            f"model_dir {folder!r} shows no sign of {chief}: either it has not written there yet,"
+            " or the two do not share that directory, and every task must. Run `estimator-trainer"
+            f" check --probe` in {chief} first, then here again; if this stays, mount the same"
+            " storage in both, or use one like --model_dir=gs://bucket/job")
+    return found
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        content = json.loads(small_files.read(path) or "")
+        return {key: content[key] for key in ("task", "host", "time")}
+    except (tf.errors.OpError, ValueError, KeyError, TypeError):
+        return {}  # Of another making, or gone since.
+
+
+def _data(plan: Plan) -> Findings:
+    found = Findings()
+    try:
+        parts = loaded_plugins.load(plan)
+        spec = input_fn_adapter.describe(parts.input_fn, parts.params)
+    except errors.ConfigError as error:
+        found.problems.append(str(error))
+    except Exception as error:  # pylint: disable=broad-except
+        if getattr(error, "exit_code", None) == 2:
+            found.problems.append(str(error))
+        else:
+            found.problems.append(
+                f"input_fn is {plan.config.input_fn!r} (from --input_fn), and it fails in mode"
+                f" 'eval': {type(error).__name__}: {errors.first_line(error)}. Correct it; its"
+                " stack: estimator-trainer train")
+    else:
+        found.facts["features"] = _shown(spec.features)
+        found.facts["labels"] = _shown(spec.labels)
+    return found
+
+
+def _shown(spec: Any) -> Any:
+    if isinstance(spec, dict):
+        return [f"{name} {_shown(each)}" for name, each in spec.items()]
+    if isinstance(spec, tf.TensorSpec):
+        return f"{spec.dtype.name}{spec.shape}"
+    return "none" if spec is None else str(spec)

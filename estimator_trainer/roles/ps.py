@@ -1,0 +1,57 @@
+"""A ps task: serves variables until training has ended and no trainer needs them any more."""
+
+from __future__ import annotations
+
+import time
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.cluster import peers
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination.job_state import JobState
+from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.stop import Stop
+
+_POLL_SECS = 0.5
+# For the chief to save once this task was asked to stop, and for trainers to leave at the end.
+_GRACE_SECS = 25.0
+
+
+def serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobState:
+    """Runs this ps's server to the end of the job.
+
+    The Estimator's own ps joins its server, which never returns (tensorflow/tensorflow#25858,
+    tensorflow/tensorflow#21305), and in which no signal handler runs.
+
+    Returns:
+      How training ended.
+
+    Raises:
+      Interrupted: if this task was asked to stop, and the chief has saved or does not answer.
+    """
+    # Read as the trainers read it: they may call the chief `master`.
+    cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
+    # The name keeps the server: without it, it would be collected and stop.
+    server = tf.distribute.Server(cluster, job_name="ps", task_index=task.index)
+    logging.info("serves variables at %s", server.target)
+    leaves_at: float | None = None
+    while True:
+        final_state, request = state_reader.final_state(), stop.request
+        if request and leaves_at is None:
+            # Without its variables there is no training: the chief is to save them first.
+            state_reader.ask(request.status, request.reason, task.name)
+        if (request or final_state) and leaves_at is None:
+            leaves_at = time.monotonic() + _GRACE_SECS
+        is_late = leaves_at is not None and time.monotonic() > leaves_at
+        if final_state and (is_late or not _is_used(task)):
+            return final_state
+        if request and is_late:
+            raise errors.Interrupted(request.status, request.reason, request.by)
+        time.sleep(_POLL_SECS)
+
+
+def _is_used(task: TaskConfig) -> bool:
+    return any(peers.state(address) != "down" for role in ("chief", "worker")
+               for address in task.cluster.get(role, ()))

@@ -1,0 +1,1 @@
+"""Settings: what the user asks for; one field is one flag."""

@@ -1,0 +1,206 @@
+"""TrainerConfig: every setting of a run, made once, checked on creation, then frozen.
+
+A setting is one field: its name is the flag's name, its default and help are the flag's.
+Standard library only, so a mistake is reported before TensorFlow is imported.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from estimator_trainer import errors
+from estimator_trainer.cluster import topology
+from estimator_trainer.settings import conflicts
+from estimator_trainer.settings.setting import out_of_range
+from estimator_trainer.settings.setting import setting
+
+# Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
+# into this many steps there; so do we, in the open.
+_COLLECTIVE_CHECKPOINT_STEPS = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainerConfig:
+    """The settings of one run.
+
+    Raises:
+      ConfigError: if a value is out of its range, naming every such value.
+    """
+
+    # What
+    model_fn: str = setting(
+        "What to train", "cnn",
+        "model_fn plug-in: a name in model_fns/, a dotted module or a file; `:NAME` after it"
+        " picks another function.")
+    input_fn: str = setting("What to train", "digits", "input_fn plug-in, named the same way.")
+    param: tuple[str, ...] = setting(
+        "What to train", (), "A plug-in's param, as key=value. Repeatable; `list` shows them all.")
+    params_file: str = setting(
+        "What to train", "", "JSON object of params. --param wins over it.")
+    model_dir: str = setting(
+        "What to train", "",
+        "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"
+        " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
+
+    # Training
+    train_steps: int = setting(
+        "Training", 1000, "Global step at which training ends; 0 = at the end of the input, and"
+        " the default with --train_epochs.", minimum=0)
+    train_epochs: int = setting(
+        "Training", 0, "Passes over the training input after which a run ends; 0 = as many as the"
+        " steps take.", minimum=0)
+    global_batch_size: int = setting(
+        "Training", 0, "Examples of one global step, all synchronous replicas together, from any"
+        " input_fn; 0 = the input_fn's own.", minimum=0)
+    train_distribute: str = setting(
+        "Training", "none", "Strategy for training.", choices=topology.STRATEGIES)
+    num_replicas: int = setting(
+        "Training", 0,
+        "Replicas in one process for `mirrored` and `central_storage`: GPUs, or logical CPUs"
+        " where there is no GPU; 0 = every GPU, else one CPU.", minimum=0)
+    collective: str = setting(
+        "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
+        choices=("auto", "ring", "nccl"))
+    all_reduce_pack_mb: int = setting(
+        "Training", 0, "Of `multi_worker_mirrored`: megabytes of gradients that travel together,"
+        " while others are still computed; 0 = all of them.", minimum=0)
+    all_reduce_dtype: str = setting(
+        "Training", "float32", "Of `multi_worker_mirrored`: type of the gradients on their way.",
+        choices=("float32", "bfloat16", "float16"))
+    steps_per_loop: int = setting(
+        "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s, or"
+        " one where the model or the cluster takes no more.", minimum=0)
+    sync_replicas: int = setting(
+        "Training", 0, "Gradients that a step of ps training waits for; the slowest workers above"
+        " that number are backup workers; 0 = asynchronous.", minimum=0)
+    intra_op_threads: int = setting(
+        "Training", 0, "Threads that share one op; 0 = one a core. In servers too.", minimum=0)
+    inter_op_threads: int = setting(
+        "Training", 0, "Threads that run ops side by side; 0 = one a core. In servers too.",
+        minimum=0)
+    seed: int = setting(
+        "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
+    warm_start_from: str = setting(
+        "Training", "", "Checkpoint or directory whose variables a fresh run starts from.")
+    warm_start_vars: str = setting(
+        "Training", ".*", "Regular expression of the trainable variables to warm-start.")
+
+    # Devices
+    device: str = setting(
+        "Devices", "", "Device that the model computes on, such as cpu:0 or gpu:1; default:"
+        " TensorFlow's choice.")
+    soft_placement: bool = setting(
+        "Devices", True, "Let an op that its device does not have run on another.")
+    log_device_placement: bool = setting(
+        "Devices", False, "Log the device of every op.")
+    mixed_precision: str = setting(
+        "Devices", "none", "Compute in 16 bit what bears it, with variables of 32 bit: bfloat16"
+        " on CPUs, float16 on GPUs.", choices=("none", "bfloat16", "float16"))
+    xla: bool = setting("Devices", False, "Compile what XLA can.")
+    profile_steps: str = setting(
+        "Devices", "", "FROM,TO: profile these global steps into model_dir, for TensorBoard.")
+
+    # Checkpoints and logs
+    save_checkpoints_steps: int = setting(
+        "Checkpoints and logs", 0, "Steps between checkpoints; 0 = by time.", minimum=0)
+    save_checkpoints_secs: int = setting(
+        "Checkpoints and logs", 0,
+        "Seconds between checkpoints; 0 = 600, unless by steps. `multi_worker_mirrored` saves by"
+        " steps only, every 1000 unless told otherwise.", minimum=0)
+    keep_checkpoint_max: int = setting(
+        "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
+    save_summary_steps: int = setting(
+        "Checkpoints and logs", 100, "Steps between TensorBoard summaries.", minimum=1)
+    log_every_steps: int = setting(
+        "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
+    verbose: bool = setting(
+        "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
+
+    # Ending
+    early_stopping_metric: str = setting(
+        "Ending", "", "Metric whose lack of improvement ends training; default: none does.")
+    early_stopping_mode: str = setting(
+        "Ending", "min", "Whether that metric is to reach a min or a max.", choices=("min", "max"))
+    early_stopping_steps: int = setting(
+        "Ending", 1000, "Steps without improvement, from evaluation to evaluation.", minimum=1)
+    peer_timeout_secs: int = setting(
+        "Ending", 60, "Seconds after which a task that has answered, and no longer does, is lost;"
+        " those that need it exit with 142.", minimum=1)
+    stall_timeout_secs: int = setting(
+        "Ending", 600, "Seconds without any progress, at the start too, before a task prints its"
+        " stacks and exits with 142.", minimum=1)
+
+    # Evaluation
+    eval_distribute: str = setting(
+        "Evaluation", "none", "Strategy for evaluation, which runs in one process.",
+        choices=topology.STRATEGIES)
+    eval_steps: int = setting(
+        "Evaluation", 0, "Batches an evaluation takes; 0 = the whole set.", minimum=0)
+    eval_every_steps: int = setting(
+        "Evaluation", 0,
+        "Steps between evaluations (and so checkpoints); 0 = at every checkpoint.", minimum=0)
+    eval_throttle_secs: int = setting(
+        "Evaluation", 0, "Least seconds from one evaluation's start to the next.", minimum=0)
+    checkpoint: str = setting(
+        "Evaluation", "latest",
+        "Checkpoint for `evaluate`, `predict` and `export`: latest, best, all (evaluate only)"
+        " or step=N.")
+
+    # Export and prediction
+    exporters: tuple[str, ...] = setting(
+        "Export and prediction", ("final",),
+        "Comma-separated exporters: final, latest, best; or `none`.")
+    exports_to_keep: int = setting(
+        "Export and prediction", 5, "Exports that `latest` and `best` keep.", minimum=1)
+    best_metric: str = setting(
+        "Export and prediction", "loss", "Metric that decides which checkpoint is best.")
+    best_mode: str = setting(
+        "Export and prediction", "min", "Whether the best is the min or the max.",
+        choices=("min", "max"))
+    serving_input: str = setting(
+        "Export and prediction", "raw",
+        "What the exported signature takes: raw tensors, or serialized tf.Example protos.",
+        choices=("raw", "example"))
+    forward_key: str = setting(
+        "Export and prediction", "",
+        "Feature copied unchanged into predictions and exports, to tell instances apart.")
+    export_dir: str = setting(
+        "Export and prediction", "",
+        "For `predict`: a SavedModel to predict with instead of a checkpoint.")
+    output: str = setting(
+        "Export and prediction", "", "For `predict`: the file to write; default: standard output.")
+
+    def __post_init__(self) -> None:
+        problems = out_of_range(self) + conflicts.problems(self)
+        if problems:
+            raise errors.ConfigError("\n".join(problems))
+
+    @property
+    def checkpoint_every_steps(self) -> int | None:
+        """Steps between checkpoints, or None when they go by time."""
+        chosen = self.eval_every_steps or self.save_checkpoints_steps
+        if not chosen and self.train_distribute == "multi_worker_mirrored":
+            return _COLLECTIVE_CHECKPOINT_STEPS
+        return chosen or None
+
+    @property
+    def checkpoint_every_secs(self) -> int | None:
+        """Seconds between checkpoints (600, the Estimator's default), or None: by steps."""
+        return None if self.checkpoint_every_steps else self.save_checkpoints_secs or 600
+
+    @property
+    def profiled_steps(self) -> tuple[int, int] | None:
+        """First and last global step to profile, or None."""
+        first, _, last = self.profile_steps.partition(",")
+        return (int(first), int(last)) if first else None
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The settings that are paths of TensorFlow's file systems, by name."""
+        return {"model_dir": self.model_dir, "warm_start_from": self.warm_start_from,
+                "export_dir": self.export_dir, "output": self.output}
+
+    @property
+    def max_steps(self) -> int | None:
+        """The Estimator's `max_steps`: a total over all runs in model_dir; None = no limit."""
+        return self.train_steps or None

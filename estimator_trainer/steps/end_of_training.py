@@ -1,0 +1,237 @@
+"""The end of training in one trainer: decided at a step boundary, for all of them or for itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.cluster import peers
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import ballots
+from estimator_trainer.steps import loop
+from estimator_trainer.steps import sync_replicas
+from estimator_trainer.steps.global_step import StepCount
+from estimator_trainer.steps.loop import Step
+from estimator_trainer.steps.pace import Pace
+
+# The reason, where another trainer's ballot alone tells of it.
+ASKED_BY_ANOTHER = "asked by another"
+# Graph collections, one entry a replica.
+_IS_LAST = "estimator_trainer/is_last"
+_TRAIN_OPS = "estimator_trainer/train_ops"
+# How TensorFlow says, in any kind of error, that not this process is to blame.
+_BROKEN = "Collective ops is aborted"
+# Of the train op of a model_fn: how many session runs one global step takes; 1 if it is empty.
+_RUNS_PER_STEP = "runs_per_step"
+_NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
+            " batches than there are trainers, or ends at another step in each. Give it more data,"
+            " smaller batches, fewer trainers, or .repeat() and --train_steps.")
+_QUIET_SECS = 30.0
+_LEAVE_SECS = 10.0
+_POLL_SECS = 0.2
+_CHIEF_STOPS_SECS = 60.0
+
+
+def watch(made: Step) -> None:
+    """Makes a replica's step known to the hook of the current graph."""
+    tf.compat.v1.add_to_collection(_IS_LAST, made.is_last)
+    tf.compat.v1.add_to_collection(_TRAIN_OPS, made.train_op)
+    if made.counts is not None:
+        tf.compat.v1.add_to_collection(ballots.COUNTS, made.counts)
+
+
+def is_of_another_trainer(error: tf.errors.OpError) -> bool:
+    """Returns whether an all-reduce broke because of another trainer, or of the way to it."""
+    return _BROKEN in str(error)
+
+
+class EndOfTraining(tf.estimator.SessionRunHook):
+    """Ends training at `max_steps`, with the input, or when asked to; knows which it was.
+
+    Attributes:
+      step: The last global step seen.
+      reason: Why training ended, as in Result; "" before.
+      is_synchronous: Whether all trainers stop after the same step.
+      pace: Decides how many steps a session run makes.
+    """
+
+    def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, watchdog: Watchdog,
+                 state_writer: JobStateWriter | None, state_reader: JobStateReader | None = None):
+        """Makes the hook.
+
+        Args:
+          config: Tells `max_steps`.
+          task: Whose training it ends.
+          stop: Where requests to end arrive.
+          watchdog: Is told of every step.
+          state_writer: In the chief: tells the workers to stop too.
+          state_reader: In a worker: tells the chief that it has stopped.
+        """
+        self.step, self.reason = 0, ""
+        self.is_synchronous = task.num_trainers > 1 and "ps" not in task.cluster
+        self._config, self._task, self._stop = config, task, stop
+        self._watchdog = watchdog
+        self._state_writer, self._state_reader = state_writer, state_reader
+        self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
+        self._count = StepCount(is_alone=not self._is_asynchronous)
+        self.pace = Pace(config, is_exact=not self._is_asynchronous)
+        self._has_stepped = False
+        self._wake: list[tf.Operation] = []
+
+    def begin(self) -> None:
+        self._stop.ends(tf.compat.v1.get_default_graph())
+        self._global_step = tf.compat.v1.train.get_global_step()
+        # Read after the step, not beside it: a trainer must not miss that the goal is reached.
+        with tf.control_dependencies(_collected(_TRAIN_OPS)):
+            step = tf.identity(self._global_step.read_value())
+        self._fetches = {"step": step,
+                         "is_last": tf.reduce_any(tf.stack(_collected(_IS_LAST)))}
+        self._count.runs_per_step = max(_collected(_RUNS_PER_STEP), default=1)
+        self._steps = _collected(loop.STEPS)
+        if self._steps:
+            self._fetches["made"] = _collected(loop.MADE)[0]
+            self._fetches["waited_secs"] = _collected(loop.WAITED)[0]
+        self._ballots = _collected(ballots.BALLOTS)
+        if self._ballots:
+            self._fetches["counts"] = _collected(ballots.COUNTS)[0]
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        if self.is_synchronous and self._has_stepped:
+            self._watchdog.wait_for_end()
+        # Of hooks that began after this one.
+        self._wake = session.graph.get_collection(sync_replicas.WAKE)
+        self.step = int(session.run(self._global_step))
+        self._count.start(self.step)
+        self.pace.start(self.step)
+        if not self._has_stepped:
+            self._watchdog.tick()
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        feed = {self._ballots[0]: 1} if self._ballots and self._stop.request else {}
+        if self._steps:
+            feed[self._steps[0]] = self.pace.plan(self.step)
+        return tf.estimator.SessionRunArgs(self._fetches, feed)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        values = run_values.results
+        self.step, self._has_stepped = int(values["step"]), True
+        self._watchdog.tick(self.step)
+        self._stop.check_failure()
+        made = int(values.get("made", 1))
+        self._count.check(self.step, made)
+        if self._steps:
+            self.pace.made(made, float(values["waited_secs"]))
+        self.reason = self.reason or self._why_to_end(values)
+        if self.reason:
+            self._watchdog.leave_steps()
+            if self._is_asynchronous and self._state_writer:
+                self._wait_for_workers(run_context.session, self._state_writer)
+            elif self._wake and self._state_reader and self.reason != "train_steps":
+                self._wait_for_chief(run_context.session, self._state_reader)
+            run_context.request_stop()
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        if not self.reason:
+            # The Estimator's own hook looks once more, and may see the step of another trainer.
+            self.step = int(session.run(self._global_step))
+            is_reached = self._config.max_steps and self.step >= self._config.max_steps
+            self.reason = "train_steps" if is_reached else ""
+        if not self.reason and self.is_synchronous:
+            raise errors.TrainerError(_NO_DATA.format(self._task.name))
+        # Also after an end of the input that no mark foretold.
+        self.reason = self.reason or "input_exhausted"
+        self._watchdog.leave_steps()
+        self._log_end()
+
+    def _why_to_end(self, values: dict[str, Any]) -> str:
+        request = self._stop.request
+        if self._ballots:
+            last, empty, asked = (int(count) for count in values["counts"])
+            if empty:
+                raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
+            ends, is_asked = last > 0, asked > 0
+        else:
+            ends, is_asked = bool(values["is_last"]), request is not None
+        if self._config.max_steps and self.step >= self._config.max_steps:
+            return "train_steps"
+        if is_asked:
+            return request.reason if request else ASKED_BY_ANOTHER
+        if ends or (self._wake and self._is_a_worker_gone()):
+            return "input_exhausted"
+        return ""
+
+    def _is_a_worker_gone(self) -> bool:
+        """Returns whether, in the chief, a worker has come to the end of its input.
+
+        A step that waits for the gradients of all may wait for its.
+        """
+        if self._state_writer is None:
+            return False
+        return any(self._state_writer.has_left(i) for i in range(len(peers.workers(self._task))))
+
+    def _wait_for_workers(self, session: tf.compat.v1.Session,
+                          state_writer: JobStateWriter) -> None:
+        """Waits until the workers have stopped, so that the last checkpoint holds all they did.
+
+        They stop by themselves, each at the end of its input, or are told to (pains P07).
+        """
+        request = self._stop.request
+        if request or (self._wake and self.reason != "train_steps"):
+            state_writer.announce("stopping", reason=self.reason)
+        # A worker that does not listen may still come, and has its part of the input to read.
+        limit = _QUIET_SECS if self.reason == "input_exhausted" else _LEAVE_SECS
+        changed_at = logged_at = time.monotonic()
+        while True:
+            there = [name for i, (name, address) in enumerate(peers.workers(self._task).items())
+                     if not state_writer.has_left(i) and
+                     (self.reason == "input_exhausted" or peers.state(address) != "down")]
+            session.run(self._wake)
+            step, now = int(session.run(self._global_step)), time.monotonic()
+            if step != self.step:
+                self.step, changed_at = step, now
+                self._watchdog.tick()
+            if not there or now - changed_at > limit:
+                break
+            if now - logged_at > _LEAVE_SECS:
+                logged_at = now
+                logging.info("waiting for %s to finish, at step %d", ", ".join(there), step)
+            if self._stop.request and not request:
+                request = self._stop.request
+                self.reason, limit = request.reason, _LEAVE_SECS
+                state_writer.announce("stopping", reason=request.reason)
+            time.sleep(_POLL_SECS)
+        if there:
+            logging.warning("%s made no step for %d s: training ends without", ", ".join(there),
+                            limit)
+
+    def _wait_for_chief(self, session: tf.compat.v1.Session, state_reader: JobStateReader) -> None:
+        """Lets the others end, who may wait for this worker's gradients to complete a step."""
+        state_reader.leave(self._task.index)
+        deadline = time.monotonic() + _CHIEF_STOPS_SECS
+        while (self._stop.request is None and not state_reader.final_state() and
+               time.monotonic() < deadline):
+            self._stop.check_failure()
+            session.run(self._wake)
+            self._watchdog.tick()
+            time.sleep(_POLL_SECS)
+
+    def _log_end(self) -> None:
+        goal = self._config.max_steps
+        if self.reason == "input_exhausted" and goal and self.step < goal:
+            logging.warning("stopped at %d of %d: training input exhausted", self.step, goal)
+        elif self._is_asynchronous and goal and self.step > goal:
+            logging.info("stopped at step %d (target %d, %d asynchronous trainers)", self.step,
+                         goal, self._task.num_trainers)
+
+
+def _collected(name: str) -> list[Any]:
+    return list(tf.compat.v1.get_collection(name))

@@ -1,0 +1,103 @@
+"""The pace of training: how many steps the next session run makes."""
+
+from __future__ import annotations
+
+import time
+
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# Long enough for what a session run costs beside its steps, short enough for who waits for its end.
+_RUN_SECS = 0.1
+_MOST_STEPS = 1000
+# Hooks of TensorFlow look at the step before a run, and count on it for the run after the next.
+_SINGLE_RUNS = 2
+
+
+class Pace:
+    """Makes as many steps as fit between two after which something else is due.
+
+    That is a checkpoint, a summary, a line of the log, the end.
+
+    Attributes:
+      steps: Of the run that was planned last.
+    """
+
+    def __init__(self, config: TrainerConfig, is_exact: bool):
+        """Makes it for the steps at which `config` has something due.
+
+        Args:
+          config: The settings.
+          is_exact: Whether no other trainer moves the global step by itself.
+        """
+        self.steps = 1
+        self._most = config.steps_per_loop
+        # A run shows no progress before its end.
+        self._longest_secs = config.stall_timeout_secs / 4
+        self._max_steps = config.max_steps
+        self._every = [every for every in (
+            config.checkpoint_every_steps, config.log_every_steps) if every]
+        self._summary_steps = config.save_summary_steps
+        self._profiled = config.profiled_steps or ()
+        self._is_exact = is_exact
+        self._runs = 0
+        self._step_secs = self._secs = self._waited_secs = 0.0
+        self._started, self._first = 0.0, 0
+        self._ended: float | None = None
+
+    def start(self, step: int) -> None:
+        """Takes note of the step that a session begins with, from which TensorFlow's hooks count.
+        """
+        self._first, self._runs = step, 0
+
+    def plan(self, step: int) -> int:
+        """Returns the steps of the run that begins at `step`."""
+        self.steps = self._fitting()
+        if self._is_exact:
+            self.steps = max(1, min(self.steps, self._next_due(step) - _SINGLE_RUNS - step))
+        self._started, self._ended = time.monotonic(), None
+        return self.steps
+
+    def end_run(self) -> None:
+        """Takes note that the run is over, before something else takes its time."""
+        self._ended = time.monotonic()
+
+    def made(self, steps: int, waited_secs: float) -> None:
+        """Takes note of a run that ends now, or has ended (`end_run`).
+
+        Args:
+          steps: That it made.
+          waited_secs: That they waited for batches.
+        """
+        self._runs += 1
+        if self._runs == 1:
+            return  # It prepares the graph, and fills the buffers of the input.
+        secs = (self._ended or time.monotonic()) - self._started
+        self._secs += secs
+        self._waited_secs += waited_secs
+        per_step = secs / max(1, steps)
+        self._step_secs = 0.5 * (self._step_secs + per_step) if self._step_secs else per_step
+
+    @property
+    def waited_share(self) -> float | None:
+        """The part of the runs' time that went to waiting for batches; None if unknown."""
+        return self._waited_secs / self._secs if self._secs else None
+
+    def _next_due(self, step: int) -> int:
+        due = [self._next(step, every, self._first) for every in self._every]
+        due.append(self._next(step, self._summary_steps, self._first + 1))
+        due += [at for edge in self._profiled for at in (edge - 1, edge) if at > step]
+        if self._max_steps:
+            due.append(self._max_steps)
+        return min(due)
+
+    def _fitting(self) -> int:
+        """Returns the steps of a run that nothing else limits; 1 before any was timed."""
+        if not self._step_secs:
+            return 1
+        return max(1, min(self._most or int(_RUN_SECS / self._step_secs) or 1, _MOST_STEPS,
+                          int(self._longest_secs / self._step_secs)))
+
+    @staticmethod
+    def _next(step: int, every: int, first: int) -> int:
+        """Returns the first of first, first + every, ... that is above `step`."""
+        return first + every * max(0, (step - first) // every + 1)

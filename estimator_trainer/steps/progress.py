@@ -1,0 +1,204 @@
+"""Progress of training and evaluation: steps, examples, loss and time, for people to read."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Callable
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import logs
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps.pace import Pace
+
+# Graph collections, one entry a replica; a hook sees no other way what model_fn was given.
+_EXAMPLES = "estimator_trainer/examples"
+_LOSSES = "estimator_trainer/losses"
+_BAR_WIDTH = 24
+_BAR_SECS = 0.2
+# With the input ready in time, a batch takes some microseconds to come.
+_MUCH_WAITING = 0.1
+
+
+def watch(examples: tf.Tensor, loss: tf.Tensor | None) -> None:
+    """Makes a replica's batch size and loss known to the hooks of the current graph."""
+    tf.compat.v1.add_to_collection(_EXAMPLES, examples)
+    if loss is not None:
+        tf.compat.v1.add_to_collection(_LOSSES, loss)
+
+
+class TrainingProgress(tf.estimator.SessionRunHook):
+    """Logs step, loss and speed every so many steps, and draws a bar on a terminal.
+
+    Attributes:
+      step: The last global step seen.
+      pace: Tells how many steps a session run makes.
+    """
+
+    def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
+                 train_examples: int, pace: Pace):
+        """Makes the hook.
+
+        Args:
+          every_steps: This process's steps between two lines.
+          max_steps: The global step at which training ends, or None.
+          num_synchronous: Processes whose batches make up one global step together.
+          train_examples: Examples of one epoch, or 0 if that is unknown.
+          pace: See above.
+        """
+        self.step = 0
+        self._every_steps = every_steps
+        self._max_steps = max_steps
+        self._num_synchronous = num_synchronous
+        self._train_examples = train_examples
+        self.pace = pace
+        self._is_terminal = sys.stderr.isatty()
+
+    def begin(self) -> None:
+        losses = [tf.cast(loss, tf.float32) for loss in _collected(_LOSSES)]
+        self._global_step = tf.identity(tf.compat.v1.train.get_global_step())
+        self._fetches = {"loss": tf.add_n(losses) / len(losses),
+                         "examples": tf.add_n(_collected(_EXAMPLES))}
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self.step = int(session.run(self._global_step))
+        goal = f"to {self._max_steps}" if self._max_steps else "to the end of the input"
+        logging.info("training from step %d %s", self.step, goal)
+        self._own_steps = 0
+        self._paused_at: float | None = None
+        self._idle_secs = 0.0
+        self._line_step, self._line_time = self.step, time.monotonic()
+        self._bar_time = self._line_time
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
+        now = self._resume()
+        past = self._own_steps % self._every_steps
+        self._own_steps += self.pace.steps
+        self._is_line = past + self.pace.steps >= self._every_steps
+        self._is_bar = self._is_terminal and now - self._bar_time >= _BAR_SECS
+        if self._is_line or self._is_bar:
+            return tf.estimator.SessionRunArgs(self._fetches)
+        return None
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        now = self._resume()
+        if not run_values.results:
+            return
+        self.step = int(run_context.session.run(self._global_step))
+        line = self._describe(run_values.results, now)
+        if self._is_line:
+            logging.info(line)
+            self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
+        if self._is_bar:
+            logs.draw_bar(self._bar(line))
+            self._bar_time = now
+
+    def pause(self) -> None:
+        """Leaves the time from now to the next step out of the speed."""
+        self._paused_at = time.monotonic()
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        logs.clear_bar()
+        self.step = int(session.run(self._global_step))
+        waited = self.pace.waited_share
+        if waited is not None:
+            logging.info("training waited %.0f%% of its time for input: %s was the limit",
+                         100 * waited, "input" if waited > _MUCH_WAITING else "compute")
+
+    def _resume(self) -> float:
+        now = time.monotonic()
+        if self._paused_at is not None:
+            self._idle_secs += now - self._paused_at
+            self._paused_at = None
+        return now
+
+    def _describe(self, results: dict[str, Any], now: float) -> str:
+        secs = max(now - self._line_time - self._idle_secs, 1e-9)
+        steps_per_sec = (self.step - self._line_step) / secs
+        examples = results["examples"] * self._num_synchronous
+        examples_per_sec = steps_per_sec * examples
+        goal = f"/{self._max_steps}" if self._max_steps else ""
+        epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
+                 if self._train_examples else "")
+        return (f"step {self.step}{goal}  loss {results['loss']:.4g}{epoch}"
+                f"  {steps_per_sec:.4g} steps/s"
+                f"  {examples_per_sec:,.0f} examples/s{self._eta(steps_per_sec)}")
+
+    def _eta(self, steps_per_sec: float) -> str:
+        if not self._max_steps or steps_per_sec <= 0:
+            return ""
+        secs = int(max(self._max_steps - self.step, 0) / steps_per_sec)
+        return f"  ETA {secs // 3600}:{secs // 60 % 60:02}:{secs % 60:02}"
+
+    def _bar(self, line: str) -> str:
+        if not self._max_steps:
+            return line
+        done = min(_BAR_WIDTH * self.step // self._max_steps, _BAR_WIDTH)
+        return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}] {line}"
+
+
+def for_training(config: TrainerConfig, task: TaskConfig,
+                 train_examples: int, pace: Pace) -> TrainingProgress:
+    """Builds the hook that reports this task's training."""
+    is_all_reduce = config.train_distribute == "multi_worker_mirrored"
+    num_synchronous = task.num_trainers if is_all_reduce else config.sync_replicas or 1
+    return TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
+                            train_examples, pace)
+
+
+class SavingListener(tf.estimator.CheckpointSaverListener):
+    """Stops the clock of the pace when a checkpoint is to be saved, which comes after a run.
+
+    If an evaluation in process follows it stops the clock of training too, once that is saved: the
+    Estimator puts its own listener, which evaluates, after those of the TrainSpec.
+    """
+
+    def __init__(self, progress: TrainingProgress, evaluates: bool):
+        self._progress, self._evaluates = progress, evaluates
+
+    def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
+        self._progress.pace.end_run()
+
+    def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
+        if self._evaluates:
+            self._progress.pause()
+
+
+class EvaluationProgress(tf.estimator.SessionRunHook):
+    """Counts the examples and seconds of an evaluation.
+
+    Attributes:
+      examples: Examples of the last evaluation.
+      secs: Its seconds, graph building excluded.
+    """
+
+    def __init__(self, on_batch: Callable[[], None] = lambda: None):
+        """Makes the hook; it calls `on_batch` after each batch."""
+        self.examples = 0
+        self.secs = 0.0
+        self._on_batch = on_batch
+
+    def begin(self) -> None:
+        self._fetch = tf.add_n(_collected(_EXAMPLES))
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self._on_batch()
+        self.examples = 0
+        self._start = time.monotonic()
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        return tf.estimator.SessionRunArgs(self._fetch)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.examples += int(run_values.results)
+        self._on_batch()
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        self.secs = time.monotonic() - self._start
+
+
+def _collected(name: str) -> list[tf.Tensor]:
+    return list(tf.compat.v1.get_collection(name))

@@ -1,0 +1,90 @@
+"""What the program asks of a model_fn's train op, and adds to it.
+
+A model_fn is asked through graph collections, whose names are those of
+`model_fns/training/update.py`: it finds what is wanted and puts the optimizer that does it there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import ancestry
+from estimator_trainer.steps import sync_replicas
+
+_LOSS_SCALE, _LOSS_SCALED = "loss_scale", "loss_scaled"
+_UNABLE = ("{}; model_fn {!r} does not do it. Expected a train op of model_fns.training. For"
+           " example: return model_fns.training.update.spec(loss, params)")
+_STATISTICS = re.compile(r"/moving_(mean|variance)(_\d+)?(/replica_\d+)?$")
+_ASSIGNMENTS = ("AssignSubVariableOp", "AssignAddVariableOp", "AssignSub", "AssignAdd")
+
+
+def ask(config: TrainerConfig, task: TaskConfig) -> None:
+    """Makes known in the current graph what a train op made from now on is to do."""
+    wanted = {sync_replicas.OPTIMIZER: [config.sync_replicas, task.num_trainers],
+              _LOSS_SCALE: [1] if config.mixed_precision == "float16" else [0]}
+    for name, values in wanted.items():
+        if values[0]:
+            tf.compat.v1.get_collection_ref(name)[:] = values
+
+
+def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
+             task: TaskConfig) -> tf.estimator.EstimatorSpec:
+    """Adds to a training spec what its train op needs and lacks.
+
+    Raises:
+      ConfigError: if the model_fn does not do what it was asked for.
+    """
+    if config.mixed_precision == "float16" and not tf.compat.v1.get_collection(_LOSS_SCALED):
+        raise errors.ConfigError(_UNABLE.format(
+            "mixed_precision is 'float16' (from --mixed_precision), and gradients of 16 bit vanish"
+            " unless the loss is scaled", config.model_fn))
+    hooks = list(spec.training_hooks)
+    if config.sync_replicas:
+        hooks.append(sync_replicas.SyncReplicasHook(
+            _sync_optimizer(config), task.is_chief, task.num_trainers))
+    left_out = _left_out_updates(spec.train_op)
+    if left_out:
+        logging.info("%d updates of batch-norm statistics are not part of the train_op: they run"
+                     " with it", len(left_out))
+    return spec._replace(train_op=tf.group(spec.train_op, *left_out), training_hooks=hooks)
+
+
+def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOptimizer:
+    found = tf.compat.v1.get_collection_ref(sync_replicas.OPTIMIZER)
+    if not isinstance(found[-1], tf.compat.v1.train.SyncReplicasOptimizer):
+        raise errors.ConfigError(_UNABLE.format(
+            f"sync_replicas is {config.sync_replicas} (from --sync_replicas), which is up to the"
+            " optimizer", config.model_fn))
+    # The graph in a checkpoint could not hold it.
+    return found.pop()
+
+
+def _left_out_updates(train_op: Any) -> list[tf.Operation]:
+    """Returns the updates of moving statistics that the train op does not run.
+
+    Keras layers make them and leave it to Keras's own training to run them
+    (tensorflow/tensorflow#23873); other layers put them into a collection that is easily
+    forgotten. Evaluation would then use the statistics of step 0.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    # In the body of a loop a variable is an input, and known outside of it by its name.
+    outside = {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
+    updates = {tensor_or_op.op if isinstance(tensor_or_op, tf.Tensor) else tensor_or_op
+               for tensor_or_op in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
+               if tensor_or_op.graph is graph}
+    updates |= {op for op in graph.get_operations() if op.type in _ASSIGNMENTS and
+                _STATISTICS.search(outside.get(op.inputs[0].op, op.inputs[0].op).name)}
+    if not updates:
+        return []
+    start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
+    # What hangs on a placeholder cannot run here: a nested Keras model leaves such ops behind, and
+    # a class that runs its own iterations runs them itself.
+    return sorted((op for op in updates - ancestry.of(start) if not ancestry.is_fed(op)),
+                  key=lambda op: op.name)
