@@ -7,10 +7,10 @@ import pathlib
 from typing import Iterator
 import warnings
 
-import jobs
 import pytest
 
 from estimator_trainer import tensorflow_import
+from tests.support import jobs
 
 # By -m: about how long the tests take on two quiet cores.
 _DURATIONS = {"not soak": "8 minutes", "not cluster": "1 minute", "soak": "12 minutes"}

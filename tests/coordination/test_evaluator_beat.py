@@ -1,0 +1,89 @@
+"""The evaluator's beat: how a chief learns of an evaluator that TF_CONFIG does not list."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import threading
+import time
+from unittest import mock
+
+import pytest
+
+from estimator_trainer import storage
+from estimator_trainer.cluster import task_config
+from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from tests.support import jobs
+
+CHIEF = task_config.parse(json.dumps({
+    "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
+    "task": {"type": "chief", "index": 0}}))
+
+
+@pytest.fixture
+def record():
+    return exporters.EvaluationRecord()
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    rhythm = dataclasses.replace(storage.rhythm(""), evaluator_lost_secs=1.5)
+    monkeypatch.setattr(storage, "rhythm", lambda model_dir: rhythm)
+
+
+def _chief_is_relieved(tmp_path, step):
+    config = TrainerConfig(model_dir=str(tmp_path))
+    return evaluator_beat.evaluator_finishes(config, CHIEF, step, Stop())
+
+
+def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
+    assert not _chief_is_relieved(tmp_path, 10)
+
+
+@pytest.mark.cluster
+def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
+    def evaluate():
+        with evaluator_beat.beating(str(tmp_path), lambda: record.step):
+            time.sleep(3)  # Longer than a lost beat takes to be noticed.
+            record.metrics = {"global_step": 10}
+
+    evaluator = threading.Thread(target=evaluate)
+    evaluator.start()
+    jobs.wait_for((tmp_path / "evaluator.beat").exists, 10)
+    assert _chief_is_relieved(tmp_path, 10)
+    evaluator.join()
+
+
+def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record):
+    with evaluator_beat.beating(str(tmp_path), lambda: record.step):
+        record.metrics = {"global_step": 10}
+    assert _chief_is_relieved(tmp_path, 10)
+    assert not _chief_is_relieved(tmp_path, 11)
+
+
+def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
+    notes.write(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
+    assert not _chief_is_relieved(tmp_path, 10)
+
+
+def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch):
+    """A request that training is done with once ended every pause at once, for ever."""
+    notes.write(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
+    read, looks = notes.read, []
+
+    def look(path):
+        looks.append(path)
+        return {"process": "lives", "count": len(looks)} if len(looks) < 5 else {"evaluated": 10}
+
+    monkeypatch.setattr(notes, "read", look)
+    stop = Stop()
+    stop.ask("done", "early_stopping", "evaluator:0")
+    slept = mock.Mock()
+    monkeypatch.setattr(time, "sleep", slept)
+    assert evaluator_beat.evaluator_finishes(
+        TrainerConfig(model_dir=str(tmp_path)), CHIEF, 10, stop)
+    assert slept.call_count == len(looks) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))

@@ -1,0 +1,219 @@
+"""The small files through which tasks talk: nobody believes half of one, or a size of before."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from unittest import mock
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import storage
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import job_state
+from estimator_trainer.coordination import messages
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.roles import evaluator
+from tests.support import cloud_storage
+from tests.support import jobs
+
+
+def test_a_note_is_json_of_one_length(tmp_path):
+    path = str(tmp_path / "deep" / "job.json")
+    lengths = set()
+    for content in ({}, {"status": "running"}, {"reason": "é" * 300, "step": 7}):
+        notes.write(path, content)
+        assert notes.read(path) == content
+        text = (tmp_path / "deep" / "job.json").read_text()
+        assert json.loads(text).items() >= content.items() and text.endswith("\n")
+        lengths.add(len(text))
+    assert len(lengths) == 1
+    with pytest.raises(ValueError, match="a note takes"):
+        notes.write(path, {"reason": "x" * 5000})
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["job.json"]
+
+
+def test_an_object_is_not_written_twice_in_a_second(monkeypatch):
+    slept, written = mock.Mock(), []
+    monkeypatch.setattr(notes.time, "sleep", slept)
+    monkeypatch.setattr(notes.small_files, "write", lambda path, text: written.append(path))
+    for _ in range(2):
+        notes.write("gs://bucket/job/job.json", {})
+    notes.write("gs://bucket/job/evaluator.beat", {})
+    assert len(written) == 3
+    assert [0 < call.args[0] <= 1 for call in slept.call_args_list] == [False, True, False]
+
+
+def test_no_part_of_a_note_and_no_mixture_is_believed(tmp_path):
+    path = tmp_path / "job.json"
+    notes.write(str(path), {"status": "running", "step": 0})
+    running = path.read_bytes()
+    notes.write(str(path), {"status": "stopped", "step": 9})
+    stopped = path.read_bytes()
+    for length in range(0, 80):
+        path.write_bytes(stopped[:length])
+        assert notes.read(str(path)) in (None, {"status": "stopped", "step": 9})
+        path.write_bytes(running[:length] + stopped[length:])
+        assert notes.read(str(path)) in (None, {"status": "running", "step": 0},
+                                         {"status": "stopped", "step": 9})
+    path.write_bytes(b"\xff\xfe")
+    assert notes.read(str(path)) is None
+    path.write_text("[]\n")
+    assert notes.read(str(path)) is None
+    assert notes.read(str(tmp_path / "none")) is None
+
+
+def test_a_note_that_cannot_be_read_now_is_not_there_yet(tmp_path, caplog):
+    (tmp_path / "job.json").mkdir()
+    assert notes.read(str(tmp_path / "job.json")) is None
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
+    assert state_reader.final_state() is None
+
+
+@pytest.mark.cluster
+def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_remembers(tmp_path):
+    program = """if True:
+        import sys, tensorflow as tf
+        from estimator_trainer.coordination import checkpoints, notes
+        for line in sys.stdin:
+            tf.io.gfile.stat("gs://bucket/job/checkpoint"), tf.io.gfile.stat("gs://bucket/job/note")
+            print("remembered", flush=True)
+            sys.stdin.readline()
+            print(checkpoints.latest_step("gs://bucket/job"), notes.read("gs://bucket/job/note"),
+                  flush=True)
+        """
+    notes.write(str(tmp_path / "note"), {"reason": "so"})
+    note = (tmp_path / "note").read_bytes()
+    with cloud_storage.CloudStorage(tmp_path) as bucket:
+        for step in (7, 100000):
+            bucket.write(f"job/model.ckpt-{step}.index", b"x")
+        reader = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", program], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, cwd=jobs.REPO,
+            env=jobs.environment(GCS_STAT_CACHE_MAX_AGE="60", **bucket.environment()))
+        with reader:
+            for before, after in itertools.permutations((7, 100000)):
+                bucket.write("job/checkpoint", _state(before))
+                bucket.write("job/note", note)
+                assert _ask(reader, "look") == "remembered"
+                bucket.write("job/checkpoint", _state(after))
+                assert _ask(reader, "read") == f"{after} {{'reason': 'so'}}"
+            reader.stdin.close()
+            reader.kill()
+
+
+def _ask(process, line):
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
+def _state(step):
+    return f'model_checkpoint_path: "model.ckpt-{step}"\n'.encode()
+
+
+def test_one_request_tells_the_chief_of_all_workers(tmp_path):
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief.announce("running")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    for worker in range(100):
+        state_reader.leave(worker)
+    with mock.patch.object(tf.io.gfile, "glob", wraps=tf.io.gfile.glob) as listing, \
+            mock.patch.object(tf.io.gfile, "GFile", wraps=tf.io.gfile.GFile) as opening:
+        chief.listen(is_waiting=True)
+        assert all(chief.has_left(worker) for worker in range(100)) and not chief.has_left(100)
+    assert listing.call_count == 1 and not opening.called
+
+
+def test_a_new_run_forgets_what_was_said_to_the_one_before(tmp_path):
+    first = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    first.announce("running")
+    job_state.JobStateReader(str(tmp_path), max_steps=None).leave(0)
+    assert len(list((tmp_path / "tasks").iterdir())) == 1
+    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("running")
+    assert not list((tmp_path / "tasks").iterdir())
+
+
+def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief.announce("running")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    state_reader.ask("stopped", "SIGTERM", "worker:3")
+    [path] = (tmp_path / "tasks").iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:20])
+    chief.listen(is_waiting=True)
+    assert chief.requested is None
+    path.write_bytes(whole)
+    chief._looked_at = 0.0
+    chief.listen(is_waiting=True)
+    assert (chief.requested.by, chief.requested.reason) == ("worker:3", "SIGTERM")
+    assert messages.said(str(tmp_path), state_reader.now().run) == {"worker-3.stop"}
+
+
+@pytest.fixture(name="evaluation")
+def fixture_evaluation(tmp_path, monkeypatch):
+    """Returns a function that runs the evaluator's loop and returns what it evaluated."""
+    evaluated = []
+    record = exporters.EvaluationRecord()
+
+    def evaluate(experiment, single, record, path):
+        evaluated.append(checkpoints.step_of(path))
+        record.checkpoint_path = path
+
+    monkeypatch.setattr(evaluator.outcome, "evaluate", evaluate)
+    monkeypatch.setattr(evaluator, "_CHECKPOINT_SECS", 1.0)
+    experiment = mock.Mock()
+    experiment.estimator.model_dir = str(tmp_path)
+    experiment.eval_spec.throttle_secs = 0
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+
+    def run(step):
+        state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+        chief.announce("running")
+        chief.announce("done", step, "train_steps")
+        evaluator.run(experiment, record, [], state_reader, Stop(), mock.Mock(spec=Watchdog))
+        return evaluated
+
+    return run
+
+
+def _save(tmp_path, step):
+    (tmp_path / f"model.ckpt-{step}.index").write_text("x")
+    (tmp_path / "checkpoint").write_bytes(_state(step))
+
+
+@pytest.mark.parametrize("seen_step", [None, 50])
+def test_an_evaluator_that_does_not_see_the_final_checkpoint_is_not_done(
+        tmp_path, evaluation, seen_step):
+    if seen_step:
+        _save(tmp_path, seen_step)
+    with pytest.raises(errors.Interrupted) as raised:
+        evaluation(100)
+    assert raised.value.status == "lost" and "a checkpoint of step 100" in raised.value.reason
+
+
+def test_an_evaluator_looks_again_for_the_final_checkpoint(tmp_path, evaluation, monkeypatch):
+    _save(tmp_path, 50)
+    rhythm = storage.rhythm(str(tmp_path))
+    sleeps = itertools.count()
+
+    def sleep(self, secs):
+        assert secs == rhythm.evaluator_secs
+        if next(sleeps) == 1:
+            (tmp_path / "checkpoint").write_bytes(_state(100)[:-3])
+        _save(tmp_path, 100)
+
+    monkeypatch.setattr(Stop, "sleep", sleep)
+    assert evaluation(100)[-1] == 100
+
+
+def test_a_training_that_made_no_step_leaves_nothing_to_wait_for(evaluation):
+    assert evaluation(0) == []

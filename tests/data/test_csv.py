@@ -1,0 +1,299 @@
+"""The input plug-in `csv`: columns and their types, who reads which line, and bad lines."""
+
+import csv
+import gzip
+import io
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from input_fns import _line
+from input_fns import _table
+from input_fns import csv as plugin
+from input_fns import digits
+from tests.support import reading
+from tests.support.reading import context
+
+pytestmark = pytest.mark.any_tensorflow
+
+HEADER = "row,name,price,label\n"
+ROWS = 23
+
+
+def line(number):
+    return f"{number},\"n, {number}\",{number}.5,{number % 3}\n"
+
+
+def write_files(folder, files, rows=ROWS):
+    """Writes numbered rows to files of unequal sizes, in order."""
+    for i, part in enumerate(reading.parts_of(rows, files)):
+        (folder / f"part-{i}.csv").write_text(HEADER + "".join(map(line, part)))
+    return str(folder / "part-*")
+
+
+@pytest.fixture(scope="module", name="folders")
+def fixture_folders(tmp_path_factory):
+    """{number of files: pattern of so many files with all rows}."""
+    return {files: write_files(tmp_path_factory.mktemp(f"files{files}"), files)
+            for files in (1, 3, 4)}
+
+
+@pytest.fixture(name="params")
+def fixture_params(folders):
+    return {**plugin.DEFAULT_PARAMS, "train_files": folders[3], "eval_files": folders[3],
+            "num_classes": 3, "batch_size": 4}
+
+
+@pytest.fixture(name="file")
+def fixture_file(params, tmp_path):
+    """Writes a file and makes it the data."""
+    def write(text, name="rows.csv"):
+        path = tmp_path / name
+        content = text.encode()
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        params.update(train_files=str(path), eval_files=str(path))
+        return path
+
+    return write
+
+
+def rows(dataset):
+    batches = (batch[0] if isinstance(batch, tuple) else batch for batch in dataset)
+    return [int(number) for features in batches for number in features["row"].numpy()]
+
+
+def test_this_plugin_hides_no_standard_module():
+    assert csv.__file__ != plugin.__file__ and digits.csv is csv
+
+
+@pytest.mark.parametrize("mode", ("train", "eval"))
+def test_types_follow_from_the_first_lines(params, mode):
+    dataset = plugin.input_fn(mode=mode, params=params)
+    size = 4 if mode == "train" else None
+    assert dataset.element_spec == (
+        {"row": tf.TensorSpec([size], tf.int64), "name": tf.TensorSpec([size], tf.string),
+         "price": tf.TensorSpec([size], tf.float32)}, tf.TensorSpec([size], tf.int64))
+    features, labels = next(iter(dataset))
+    numbers = features["row"].numpy()
+    np.testing.assert_array_equal(labels, numbers % 3)
+    np.testing.assert_array_equal(features["price"], numbers + 0.5)
+    assert features["name"].numpy().tolist() == [b"n, %d" % number for number in numbers]
+
+
+def test_columns_choose_types_and_values_for_empty_fields(params, file):
+    file("a,b,c,label\n,,x,1\r\n2,3,,0\r\n\r\n")
+    params["columns"] = {"b": -1, "a": 0.5, "c": "none"}
+    (features, labels), = plugin.input_fn("eval", params)
+    assert {name: value.numpy().tolist() for name, value in features.items()} == {
+        "a": [0.5, 2.0], "b": [-1, 3], "c": [b"x", b"none"]}
+    assert labels.dtype == tf.int64 and labels.numpy().tolist() == [1, 0]
+    (features, _), = plugin.input_fn("eval", {**params, "columns": {"a": 0.0, "label": 0.0}})
+    assert list(features) == ["a"]
+    (features, _), = plugin.input_fn("eval", {**params, "columns": {}, "drop": ["a", "b"]})
+    assert list(features) == ["c"]
+
+
+def test_labels_may_be_texts_or_numbers(params, file):
+    file("x;label\n1;no\n2;yes\n3;no\n")
+    params.update(delimiter=";", label_vocabulary=["no", "yes"])
+    (_, labels), = plugin.input_fn("eval", params)
+    assert labels.dtype == tf.int64 and labels.numpy().tolist() == [0, 1, 0]
+    assert plugin.data_params(params) == {"num_classes": 2}
+    file("x;label\n1;0.25\n2;12.5\n")
+    params["label_vocabulary"] = []
+    (_, labels), = plugin.input_fn("eval", params)
+    assert labels.dtype == tf.float32 and labels.numpy().tolist() == [0.25, 12.5]
+    assert plugin.data_params(params) == {}
+
+
+def test_features_suit_feature_columns(params):
+    columns = [tf.feature_column.numeric_column("price"), tf.feature_column.indicator_column(
+        tf.feature_column.categorical_column_with_hash_bucket("name", 4))]
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        dataset = plugin.input_fn("eval", params)
+        features, _ = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+        layer = tf.compat.v1.feature_column.input_layer(features, columns)
+        assert session.run(layer).shape == (4, 5)
+
+
+def test_prediction_needs_no_label(params, tmp_path):
+    (tmp_path / "new.csv").write_text("price,row\n1.5,7\n")
+    params.update(eval_files=str(tmp_path / "new.csv"), drop=["name"])
+    batch, = plugin.input_fn("infer", params)
+    assert rows([batch]) == [7] and batch["price"].numpy() == [1.5]
+
+
+@pytest.mark.parametrize("mode", ("eval", "infer"))
+@pytest.mark.parametrize("files", (1, 4))
+def test_evaluation_is_every_line_once_in_the_files_order(params, folders, mode, files):
+    params["eval_files"] = folders[files]
+    assert rows(plugin.input_fn(mode, params)) == list(range(ROWS))
+    assert rows(plugin.input_fn(mode, {**params, "batch_size": 5, "seed": 9})) == list(range(ROWS))
+
+
+@pytest.mark.parametrize("mode", ("train", "eval"))
+def test_works_in_a_graph(params, mode):
+    params.update(epochs=1, label="name", label_vocabulary=[f"n, {i}" for i in range(ROWS)],
+                  num_classes=ROWS, eval_files="", eval_every=6)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        batch = tf.compat.v1.data.make_one_shot_iterator(plugin.input_fn(mode, params)).get_next()
+        got = []
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                got.extend(session.run(batch)[0]["row"])
+    # Files of 2, 8 and 13 lines.
+    assert len(set(got)) == len(got) == (20 if mode == "train" else 3)
+
+
+@pytest.mark.parametrize("mode", ("train", "eval"))
+@pytest.mark.parametrize("files, pipelines", ((1, 1), (1, 3), (3, 2), (4, 2)))
+def test_every_line_is_read_by_one_pipeline(params, folders, files, pipelines, mode):
+    params.update(train_files=folders[files], eval_files=folders[files], epochs=1, batch_size=1)
+    parts = [rows(plugin.input_fn(mode, params, context(pipelines, i))) for i in range(pipelines)]
+    assert sorted(sum(parts, [])) == list(range(ROWS))
+    assert min(map(len, parts)) > 0
+
+
+@pytest.mark.parametrize("pipelines", (1, 2))
+@pytest.mark.cluster
+def test_one_file_is_split_for_evaluation(params, file, monkeypatch, pipelines):
+    monkeypatch.setattr(plugin, "_LINES_AT_A_TIME", 2)
+    file(HEADER + "".join(map(line, range(ROWS))))
+    params.update(eval_files="", eval_every=5, epochs=1, batch_size=1)
+
+    def read(mode):
+        return sorted(sum((rows(plugin.input_fn(mode, params, context(pipelines, i)))
+                           for i in range(pipelines)), []))
+
+    assert read("eval") == read("infer") == [4, 9, 14, 19]
+    assert read("train") == sorted(set(range(ROWS)) - {4, 9, 14, 19})
+
+
+@pytest.mark.cluster
+def test_training_order_batches_and_epochs(params):
+    def order(**changes):
+        return rows(plugin.input_fn("train", {**params, "epochs": 1, **changes}))
+
+    assert order(seed=3) == order(seed=3) != order(seed=4)
+    assert order(shuffle_buffer=0) == list(range(20))
+    assert len(order(epochs=3)) == ROWS * 3 // 4 * 4
+    endless = plugin.input_fn("train", params, context(2, 1, replicas=2))
+    assert len(rows(endless.take(30))) == 60
+    assert endless.options().experimental_distribute.auto_shard_policy == (
+        tf.data.experimental.AutoShardPolicy.OFF)
+
+
+def test_reads_gzip_and_a_byte_order_mark(params, file):
+    file("\ufeff" + HEADER + line(1), "rows.csv.gz")
+    with pytest.raises(ValueError, match="label"):
+        plugin.input_fn("eval", {**params, "label": "lable"})
+    assert list(plugin.input_fn("eval", params).element_spec[0]) == ["row", "name", "price"]
+    assert rows(plugin.input_fn("eval", params)) == [1]
+    assert plugin.data_problem(params) == ""
+
+
+def test_real_rows_train_as_the_bundled_plugin_has_them(params, file):
+    rows_of_digits = gzip.decompress(digits._SOURCE.read_bytes()).decode()
+    names = [f"p{i}" for i in range(64)]
+    file(",".join([*names, "label"]) + "\n" + rows_of_digits)
+    params.update(num_classes=10, batch_size=2000)
+    (features, labels), = plugin.input_fn("eval", params)
+    expected = np.loadtxt(io.StringIO(rows_of_digits), delimiter=",")
+    np.testing.assert_array_equal(np.stack([features[name] for name in names], 1), expected[:, :64])
+    np.testing.assert_array_equal(labels, expected[:, 64])
+
+
+@pytest.mark.parametrize("changes, exit_code, expected", (
+    ({"train_files": ""}, 2, "--param train_files='/data/train-*'"),
+    ({"train_files": "/nowhere/*.csv"}, 1, "there is no folder '/nowhere'"),
+    ({"label": "lable"}, 2, "--param label=label"),
+    ({"label": "name"}, 2, "--param label_vocabulary="),
+    ({"columns": {"prise": 0.0}}, 2, "--param columns='{{\"price\": 0.0}}'"),
+    ({"columns": {"price": True}}, 2, "columns has True for 'price'"),
+    ({"drop": ["nome"]}, 2, "--param drop='[\"name\"]'"),
+    ({"drop": ["row", "name", "price"]}, 2, "--param drop='[]'"),
+    ({"delimiter": ", "}, 2, "--param delimiter=';'"),
+    ({"eval_files": "", "eval_every": 1}, 2, "--param eval_every=5"),
+    ({"label_vocabulary": [0, 1]}, 2, "label_vocabulary is [0, 1]; expected texts"),
+    ({"batch_size": 0}, 2, "--param batch_size=1"),
+))
+def test_a_mistake_is_one_sentence(params, changes, exit_code, expected):
+    with pytest.raises((ValueError, RuntimeError)) as caught:
+        plugin.input_fn("train", {**params, **changes})
+    assert caught.value.exit_code == exit_code
+    assert expected.replace("{{", "{").replace("}}", "}") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("header, expected", (
+    ("", "has no line for a header"), ("a,a,label\n1,2,0\n", "has 'a' twice for a header"),
+    ("a,,label\n1,2,0\n", "has a column without a name for a header")))
+def test_a_file_needs_a_header(params, file, header, expected):
+    path = file(header)
+    with pytest.raises(RuntimeError) as caught:
+        plugin.input_fn("train", params)
+    assert caught.value.exit_code == 1 and f"{path} {expected}" in str(caught.value)
+    assert plugin.data_problem(params) == str(caught.value)
+
+
+BAD = {
+    "5,x,1.5": " has 3 columns; expected 4",
+    "5.5,x,1.5,0": ": column 'row' is '5.5'; expected an integer",
+    "5,x,cheap,0": ": column 'price' is 'cheap'; expected a number",
+    "5,x,1.5,3": ": label is 3; expected 0 to 2 (num_classes=3)",
+    "5,x,1.5,-1": ": label is -1; expected 0 to 2 (num_classes=3)",
+    "5,x,1.5,": ": label 'label' is missing",
+    "5,\"x,1.5,0": " cannot be split into columns: ",
+    "5,x\"y,1.5,0": ": Unquoted fields cannot have quotes",
+}
+
+
+@pytest.mark.parametrize("bad", list(BAD)[:-1])
+def test_what_is_wrong_with_a_line(params, bad):
+    path = f"{params['train_files'][:-1]}0.csv"
+    table = _table.table_of(path, path, params, labelled=True)
+    assert _line.line_problem(bad, table, params).startswith(BAD[bad])
+    assert _line.line_problem(line(7).rstrip(), table, params) == ""
+
+
+@pytest.mark.parametrize("before, bad", (
+    (16, "5,x,1.5,3"), (16, "5,x\"y,1.5,0"), (1301, "5,x,1.5"), (1301, "5,x,cheap,0")))
+def test_a_bad_line_stops_reading_and_is_named(params, file, before, bad):
+    path = file(HEADER + "\n" + "".join(map(line, range(before))) + bad + "\n" + line(1))
+    # Bad beyond the lines that types are inferred from.
+    params.update(columns={"row": 0, "name": "", "price": 0.0, "label": 0}, epochs=1,
+                  eval_files="", eval_every=7)
+    with pytest.raises(tf.errors.OpError):
+        rows(plugin.input_fn("train", params))
+    with tf.Graph().as_default():
+        problem = plugin.data_problem(params)
+    assert problem.startswith(f"line {before + 3} of {path}{BAD[bad]}")
+
+
+@pytest.mark.cluster
+def test_an_unknown_label_and_another_header_are_named(params, tmp_path, file):
+    path = file(HEADER + "1,x,1.5,no\n1,x,1.5,nope\n")
+    params["label_vocabulary"] = ["no", "yes"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label_vocabulary"):
+        rows(plugin.input_fn("eval", params))
+    assert plugin.data_problem(params) == (
+        f"line 3 of {path}: label is 'nope'; expected one of ['no', 'yes']")
+    path.write_text(HEADER + line(1))
+    (tmp_path / "rows2.csv").write_text("row,price,name,label\n1,1.5,x,0\n")
+    params.update(eval_files=str(tmp_path / "*"), label_vocabulary=[])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="header differs"):
+        rows(plugin.input_fn("eval", params))
+    assert plugin.data_problem(params) == (
+        f"line 1 of {tmp_path / 'rows2.csv'} has the columns row, price, name, label; expected "
+        f"those of {path}: row,name,price,label")
+
+
+def test_damaged_and_empty_files_are_named(params, file):
+    path = file(HEADER + "".join(map(line, range(500))), "rows.csv.gz")
+    assert plugin.data_problem(params) == ""
+    path.write_bytes(path.read_bytes()[:-20])
+    assert plugin.data_problem(params).startswith(f"{path} is truncated or damaged after line ")
+    file(HEADER)
+    params["columns"] = {"row": 0, "label": 0}
+    assert "no file of it holds a record" in plugin.data_problem(params)

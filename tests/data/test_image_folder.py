@@ -1,0 +1,207 @@
+"""The input plug-in `image_folder`, and the augmentation that it shares with `tfds`."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from input_fns import _augment
+from input_fns import digits
+from input_fns import image_folder as plugin
+from tests.support import reading
+from tests.support.reading import context
+
+pytestmark = pytest.mark.any_tensorflow
+
+CLASSES = ("ant", "bee", "cow")
+FILES = 7  # of each class
+
+
+def encoded(pixels, kind="png"):
+    """Encodes uint8 or uint16 [height, width, channels]."""
+    encode = {"png": tf.io.encode_png,
+              "jpg": lambda image: tf.io.encode_jpeg(image, quality=100)}[kind]
+    return encode(tf.constant(pixels)).numpy()
+
+
+@pytest.fixture(scope="module", name="folder")
+def fixture_folder(tmp_path_factory):
+    """Files of every kind; the red of an image is 10 times its number in its class."""
+    folder = tmp_path_factory.mktemp("images")
+    (folder / "README").write_text("no image")
+    (folder / ".hidden").mkdir()
+    for kind in CLASSES:
+        (folder / kind).mkdir()
+        (folder / kind / "notes.txt").write_text("no image")
+        for i in range(FILES):
+            channels, depth = ((3, 8), (1, 8), (4, 8), (3, 16))[i % 4]
+            pixels = np.zeros((10 + i, 12, channels), np.uint8 if depth == 8 else np.uint16)
+            pixels[..., 0] = 10 * i if depth == 8 else 10 * i * 257
+            pixels[..., 3:] = 255
+            name = f"{i}.PNG" if i % 2 else f"{i}.jpg" if channels != 4 else f"{i}.png"
+            (folder / kind / name).write_bytes(encoded(pixels, name[2:].lower()))
+    return folder
+
+
+@pytest.fixture(name="params")
+def fixture_params(folder):
+    return {**plugin.DEFAULT_PARAMS, "train_dir": str(folder), "eval_dir": str(folder),
+            "image_size": 8, "batch_size": 4, "file_name": "file"}
+
+
+def files(dataset):
+    return [name.decode() for features, _ in dataset for name in features["file"].numpy()]
+
+
+def number(file):
+    return int(file.split("/")[1].split(".")[0])
+
+
+@pytest.mark.parametrize("augment", ("none", "imagenet"))
+def test_images_of_every_kind_become_rgb_in_0_to_1(params, augment):
+    params.update(augment=augment, batch_size=21)
+    dataset = plugin.input_fn("eval", params)
+    (features, labels), = dataset
+    assert dataset.element_spec[0]["image"] == tf.TensorSpec([None, 8, 8, 3], tf.float32)
+    assert labels.dtype == tf.int64 and labels.numpy().tolist() == [0] * 7 + [1] * 7 + [2] * 7
+    (again, _), = plugin.input_fn("infer", params)
+    np.testing.assert_array_equal(features["image"], again["image"])
+    for name, image in zip(files([(features, labels)]), features["image"].numpy()):
+        np.testing.assert_allclose(image[..., 0] * 255, 10 * number(name), atol=3)
+
+
+@pytest.mark.parametrize("mode", ("train", "eval"))
+def test_works_in_a_graph(params, mode):
+    got = reading.read_in_a_graph(
+        lambda: plugin.input_fn(mode, {**params, "epochs": 1}), "file")
+    assert len(set(got)) == len(got) == (20 if mode == "train" else 21)
+
+
+@pytest.mark.parametrize("mode", ("train", "eval"))
+def test_every_file_is_read_by_one_pipeline(params, mode):
+    params.update(epochs=1, batch_size=1)
+    everything = files(plugin.input_fn("eval", params))
+    assert everything == sorted(everything) and len(everything) == 21
+    parts = [files(plugin.input_fn(mode, params, context(2, i))) for i in range(2)]
+    assert sorted(sum(parts, [])) == everything and abs(len(parts[0]) - len(parts[1])) <= 1
+
+
+def test_one_folder_is_split_for_evaluation(params):
+    params.update(eval_dir="", epochs=1, batch_size=1)
+    held_out = files(plugin.input_fn("eval", params))
+    assert held_out == [f"{kind}/4.jpg" for kind in CLASSES]  # The fifth of each class.
+    assert len({*files(plugin.input_fn("train", params)), *held_out}) == 21
+    assert plugin.data_params(params) == {"num_classes": 3, "train_examples": 18}
+
+
+def test_training_follows_from_the_seed(params):
+    def read(**changes):
+        batches = list(plugin.input_fn("train", {**params, "epochs": 2, **changes}))
+        return files(batches), np.concatenate([features["image"] for features, _ in batches])
+
+    (order, images), (again, same), (other, _) = read(seed=1), read(seed=1), read(seed=2)
+    assert order == again != other and len(order) == 40
+    np.testing.assert_array_equal(images, same)
+    assert read(shuffle=False)[0][:20] == sorted(set(order))[:20]
+    endless = plugin.input_fn("train", params, context(2, 1, replicas=2))
+    assert endless.element_spec[1].shape == [2]
+    assert endless.options().experimental_distribute.auto_shard_policy == (
+        tf.data.experimental.AutoShardPolicy.OFF)
+
+
+def drawn(augment, pixels, shape, kind="png", draws=40):
+    """Returns what training makes of one image: float32 [draws, *shape]."""
+    contents = encoded(pixels, kind)
+    seeds = tf.constant([[3, draw] for draw in range(draws)], tf.int64)
+    return tf.map_fn(lambda seed: _augment.training_image(contents, seed, augment, shape), seeds,
+                     fn_output_signature=tf.float32).numpy()
+
+
+# 40x60 pixels, brighter to the right.
+RAMP = np.tile(np.arange(0, 240, 4, dtype=np.uint8)[None, :, None], (40, 1, 3))
+
+
+@pytest.mark.parametrize("kind", ("png", "jpg"))
+def test_imagenet_cuts_resizes_and_mirrors(kind):
+    images = drawn("imagenet", RAMP, (16, 16, 3), kind)
+    rises = images[:, 8, -1, 0] - images[:, 8, 0, 0]
+    assert 8 <= (rises > 0).sum() <= 32  # About half are mirrored.
+    widths = np.abs(rises) / 4  # Pixels of the original.
+    assert widths.min() < 20 and widths.max() > 30  # From 8% of the area to nearly all.
+    assert images.min() >= 0 and images.max() <= 255
+    assert len(np.unique(images.reshape(len(images), -1), axis=0)) == len(images)
+
+
+def test_cifar_shifts_by_4_pixels_at_most_and_mirrors():
+    pixels = np.full((8, 8, 1), 200, np.uint8)
+    images = drawn("cifar", pixels, (8, 8, 1))
+    black = images[..., 0] == 0
+    shifts = {(int(image.all(0).sum()), int(image.all(1).sum())) for image in black}
+    assert set(np.unique(images)) <= {0, 200} and len(shifts) > 10
+    assert max(max(shift) for shift in shifts) == 4
+
+
+def test_evaluation_keeps_the_centre():
+    contents = encoded(RAMP)
+    whole = _augment.evaluation_image(contents, "none", (40, 40, 3)).numpy()
+    np.testing.assert_array_equal(whole, RAMP[:, 10:50])
+    part = _augment.evaluation_image(contents, "imagenet", (35, 35, 3)).numpy()  # 40 * 7 / 8
+    np.testing.assert_array_equal(part, RAMP[2:37, 12:47])
+    same = _augment.evaluation_image(contents, "cifar", (40, 60, 3)).numpy()
+    np.testing.assert_array_equal(same, RAMP)
+
+
+@pytest.mark.parametrize("mode", ("train", "eval"))
+@pytest.mark.parametrize("augment, image_size", (("cifar", 0), ("imagenet", 16)))
+def test_tfds_sets_get_the_same(data_dir, mode, augment, image_size):
+    params = {**digits.DEFAULT_PARAMS, "data_dir": str(data_dir), "augment": augment,
+              "image_size": image_size, "batch_size": 32, "tfds_id": True, "key": "name",
+              "num_classes": 10}
+    dataset = digits.input_fn(mode, params)
+    size = image_size or 8
+    assert dataset.element_spec[0]["image"].shape[1:] == [size, size, 1]
+    features, labels = next(iter(dataset))
+    assert set(features) == {"image", "name"} and labels.shape == [32]
+    assert 0 <= features["image"].numpy().min() and 0.9 < features["image"].numpy().max() <= 1
+    split = "train" if mode == "train" else "test"
+    plain = {name: image for batch, _ in digits.input_fn("eval", {
+        **params, "augment": "none", "image_size": 0, "eval_split": split})
+             for name, image in zip(batch["name"].numpy(), batch["image"].numpy())}
+    names = features["name"].numpy().tolist()
+    assert set(names) <= set(plain) and len(set(names)) == 32
+    if augment == "cifar":
+        is_same = np.array_equal([plain[name] for name in names], features["image"])
+        assert is_same == (mode == "eval")
+
+
+@pytest.mark.parametrize("changes, exit_code, expected", (
+    ({"train_dir": ""}, 2, "--param train_dir=/data/pets/train"),
+    ({"train_dir": "/nowhere"}, 1, "train_dir is '/nowhere', and there is no such folder"),
+    ({"train_dir": "{folder}/ant"}, 1, "which holds no folder, but 0.jpg"),
+    ({"eval_dir": "", "eval_every": 1}, 2, "--param eval_every=5"),
+    ({"eval_dir": "", "eval_every": 9}, 1, "for evaluation"),
+    ({"augment": "imagnet"}, 2, "expected one of ['none', 'cifar', 'imagenet']"),
+    ({"image_size": 0}, 2, "--param image_size=224"),
+    ({"batch_size": 0}, 2, "--param batch_size=1"),
+))
+def test_a_mistake_is_one_sentence(params, folder, changes, exit_code, expected):
+    params.update({key: value.format(folder=folder) if isinstance(value, str) else value
+                   for key, value in changes.items()})
+    with pytest.raises((ValueError, RuntimeError)) as caught:
+        plugin.input_fn("eval", params)
+    assert caught.value.exit_code == exit_code
+    assert expected in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_another_class_or_a_bad_file_is_named(params, folder, tmp_path):
+    assert plugin.data_problem(params) == ""
+    (tmp_path / "bee").mkdir()
+    (tmp_path / "bee" / "0.png").write_bytes((folder / "bee" / "1.PNG").read_bytes())
+    bad = tmp_path / "bee" / "1.jpg"
+    bad.write_bytes((folder / "bee" / "0.jpg").read_bytes()[:60])
+    params["eval_dir"] = str(tmp_path)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        files(plugin.input_fn("eval", params))
+    with tf.Graph().as_default():
+        assert plugin.data_problem(params).startswith(f"{bad} is no readable image: ")
+    (tmp_path / "dog").mkdir()
+    assert "holds a folder 'dog' that train_dir" in plugin.data_problem(params)

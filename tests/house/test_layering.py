@@ -1,0 +1,108 @@
+"""The house rules that a program can check: who imports whom, who reads flags and environment."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+import pytest
+
+from tests.support import jobs
+
+ROOT = jobs.REPO / "estimator_trainer"
+# From the top to the bottom: a package imports only from those that stand below it.
+PACKAGES = ["cli", "roles", "evaluation", "estimator", "steps", "coordination", "jobs", "plan",
+            "settings", "cluster", "tensorflow_import", "compat"]
+# They answer before TensorFlow is imported.
+LIGHT = {"cli", "jobs", "plan", "settings", "cluster", "tensorflow_import", "ground"}
+MODULES = sorted(ROOT.rglob("*.py"))
+PLUGINS = sorted(path for name in ("model_fns", "input_fns", "examples")
+                 for path in (jobs.REPO / name).rglob("*.py"))
+
+
+def _name(path):
+    """Returns the dotted name of a module below estimator_trainer; "" of the package itself."""
+    dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return dotted.removesuffix("__init__").strip(".")
+
+
+def _package(name):
+    top = name.partition(".")[0]
+    return "cli" if top == "__main__" else top if top in PACKAGES else "ground"
+
+
+@functools.lru_cache(maxsize=None)
+def _imports(path, top_level_only=False):
+    """Returns the dotted names a module imports, and, of this package, which modules."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_level_only else list(ast.walk(tree))
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    known = {_name(module) for module in MODULES}
+    own = set()
+    for name in names:
+        parts = name.split(".")
+        if parts[0] == ROOT.name:
+            own.add(next(".".join(parts[1:end]) for end in range(len(parts), 0, -1)
+                         if ".".join(parts[1:end]) in known))
+    return names, own
+
+
+def _ids(path):
+    return f"{path.parent.name}.{path.stem}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_ids)
+def test_a_package_imports_only_from_those_below_it(path):
+    order = [*PACKAGES, "ground"]
+    mine = _package(_name(path))
+    for name in _imports(path)[1]:
+        assert order.index(mine) <= order.index(_package(name)), name
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    left = {_name(path): _imports(path)[1] - {"", _name(path)} for path in MODULES}
+    while free := {name for name, imported in left.items() if not imported & left.keys()}:
+        left = {name: imported for name, imported in left.items() if name not in free}
+    assert not left
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if _package(_name(p)) in LIGHT], ids=_ids)
+def test_what_answers_at_once_imports_no_tensorflow(path):
+    names, own = _imports(path, top_level_only=True)
+    assert not [n for n in names if n.startswith(("tensorflow", "numpy", "keras"))]
+    assert {_package(name) for name in own} <= LIGHT
+
+
+@pytest.mark.parametrize("path", PLUGINS, ids=_ids)
+def test_plugins_do_not_know_the_trainer(path):
+    names, _ = _imports(path)
+    assert not [n for n in names if n.startswith("estimator_trainer")]
+
+
+def test_the_trainer_names_no_plugin_in_code():
+    for path in MODULES:
+        names, _ = _imports(path)
+        assert not [n for n in names if n.startswith(("model_fns", "input_fns"))], path
+
+
+def test_the_environment_is_read_in_one_module_and_flags_in_one():
+    for path in MODULES:
+        text = path.read_text()
+        assert ("os.environ" in text) == (path.stem == "environment"), path
+        assert ("absl import flags" in text) == (path.stem == "command_line"), path
+
+
+@pytest.mark.parametrize("path", MODULES + PLUGINS, ids=_ids)
+def test_files_and_functions_can_be_seen_whole(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 250
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            doc = (ast.get_docstring(node, clean=False) or "").count("\n")
+            assert node.end_lineno - node.lineno - doc <= 45, node.name
+            assert len(node.args.args) <= 7, node.name

@@ -1,0 +1,106 @@
+"""A fork of the process that has imported TensorFlow is as good as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+from estimator_trainer.jobs.launcher import fork_server
+from estimator_trainer.jobs.launcher import task_process
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+
+# Tells what a process is, as a plug-in that cannot be used: the program then ends with 2.
+_TELLING = """
+import json, os, sys
+import numpy as np
+print(json.dumps({
+    "random": np.random.random(), "leads": os.getsid(0) == os.getpgid(0) == os.getpid(),
+    "words": sys.argv[1:], "folder": os.getcwd(), "found_at": sys.path[0],
+    "variables": dict(os.environ), "name": open("/proc/self/comm").read().strip(),
+    "is_stdin_empty": not sys.stdin.read()}), flush=True)
+raise ImportError("told")
+def model_fn(features, labels, mode): pass
+"""
+
+
+@pytest.fixture
+def server():
+    server = fork_server.ForkServer(jobs.environment(PYTHONUNBUFFERED="1"),
+                                    preloaded=["tensorflow_datasets"])
+    yield server
+    server.close()
+
+
+def _told(server, folder, **variables):
+    """Returns what a task tells that the server forks."""
+    (folder / "telling.py").write_text(_TELLING)
+    request = fork_server.Request("worker:7", ("--model_fn=./telling.py",),
+                                  jobs.environment(**variables), str(folder))
+    with (folder / "told").open("w+") as output:
+        process = server.start(request, output.fileno(), output.fileno())
+        assert process.wait(60) == process.poll() == 2
+        output.seek(0)
+        text = output.read()
+    told, sentence, last = text.splitlines()
+    assert "told" in sentence and last.startswith("role=local status=failed")
+    return json.loads(told)
+
+
+def test_a_fork_has_a_place_and_random_numbers_of_its_own(server, tmp_path):
+    first, second = (_told(server, tmp_path, WHO=who) for who in "ab")
+    assert first["leads"] and first["is_stdin_empty"] and first["name"] == "worker:7"
+    assert first["folder"] == first["found_at"] == str(tmp_path)
+    assert first["words"] == ["--model_fn=./telling.py"]
+    assert (first["variables"]["WHO"], second["variables"]["WHO"]) == ("a", "b")
+    assert first["random"] != second["random"]
+
+
+def test_a_fork_is_made_before_there_are_threads_of_tensorflows(server, tmp_path):
+    _told(server, tmp_path)
+    # Those of OpenBLAS, one a core, know how to be forked.
+    threads = list(pathlib.Path(f"/proc/{server.pid}/task").iterdir())
+    assert len(threads) <= (os.cpu_count() or 1)
+
+
+def test_a_task_is_started_anew_where_the_fork_server_was_killed(server, tmp_path):
+    lines = []
+    child = task_process.TaskProcess(
+        "chief:0", [sys.executable, "-c", "import sys; print(sys.argv[1:])"], ["--version"],
+        jobs.environment(), tmp_path / "log", lambda child, text: lines.append(text), server)
+    child.start()
+    assert _code(child) == 0 and lines[0].startswith("estimator_trainer ")
+    os.kill(server.pid, 9)
+    jobs.wait_for(lambda: not _is_alive(server.pid), 10)
+    child.start()
+    assert _code(child) == 0 and lines[1] == "['--version']"
+
+
+def test_a_server_that_has_nobody_left_to_ask_ends():
+    code = ("import sys; from estimator_trainer.jobs.launcher import fork_server\n"
+            "print(fork_server.ForkServer({'PYTHONPATH': sys.argv[1]}).pid)")
+    ran = subprocess.run([sys.executable, "-c", code, str(jobs.REPO)], env=jobs.environment(),
+                         capture_output=True, text=True, timeout=60, check=True)
+    jobs.wait_for(lambda: not _is_alive(int(ran.stdout)), 60)
+
+
+def _code(child):
+    deadline = time.monotonic() + 60
+    while (code := child.poll()) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return code
+
+
+def _is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,292 @@
+"""A job of many tasks by one command: what it shows, restarts, ends, and leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer import machine
+from estimator_trainer.jobs import launch
+from estimator_trainer.jobs.launcher import addresses
+from estimator_trainer.jobs.launcher import shares
+from estimator_trainer.jobs.launcher.screen import Screen
+from estimator_trainer.jobs.launcher.task_process import TaskProcess
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from tests.support import jobs
+
+pytestmark = pytest.mark.any_tensorflow
+
+_TIMEOUT_SECS = 120
+# Processes and their forks keep it in what they were started with.
+_MARK = "LAUNCHED_BY_TEST"
+_SLOW = [f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")]
+
+
+@contextlib.contextmanager
+def _launched(tmp_path, job_flags, task_flags):
+    """Starts `launch`; at the end no process of the job may be left, whatever happened."""
+    log_path = tmp_path / "launch.log"
+    args = ["launch", *job_flags, "--", *_SLOW, "--log_every_steps=10",
+            f"--model_dir={tmp_path}/model", *task_flags]
+    with log_path.open("wb") as log:
+        process = subprocess.Popen([*jobs.PROGRAM, *args], stdout=log, stderr=log,
+                                   env=jobs.environment(**{_MARK: str(tmp_path)}),
+                                   start_new_session=True)
+    launcher = jobs.Task("launch", process, log_path)
+    try:
+        yield launcher
+        jobs.wait_for(lambda: not _processes(tmp_path), 20)
+    finally:
+        for pid in _processes(tmp_path):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        jobs.kill(launcher)
+
+
+def _processes(tmp_path):
+    """Returns the pids of all processes that this test's launcher has started, and its own."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            variables = path.read_bytes().decode(errors="replace").split("\0")
+            if f"{_MARK}={tmp_path}" in variables and _is_alive(path.parent):
+                found.append(int(path.parent.name))
+    return found
+
+
+def _is_alive(folder):
+    return (folder / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def _pid(tmp_path, role, index):
+    """Returns the pid of a task's process, by the name that lists of processes show."""
+    [found] = [pid for pid in _processes(tmp_path)
+               if pathlib.Path(f"/proc/{pid}/comm").read_text() == f"{role}:{index}\n"]
+    return found
+
+
+def _ends(launcher, timeout_secs=_TIMEOUT_SECS):
+    jobs.wait_for(lambda: launcher.code is not None, timeout_secs)
+    return launcher.code
+
+
+def _trains(launcher, name):
+    return re.search(rf"^{name} +\|.*  step [1-9]", launcher.log, re.MULTILINE)
+
+
+def _row(launcher, name):
+    """Returns the task's row of the closing table."""
+    rows = re.findall(rf"^launch +\| {name} +(.*)$", launcher.log, re.MULTILINE)
+    return rows[-1]
+
+
+@pytest.mark.cluster
+def test_a_job_of_every_role_runs_to_its_end(tmp_path):
+    flags = ["--chief=1", "--worker=2", "--ps=1", "--evaluator=1"]
+    with _launched(tmp_path, flags, ["--train_steps=150"]) as launcher:
+        assert _ends(launcher) == 0, launcher.log
+    for name in ("chief:0", "worker:0", "worker:1", "ps:0", "evaluator:0"):
+        assert re.search(r" done +\d+ .* 0$", _row(launcher, name)), launcher.log
+        log = (tmp_path / "model" / "logs" / f"{name.replace(':', '-')}.log").read_text()
+        assert f"role={name} status=done" in log
+    assert "job done, exit 0" in launcher.last_line and "first failure" not in launcher.log
+    step = jobs.saved_step(tmp_path / "model")
+    assert 150 <= step <= 153 and jobs.evaluated_steps(tmp_path / "model")[-1] == step
+
+
+@pytest.mark.soak
+@pytest.mark.cluster
+def test_eight_tasks_run_on_two_cores(tmp_path):
+    flags = ["--worker=4", "--ps=2", "--evaluator=1"]
+    with _launched(tmp_path, flags, ["--train_steps=100"]) as launcher:
+        assert _ends(launcher) == 0, launcher.log
+    assert 100 <= jobs.saved_step(tmp_path / "model") <= 105
+
+
+@pytest.mark.cluster
+def test_a_failing_model_ends_the_job_and_is_named(tmp_path):
+    flags = ["--train_steps=1000", "--param=nan_step=30"]
+    # As on a machine with GPUs, each task imports TensorFlow itself.
+    job = ["--worker=1", "--ps=1", "--noshare_import"]
+    with _launched(tmp_path, job, flags) as launcher:
+        assert _ends(launcher) == 1, launcher.log
+    assert re.search(r"launch +\| first failure: (chief|worker):0, exit 1: the loss became NaN in"
+                     r".*its log: .*0\.log", launcher.log), launcher.log
+    assert "restarts" in launcher.log and "starts it again" not in launcher.log
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("job, extra, name", [
+    (["--worker=2", "--ps=1"], [], "worker:1"),
+    pytest.param(["--worker=1", "--ps=1"], [], "ps:0", marks=pytest.mark.soak),
+    pytest.param(["--worker=1"], ["--train_distribute=multi_worker_mirrored"], "worker:0",
+                 marks=pytest.mark.soak)])
+def test_a_job_completes_when_a_task_is_killed_once(job, extra, name, tmp_path):
+    flags = ["--train_steps=800", "--save_checkpoints_steps=50", "--peer_timeout_secs=10", *extra]
+    with _launched(tmp_path, job, flags) as launcher:
+        jobs.wait_for(lambda: _trains(launcher, "chief:0"), _TIMEOUT_SECS)
+        role, _, index = name.partition(":")
+        os.kill(_pid(tmp_path, role, int(index)), signal.SIGKILL)
+        assert _ends(launcher) == 0, launcher.log
+    assert f"{name}: killed by SIGKILL; starts it again (1 of 3)" in launcher.log
+    assert f"first failure: {name}, killed by SIGKILL" in launcher.log
+    assert int(_row(launcher, name).split()[-1]) >= 1
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
+
+
+@pytest.mark.cluster
+def test_a_task_that_dies_every_time_is_given_up_and_named(tmp_path):
+    plugin = tmp_path / "dies.py"
+    plugin.write_text("import json, os, signal\n"
+                      "from slow import *\n"
+                      "if json.loads(os.environ['TF_CONFIG'])['task']['type'] == 'worker':\n"
+                      "    os.kill(os.getpid(), signal.SIGKILL)\n")
+    flags = [f"--model_fn={plugin}", "--train_steps=100000"]
+    os.symlink(jobs.REPO / "tests" / "support" / "slow.py", tmp_path / "slow.py")
+    with _launched(tmp_path, ["--worker=1", "--ps=1", "--max_restarts=1"], flags) as launcher:
+        assert _ends(launcher) == 137, launcher.log
+    assert "worker:0: killed by SIGKILL after 1 restarts: gives up; ends the job" in launcher.log
+    assert "first failure: worker:0, killed by SIGKILL" in launcher.log
+    assert re.search(r"exit 143 +\d+ ", _row(launcher, "chief:0"))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("number, moment", [
+    (signal.SIGINT, "start"), (signal.SIGINT, "training"),
+    pytest.param(signal.SIGINT, "end", marks=pytest.mark.soak),
+    pytest.param(signal.SIGTERM, "training", marks=pytest.mark.soak)])
+def test_a_signal_ends_every_task(number, moment, tmp_path):
+    shows = {"start": "tasks on", "training": r"chief:0 .*  step \d\d\d/", "end": "status=done"}
+    steps = "--train_steps=60" if moment == "end" else "--train_steps=5000"
+    with _launched(tmp_path, ["--worker=1", "--ps=1"], [steps]) as launcher:
+        jobs.wait_for(lambda: re.search(shows[moment], launcher.log), _TIMEOUT_SECS)
+        os.kill(launcher.process.pid, number)
+        code = _ends(launcher, 60)
+    assert code in ((0, 143) if moment == "end" else (143,)), launcher.log
+    assert "Traceback" not in launcher.log and f"exit {code}" in launcher.last_line
+    if moment == "training":
+        assert jobs.saved_step(tmp_path / "model") >= 50
+
+
+@pytest.mark.cluster
+def test_a_second_signal_kills_every_task_at_once(tmp_path):
+    flags = ["--train_steps=5000", "--param=step_secs=1000"]
+    with _launched(tmp_path, ["--worker=1", "--ps=1"], flags) as launcher:
+        jobs.wait_for(lambda: "training from step" in launcher.log, _TIMEOUT_SECS)
+        os.kill(launcher.process.pid, signal.SIGINT)
+        jobs.wait_for(lambda: "asks every task" in launcher.log, 5)
+        os.kill(launcher.process.pid, signal.SIGINT)
+        assert _ends(launcher, 20) == 143, launcher.log
+
+
+@pytest.mark.cluster
+def test_no_task_outlives_a_launcher_that_is_killed(tmp_path):
+    with _launched(tmp_path, ["--worker=1", "--ps=1"], ["--train_steps=5000"]) as launcher:
+        jobs.wait_for(lambda: _trains(launcher, "chief:0"), _TIMEOUT_SECS)
+        assert len(_processes(tmp_path)) == 5  # The launcher, its fork server, three tasks.
+        jobs.kill(launcher)
+
+
+def test_what_no_task_could_run_is_said_once_before_any_starts(tmp_path):
+    ran = jobs.program("launch", "--worker=2", "--", "--train_distribute=mirrored",
+                       f"--model_dir={tmp_path}/m")
+    assert ran.returncode == 2 and ran.stdout == "" and not (tmp_path / "m").exists()
+    assert ran.stderr.startswith("estimator-trainer: train_distribute is 'mirrored'")
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_reserved_port_goes_to_the_task_and_to_nobody_who_asks_for_any(tmp_path):
+    with addresses.reserved("127.0.0.1", [("chief", 0), ("ps", 0), ("ps", 1)]) as cluster:
+        assert list(map(len, cluster.values())) == [1, 2]
+        port = int(cluster["chief"][0].rpartition(":")[2])
+        with socket.socket() as greedy, pytest.raises(OSError):
+            greedy.bind(("127.0.0.1", port))
+        with socket.socket() as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind(("", port))
+            server.listen()
+            tf_config = json.dumps({"cluster": cluster, "task": {"type": "chief", "index": 0}})
+            ran = jobs.program(f"--model_dir={tmp_path}/m", TF_CONFIG=tf_config)
+    assert ran.returncode == 2 and f"port {port} is taken" in ran.stderr
+
+
+def test_a_host_that_is_not_this_machine_is_refused():
+    with pytest.raises(errors.ConfigError, match="not an address of this machine"):
+        with addresses.reserved("192.0.2.1", [("chief", 0)]):
+            pass
+
+
+@pytest.mark.parametrize("roles, gpus, cores, expected", [
+    (["chief"], [], 8, [(8, "-1")]),
+    (["chief", "worker", "ps"], ["0", "1"], 2, [(1, "0"), (1, "1"), (1, "-1")]),
+    (["chief", "worker", "evaluator"], ["0", "1", "2"], 6, [(2, "0"), (2, "1"), (2, "2")]),
+    (["chief", "worker", "evaluator"], ["4", "5"], 6, [(2, "4"), (2, "5"), (2, "-1")]),
+    (["chief", "worker"], ["0", "1", "2", "3"], 8, [(4, "0,1"), (4, "2,3")]),
+    (["chief", "worker", "worker"], ["7"], 1, [(1, "7"), (1, "7"), (1, "7")]),
+])
+def test_a_machine_is_divided_among_the_tasks(roles, gpus, cores, expected):
+    tasks = [(role, roles[:i].count(role)) for i, role in enumerate(roles)]
+    divided = shares.divide(tasks, gpus, cores)
+    assert [(share.threads, share.gpus) for share in divided] == expected
+
+
+def test_a_task_gets_its_own_place_and_the_users_choice_of_threads(monkeypatch):
+    monkeypatch.setenv("CLUSTER_SPEC", "{}")
+    monkeypatch.setenv("TF_CONFIG", "{}")
+    monkeypatch.setenv("TF_NUM_INTRAOP_THREADS", "7")
+    variables = environment.of_task('{"task": 1}', 2, "0")
+    assert variables["TF_CONFIG"] == '{"task": 1}' and variables["CUDA_VISIBLE_DEVICES"] == "0"
+    assert variables["TF_NUM_INTRAOP_THREADS"] == "7" and "CLUSTER_SPEC" not in variables
+    assert variables["TF_NUM_INTEROP_THREADS"] == "2"
+
+
+@pytest.mark.parametrize("job, task, gpus, expected", [
+    ({}, {}, [], sys.platform == "linux"), ({}, {}, ["0"], False),
+    ({"share_import": False}, {}, [], False), ({}, {"xla": True}, [], False),
+    ({}, {"verbose": True}, [], False), ({}, {"log_device_placement": True}, [], False)])
+def test_tasks_share_an_import_where_a_fork_is_as_good_as_a_new_process(
+        job, task, gpus, expected):
+    assert launch.can_fork(JobConfig(**job), TrainerConfig(**task), gpus) is expected
+
+
+@pytest.mark.parametrize("variable, expected", [
+    ("", []), ("-1", []), ("0", ["0"]), ("2, GPU-ab", ["2", "GPU-ab"]), ("1,-1,2", ["1"])])
+def test_the_users_choice_of_gpus_is_what_is_divided(variable, expected):
+    assert machine.visible_gpus(variable) == expected
+
+
+def test_a_terminal_shows_lines_behind_coloured_names_above_a_table(tmp_path):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    line = "12:00:00 chief:0  step 5/10  loss 1  9 steps/s  90 examples/s  ETA 0"
+    child = TaskProcess("chief:0", [sys.executable, "-c"],
+                        [f"print({line!r})"], dict(os.environ), tmp_path / "log",
+                        lambda child, text: screen.line(child.name, text))
+    screen = Screen(["chief:0"], 10, stream)
+    child.start()
+    while child.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    screen.show([child])
+    screen.line("launch", "more")
+    text = stream.getvalue()
+    assert "\x1b[36mchief:0 |\x1b[0m 12:00:00  step 5/10" in text
+    assert re.search(r"chief:0 +\d+ +starting +5 +90 +0\n\[={12} {12}\] step 5/10\n", text)
+    assert text.endswith("\x1b[3F\x1b[Jlaunch  | more\n")

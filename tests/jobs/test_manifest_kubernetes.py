@@ -1,0 +1,123 @@
+"""`manifest` writes jobs of Kubernetes and its TFJob that fit their schemas and all agree."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from estimator_trainer.cluster import task_config
+from tests.support import platform_schemas
+from tests.support.manifests import counts
+from tests.support.manifests import documents
+from tests.support.manifests import expanded
+from tests.support.manifests import SHAPES
+from tests.support.manifests import write
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+
+@pytest.mark.cluster
+def test_every_shape_fits_kubernetes_schemas_and_all_pods_agree() -> None:
+    for shape, strategy in SHAPES:
+        write("--platform=kubernetes", *counts(shape), flags=[f"--train_distribute={strategy}"])
+        values = documents()
+        for value in values:
+            platform_schemas.check_kubernetes(value)
+        assert [v["kind"] for v in values][:2] == ["Service", "NetworkPolicy"]
+        found = values[2:]
+        assert {job["metadata"]["name"] for job in found} == {
+            f"estimator-trainer-{role}" for role, count in shape.items() if count}
+        tasks = [task for job in found for task in _tasks(job)]
+        assert len(tasks) == sum(shape.values())
+        clusters = {json.dumps(task.cluster) for task in tasks if not task.is_local}
+        assert len(clusters) <= 1
+        assert {task.has_evaluator for task in tasks} == {bool(shape["evaluator"])}
+        assert sum(task.is_chief for task in tasks) == 1
+        trainers = [task.input_pipeline_id for task in tasks if task.is_trainer]
+        assert sorted(trainers) == list(range(shape["chief"] + shape["worker"]))
+
+
+def _tasks(job: dict[str, Any]) -> list[task_config.TaskConfig]:
+    """Returns the task of each pod of a Job, at the address that Kubernetes gives the pod."""
+    spec = job["spec"]
+    pod = spec["template"]["spec"]
+    (container,) = pod["containers"]
+    assert spec["completionMode"] == "Indexed" and spec["completions"] == spec["parallelism"]
+    assert [v["name"] for v in container["env"]] == ["INDEX", "TF_CONFIG"]  # In this order.
+    path = container["env"][0]["valueFrom"]["fieldRef"]["fieldPath"]
+    assert path == "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+    tasks = []
+    for index in range(spec["completions"]):
+        text = expanded(container["env"][1]["value"], {"INDEX": str(index)})
+        task = task_config.parse(text)
+        host = f"{job['metadata']['name']}-{index}.{pod['subdomain']}:2222"
+        role = job["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/component"]
+        assert json.loads(text)["cluster"][role][index] == host
+        assert task.name in (f"{role}:{index}", "local")
+        assert task.is_local or role == "evaluator" or task.address == host
+        tasks.append(task)
+    return tasks
+
+
+def test_a_kubernetes_job_ends_and_restarts_by_exit_code_and_admits_only_its_own_pods() -> None:
+    write("--worker=2", "--ps=1", "--max_restarts=5", "--namespace=team-a", "--name=ctr",
+          "--gpus=2", "--volume=disk:/shared", "--cpus=4", "--memory_gib=16")
+    service, policy, *found = documents()
+    assert service["spec"]["clusterIP"] == "None"
+    assert service["spec"]["publishNotReadyAddresses"] is True
+    labels = {role["metadata"]["name"]: role["spec"]["template"]["metadata"]["labels"]
+              for role in found}
+    for selector in (service["spec"]["selector"], policy["spec"]["podSelector"]["matchLabels"]):
+        assert all(selector.items() <= pod.items() for pod in labels.values())
+    # Every port, because NCCL's are of its own choice.
+    assert policy["spec"]["ingress"] == [{"from": [{"podSelector": policy["spec"]["podSelector"]}]}]
+    for job in found:
+        count = job["spec"]["completions"]
+        assert job["spec"]["backoffLimit"] == 5 * count
+        rules = job["spec"]["podFailurePolicy"]["rules"]
+        assert rules[0] == {"action": "FailJob", "onExitCodes": {
+            "containerName": "tensorflow", "operator": "In", "values": [1, 2]}}
+        pod = job["spec"]["template"]["spec"]
+        assert pod["restartPolicy"] == "Never" and pod["terminationGracePeriodSeconds"] > 60
+        (container,) = pod["containers"]
+        limits = {"memory": "16Gi"}
+        if not job["metadata"]["name"].endswith("-ps"):
+            limits["nvidia.com/gpu"] = "2"
+        assert container["resources"] == {"requests": {"cpu": "4", "memory": "16Gi"},
+                                          "limits": limits}
+        assert container["volumeMounts"] == [{"name": "shared", "mountPath": "/shared"}]
+        assert job["metadata"]["namespace"] == "team-a"
+
+
+@pytest.mark.parametrize("platform", ["tfjob", "kubernetes"])
+def test_without_gpus_only_the_tasks_port_is_open(platform: str) -> None:
+    write(f"--platform={platform}", "--worker=1", "--ps=1")
+    (policy,) = [d for d in documents() if d["kind"] == "NetworkPolicy"]
+    (rule,) = policy["spec"]["ingress"]
+    assert rule["ports"] == [{"protocol": "TCP", "port": 2222}]
+    assert rule["from"] == [{"podSelector": policy["spec"]["podSelector"]}]
+    key = "training.kubeflow.org/job-name" if platform == "tfjob" else "app.kubernetes.io/instance"
+    assert policy["spec"]["podSelector"]["matchLabels"][key] == "estimator-trainer"
+
+
+@pytest.mark.cluster
+def test_every_shape_fits_tfjobs_schema() -> None:
+    keys = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
+    for shape, strategy in SHAPES:
+        write("--platform=tfjob", *counts(shape), flags=[f"--train_distribute={strategy}"])
+        policy, tfjob = documents()
+        platform_schemas.check_kubernetes(policy)
+        platform_schemas.check_kubernetes(tfjob)
+        replicas = tfjob["spec"]["tfReplicaSpecs"]
+        assert {key: spec["replicas"] for key, spec in replicas.items()} == {
+            keys[role]: count for role, count in shape.items() if count}
+        assert tfjob["spec"]["runPolicy"] == {"cleanPodPolicy": "None",
+                                              "backoffLimit": 3 * sum(shape.values())}
+        for spec in replicas.values():
+            # 1 and 2 are permanent to it, 142 and 143 are not.
+            assert spec["restartPolicy"] == "ExitCode"
+            (container,) = spec["template"]["spec"]["containers"]
+            assert container["name"] == "tensorflow"
+            assert container["ports"] == [{"name": "tfjob-port", "containerPort": 2222}]

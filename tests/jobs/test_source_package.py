@@ -1,0 +1,163 @@
+"""The source package holds the program and the user's plug-ins, and pip installs it as it is."""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+from typing import Any
+
+import pytest
+
+from estimator_trainer.cluster import task_config
+from estimator_trainer.jobs.platforms import source_package
+from estimator_trainer.plan import module_files
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings import command_line
+from tests.support import jobs
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def packed(tensorflow: str = "2.15", **settings: str) -> bytes:
+    """Returns the package of a job with these settings."""
+    config = command_line.parse([f"--{key}={value}" for key, value in settings.items()]).config
+    made = run_plan.for_job(config, [task_config.parse(None)])
+    assert made.model and made.data, made.problems
+    return source_package.archive([made.model, made.data], tensorflow)
+
+
+def contents(archive: bytes) -> dict[str, bytes]:
+    """Returns the files of a package by their names below its folder."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        return {member.name.removeprefix(f"{source_package.STEM}/"):
+                tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+
+
+def setup_arguments(archive: bytes) -> dict[str, Any]:
+    """Returns what the package's setup.py passes to setuptools."""
+    text = contents(archive)["setup.py"]
+    call = ast.parse(text).body[-1].value  # type: ignore[attr-defined]
+    return {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+
+
+def test_the_package_wants_what_this_one_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A setup.py read, not run: what it passes to setuptools.setup.
+    seen: dict[str, Any] = {}
+    import setuptools
+    monkeypatch.setattr(setuptools, "setup", lambda **arguments: seen.update(arguments))
+    path = jobs.REPO / "setup.py"
+    exec(compile(path.read_text(), str(path), "exec"), {"__file__": str(path)})  # noqa: S102
+    assert source_package.requirements("2.15") == [
+        *seen["install_requires"], *seen["extras_require"]["tf215"]]
+    assert source_package.requirements("2.21") == [
+        *seen["install_requires"], "tensorflow==2.21.*", "tf_keras==2.21.*"]
+    made = setup_arguments(packed())
+    for key in ("name", "version", "python_requires", "entry_points", "packages"):
+        assert made[key] == seen[key] or sorted(made[key]) == sorted(seen[key]), key
+    for package, files in seen["package_data"].items():
+        assert set(files) <= set(made["package_data"][package])
+
+
+def test_the_package_is_the_same_for_the_same_sources() -> None:
+    first = packed()
+    assert packed() == first
+    assert not [name for name in contents(first) if "__pycache__" in name]
+
+
+def test_what_is_imported_from_an_environment_is_not_searched_for_neighbours() -> None:
+    site = pathlib.Path("site-packages")
+    site.mkdir()
+    (site / "mine.py").write_text("import numpy_like\ndef model_fn(): ...\n")
+    (site / "numpy_like.py").write_text("")
+    files = contents(packed(model_fn=f"{site}/mine.py"))
+    assert "estimator_trainer_job/site-packages/mine.py" in files
+    assert not [name for name in files if "numpy_like" in name]
+
+
+def test_a_plug_in_above_here_is_found_again() -> None:
+    pathlib.Path("mine.py").write_text("def model_fn(): ...\n")
+    here = pathlib.Path("here")
+    here.mkdir()
+    os.chdir(here)
+    files = contents(packed(model_fn="../mine.py:model_fn"))
+    assert files["estimator_trainer_job/up/mine.py"] == b"def model_fn(): ...\n"
+
+
+@pytest.mark.parametrize("target, place", [
+    ("./my_model.py", "my_model.py"), ("/home/me/my_model.py", "home/me/my_model.py"),
+    ("../../my_model.py", "up/up/my_model.py"), ("a/../b/my_model.py", "b/my_model.py"),
+    ("//x/my_model.py", "x/my_model.py")])
+def test_a_plug_in_file_has_one_place_in_the_package(target: str, place: str) -> None:
+    assert module_files.packed_place(target) == place
+
+
+@pytest.mark.cluster
+def test_pip_installs_the_package_and_the_users_plug_ins_with_it(
+        tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {
+            "files/my_model.py": "import near\nfrom model_fns.linear import model_fn\n"
+                                 "DEFAULT_PARAMS = {'learning_rate': 0.5}\n",
+            "files/near.py": "import nearer\n", "files/nearer.py": "", "files/unused.py": "",
+            "my_team/__init__.py": "", "my_team/read.py": "import common\n",
+            "my_team/deep/data.py": "from input_fns.digits import input_fn\n"
+                                    "from my_team import read\n",
+            "my_team/deep/words.txt": "one\n", "common.py": ""}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    flags = ["--model_fn=files/my_model.py", "--input_fn=my_team.deep.data"]
+    (tmp_path / source_package.NAME).write_bytes(packed(
+        model_fn=flags[0].partition("=")[2], input_fn=flags[1].partition("=")[2]))
+
+    away = tmp_path / "away"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(away)], check=True)
+    python = away / "bin" / "python"
+    (site,) = away.glob("lib/python*/site-packages")
+    # For setuptools and absl, which the packages that are not installed here would bring.
+    import absl
+    (site / "parent.pth").write_text(str(pathlib.Path(absl.__file__).parent.parent))
+    clean = {k: v for k, v in jobs.environment().items() if k != "PYTHONPATH"}
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    subprocess.run([str(python), "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
+                    "--ignore-installed", "--no-index",
+                    str(tmp_path / source_package.NAME)],
+                   check=True, cwd=empty, env=clean)
+    shutil.rmtree(tmp_path / "files")
+    shutil.rmtree(tmp_path / "my_team")
+
+    def run(*words: str) -> str:
+        done = subprocess.run([str(away / "bin" / "estimator-trainer"), *words], cwd=empty,
+                              env=clean, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert run("--version").startswith("estimator_trainer ")
+    plan_text = run("check", *flags)
+    assert f"{site}/estimator_trainer_job/files/my_model.py:model_fn" in plan_text
+    assert f"{site}/my_team/deep/data.py:input_fn" in plan_text
+    assert "ready" in plan_text
+    installed = {str(path.relative_to(site)) for path in site.rglob("*") if path.is_file()}
+    for name in ("estimator_trainer/compat/binding.py", "input_fns/digits.csv.gz", "common.py",
+                 "estimator_trainer/requirements.txt", "estimator_trainer_job/files/near.py",
+                 "estimator_trainer_job/files/nearer.py", "my_team/deep/words.txt"):
+        assert name in installed
+    assert "estimator_trainer_job/files/unused.py" not in installed
+    # The plug-ins are imported from there, neighbours and all.
+    code = ("from estimator_trainer import compat\n"
+            "from estimator_trainer.plan import plugins\n"
+            f"for flag in {flags!r}:\n"
+            "    kind, _, name = flag[2:].partition('=')\n"
+            "    print(plugins.load(plugins.find(kind, name))[1].__file__)\n")
+    done = subprocess.run([str(python), "-c", code], cwd=empty, env=clean | {
+        "TF_CPP_MIN_LOG_LEVEL": "3"}, capture_output=True, text=True, check=True)
+    assert all(line.startswith(str(site)) for line in done.stdout.split()[-2:]), done.stdout
+    assert os.listdir(empty) == []

@@ -1,0 +1,123 @@
+"""Canned Estimators by name, and wide & deep, on real data."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer import cli
+from input_fns import csv
+from model_fns import canned
+from model_fns import wide_deep
+
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "wide_deep"
+FILES = {"train_files": f"{EXAMPLE}/males.csv.gz", "eval_files": f"{EXAMPLE}/males-test.csv.gz"}
+INCOME = {"label": "income", "label_vocabulary": ["<=median", ">median"], "num_classes": 2}
+PARTS = ("DNN", "Linear", "DNNLinearCombined")
+
+
+@pytest.fixture
+def run(tmp_path, capfd):
+    """Runs a command in this process; returns the JSON lines of its standard output."""
+
+    def run_command(*args):
+        capfd.readouterr()
+        code = cli.main([*args, f"--model_dir={tmp_path}"])
+        out, err = capfd.readouterr()
+        assert code == 0, err
+        return [json.loads(line) for line in out.splitlines()]
+
+    return run_command
+
+
+def _result(model_dir):
+    return json.loads((model_dir / "result.json").read_text())
+
+
+def _metrics(name, features, **params):
+    """Trains a canned Estimator, without the program, for 100 steps on the bundled table."""
+    config = tf.estimator.RunConfig(tf_random_seed=1)
+    estimator = tf.estimator.Estimator(canned.model_fn, config=config, params={
+        **csv.DEFAULT_PARAMS, **canned.DEFAULT_PARAMS, **FILES, "estimator": name,
+        "features": features, "batch_size": 256, "dnn_optimizer": "Adam",
+        "dnn_learning_rate": 0.01, "linear_optimizer": "Adam", "linear_learning_rate": 0.5,
+        **params})
+    estimator.train(csv.input_fn, max_steps=100)
+    return estimator.evaluate(csv.input_fn)
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.cluster
+@pytest.mark.soak
+def test_every_classifier_tells_incomes_apart_better_than_the_baseline():
+    names = ["school", "exper", "occupation"]
+    baseline = _metrics("BaselineClassifier", names, **INCOME)
+    assert baseline["auc"] == 0.5
+    for part in PARTS:
+        assert _metrics(f"{part}Classifier", names, **INCOME)["auc"] > 0.6
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.cluster
+@pytest.mark.soak
+def test_every_regressor_knows_years_of_school_better_than_the_baseline():
+    names = ["exper", "occupation", "industry"]
+    baseline = _metrics("BaselineRegressor", names, label="school")
+    for part in PARTS:
+        metrics = _metrics(f"{part}Regressor", names, label="school")
+        assert metrics["average_loss"] < 0.8 * baseline["average_loss"]
+
+
+@pytest.mark.cluster
+def test_the_default_learns_the_digits_and_its_export_predicts_the_same(run, tmp_path, data_dir):
+    flags = ["--model_fn=canned", f"--param=data_dir={data_dir}"]
+    run(*flags, "--train_steps=150", "--exporters=final", "--seed=1")
+    assert _result(tmp_path)["metrics"]["accuracy"] > 0.9
+    [export] = _result(tmp_path)["exports"]
+    from_checkpoint, from_export = run("predict", *flags), run(
+        "predict", *flags, f"--export_dir={export}")
+    assert len(from_checkpoint) == 355
+    assert [p["class_ids"] for p in from_export] == [p["class_ids"] for p in from_checkpoint]
+    assert sum(from_export[0]["probabilities"]) == pytest.approx(1.0)
+
+
+@pytest.mark.cluster
+def test_the_wide_and_deep_example_trains_and_its_export_predicts(run, tmp_path):
+    flags = ["--model_fn=wide_deep", "--input_fn=csv", f"--params_file={EXAMPLE}/males.json",
+             *(f"--param={name}={path}" for name, path in FILES.items())]
+    run(*flags, "--train_steps=200", "--exporters=final", "--seed=1")
+    metrics, [export] = _result(tmp_path)["metrics"], _result(tmp_path)["exports"]
+    assert metrics["auc"] > 0.74 and metrics["accuracy"] > 0.66 > metrics["accuracy_baseline"]
+    predictions = run("predict", *flags, f"--export_dir={export}")
+    assert len(predictions) == 872
+    mean = sum(p["probabilities"][1] for p in predictions) / 872
+    assert mean == pytest.approx(metrics["prediction/mean"], abs=1e-4)
+
+
+def test_wide_and_deep_finds_its_columns_in_the_features():
+    with tf.Graph().as_default():
+        features = {"job": tf.constant(["a"]), "wage": tf.constant([1.0]), "age": tf.constant([30])}
+        params = {**wide_deep.DEFAULT_PARAMS, "buckets": {"age": [18, 65]},
+                  "crosses": [["job", "age"]]}
+        wide_deep.model_fn(features, None, "infer", params, tf.estimator.RunConfig())
+        shapes = {v.op.name: v.shape.as_list() for v in tf.compat.v1.global_variables()}
+    wide = {name.split("/")[2]: shape[0] for name, shape in shapes.items()
+            if name.startswith("linear/") and name.endswith("/weights")}
+    assert wide == {"job": 1000, "age_bucketized": 3, "age_bucketized_X_job": 1000}
+    assert shapes["dnn/hiddenlayer_0/kernel"][0] == 8 + 2  # An embedding and two numbers.
+
+
+@pytest.mark.parametrize("module, params, message", [
+    (canned, {"estimator": "DNN"}, "expected one of .*DNNClassifier"),
+    (canned, {"features": ["age"]}, "no age; expected some of job"),
+    (canned, {"dnn_optimizer": "adam"}, "expected one of Adagrad, Adam"),
+    (wide_deep, {"crosses": [["job", "wage"]]}, "wage, of numbers without buckets"),
+    (wide_deep, {"buckets": {"age": [1]}}, "buckets names age; expected some of job, wage")])
+def test_a_mistake_is_named_with_what_was_expected(module, params, message):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
+        features = {"job": tf.constant(["a"]), "wage": tf.constant([1.0])}
+        module.model_fn(features, None, "infer", {**module.DEFAULT_PARAMS, "num_classes": 2,
+                                                  **params}, tf.estimator.RunConfig())

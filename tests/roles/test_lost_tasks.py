@@ -1,0 +1,139 @@
+"""Tasks that are gone, come back or hang: who ends, with which code; what a rerun keeps."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+
+import pytest
+
+from tests.support import jobs
+from tests.support import slow_jobs
+from tests.support.slow_jobs import flags
+from tests.support.slow_jobs import TIMEOUT_SECS
+
+pytestmark = pytest.mark.cluster
+
+
+def test_others_go_on_without_a_killed_worker_and_it_joins_again(tmp_path):
+    args = flags(tmp_path, "--train_steps=100000")
+    hosts = jobs.cluster(chief=1, worker=2, ps=1)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: all(slow_jobs.trains(tasks[f"worker:{i}"]) for i in range(2)),
+                      TIMEOUT_SECS)
+        jobs.kill(tasks["worker:1"])
+        killed_at = tasks["worker:0"].losses[-1][0]
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": "worker", "index": 1}})
+        (tmp_path / "again").mkdir()
+        tasks["worker:1"] = jobs.start(tmp_path / "again", "worker:1", args, tf_config)
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["worker:1"]), TIMEOUT_SECS)
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["worker:0"], killed_at + 100), TIMEOUT_SECS)
+        assert tasks["chief:0"].code is None
+        slow_jobs.send(tasks["chief:0"], signal.SIGTERM)
+        slow_jobs.wait_for_all(tasks)
+    assert slow_jobs.codes(tasks) == dict.fromkeys(tasks, 143)
+    assert tasks["chief:0"].log.count("training from step") == 1
+
+
+def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(tmp_path):
+    args = flags(tmp_path, "--train_steps=800", "--save_checkpoints_steps=50",
+                 "--peer_timeout_secs=30")
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: slow_jobs.has_saved(tmp_path, 100), TIMEOUT_SECS)
+        jobs.kill(tasks["ps:0"])
+        (tmp_path / "again").mkdir()
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": "ps", "index": 0}})
+        tasks["ps:0"] = jobs.start(tmp_path / "again", "ps:0", args, tf_config)
+        jobs.wait(list(tasks.values()), TIMEOUT_SECS)
+    steps = [int(s) for s in re.findall(r"training from step (\d+)", tasks["chief:0"].log)]
+    assert len(steps) == 2 and steps[1] >= 100
+    assert jobs.saved_step(tmp_path / "model") >= 800
+
+
+@pytest.mark.parametrize("kind, victim", [
+    ("asynchronous", "ps:0"), ("asynchronous", "chief:0"),
+    slow_jobs.soak("all-reduce", "chief:0"), slow_jobs.soak("all-reduce", "worker:0"),
+    slow_jobs.soak("parameter_server", "ps:0", any_tensorflow=True)])
+def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp_path):
+    hosts, extra = slow_jobs.cluster(kind)
+    args = flags(tmp_path, "--train_steps=20000", "--save_checkpoints_steps=50",
+                 "--peer_timeout_secs=5", *extra)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: slow_jobs.has_saved(tmp_path, 50), TIMEOUT_SECS)
+        jobs.kill(tasks.pop(victim))
+        slow_jobs.wait_for_all(tasks, 60)
+    slow_jobs.assert_codes(tasks, 142)
+    trainers = [t for name, t in tasks.items() if name.startswith(("chief", "worker"))]
+    assert any(victim in t.last_line for t in trainers), [t.last_line for t in trainers]
+    step = jobs.saved_step(tmp_path / "model")
+    args = [*args, "--train_steps=200"]
+    assert 50 <= step <= slow_jobs.rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
+
+
+@pytest.mark.parametrize("victim", ["worker:0", slow_jobs.soak("chief:0")])
+def test_an_all_reduce_begins_anew_when_one_of_it_was_started_again(victim, tmp_path):
+    """The new process answers, so its peers, whose sums wait for the old one, cannot see it."""
+    hosts, extra = slow_jobs.cluster("all-reduce")
+    args = flags(tmp_path, "--train_steps=20000", "--save_checkpoints_steps=50", *extra)
+    role, _, index = victim.partition(":")
+    tf_config = json.dumps({"cluster": hosts, "task": {"type": role, "index": int(index)}})
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["chief:0"], 60), TIMEOUT_SECS)
+        jobs.kill(tasks[victim])
+        (tmp_path / "again").mkdir()
+        tasks[victim] = jobs.start(tmp_path / "again", victim, args, tf_config)
+        [survivor] = [task for name, task in tasks.items() if name != victim]
+        slow_jobs.wait_for_all({"survivor": survivor}, 60)
+        assert survivor.code == 142
+        assert re.search(f"{victim} (was started again|at .* is down)", survivor.last_line)
+
+
+def test_a_stopped_process_in_an_all_reduce_is_named_and_ends_the_others(tmp_path):
+    hosts, extra = slow_jobs.cluster("all-reduce")
+    args = flags(tmp_path, "--train_steps=2000", "--save_checkpoints_steps=50",
+                 "--peer_timeout_secs=5", *extra)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["chief:0"], 60), TIMEOUT_SECS)
+        slow_jobs.send(tasks["worker:0"], signal.SIGSTOP)
+        slow_jobs.wait_for_all({"chief:0": tasks["chief:0"]}, 60)
+    assert tasks["chief:0"].code == 142
+    assert "worker:0" in tasks["chief:0"].last_line and "silent" in tasks["chief:0"].last_line
+    assert "Thread 0x" in tasks["chief:0"].log
+
+
+def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(tmp_path):
+    args = flags(tmp_path, "--train_steps=600", "--save_checkpoints_steps=20")
+    hosts = jobs.cluster(chief=1, ps=1)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: "evaluated step" in tasks["evaluator:0"].log, TIMEOUT_SECS)
+        jobs.kill(tasks["evaluator:0"])
+        (tmp_path / "again").mkdir()
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": "evaluator", "index": 0}})
+        tasks["evaluator:0"] = jobs.start(tmp_path / "again", "evaluator:0", args, tf_config)
+        jobs.wait(list(tasks.values()), TIMEOUT_SECS)
+    assert jobs.evaluated_steps(tmp_path / "model").count(600) == 1
+    assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
+
+
+def test_a_models_own_session_config_keeps_the_roles_device_filters(tmp_path):
+    """Chief and worker:0 train without worker:1, which never comes (pains P53)."""
+    hosts = jobs.cluster(chief=1, worker=2, ps=1)
+    args = flags(tmp_path, "--train_steps=100")
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.kill(tasks.pop("worker:1"))
+        jobs.wait(list(tasks.values()), TIMEOUT_SECS)
+    assert 100 <= jobs.saved_step(tmp_path / "model") <= 102
+
+
+def test_a_run_without_progress_prints_all_stacks_and_ends_with_142(tmp_path):
+    task = jobs.start(tmp_path, "local", flags(
+        tmp_path, "--param=step_secs=1000", "--stall_timeout_secs=8"), "")
+    try:
+        slow_jobs.wait_for_all({"local": task}, 60)
+    finally:
+        jobs.kill(task)
+    assert task.code == 142
+    assert task.last_line == 'role=local status=lost step=0 reason="no progress for 8 s"'
+    assert task.log.count("hread 0x") > 2 and "in train_and_evaluate" in task.log

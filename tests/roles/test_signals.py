@@ -1,0 +1,85 @@
+"""Signals to jobs of real processes: what is saved, and who ends with which code."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from tests.support import jobs
+from tests.support import slow_jobs
+from tests.support.slow_jobs import flags
+from tests.support.slow_jobs import TIMEOUT_SECS
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_saves_a_local_run_at_the_next_step(number, tmp_path):
+    args = flags(tmp_path, "--train_steps=200")
+    task = jobs.start(tmp_path, "local", args, "")
+    try:
+        jobs.wait_for(lambda: slow_jobs.trains(task), TIMEOUT_SECS)
+        slow_jobs.send(task, number)
+        slow_jobs.wait_for_all({"local": task}, 15)
+    finally:
+        jobs.kill(task)
+    assert task.code == 143, task.log
+    step = jobs.saved_step(tmp_path / "model")
+    assert step >= 20
+    assert task.last_line == (
+        f"role=local status=stopped step={step} reason={signal.Signals(number).name}")
+    assert json.loads((tmp_path / "model" / "result.json").read_text())["status"] == "stopped"
+    assert "evaluated" not in task.log and "Traceback" not in task.log
+    ran = jobs.trainer(*args)
+    assert ran.returncode == 0 and f"training from step {step} to 200" in ran.stderr
+
+
+def test_a_second_signal_ends_at_once(tmp_path):
+    task = jobs.start(tmp_path, "local", flags(tmp_path, "--param=step_secs=20"), "")
+    try:
+        jobs.wait_for(lambda: "training from step 0" in task.log, TIMEOUT_SECS)
+        slow_jobs.send(task, signal.SIGTERM)
+        jobs.wait_for(lambda: "SIGTERM: stops at the next step" in task.log, 10)
+        slow_jobs.send(task, signal.SIGTERM)
+        slow_jobs.wait_for_all({"local": task}, 15)
+    finally:
+        jobs.kill(task)
+    assert task.code == 143
+
+
+@pytest.mark.parametrize("kind, who", [
+    ("asynchronous", "ps:0"), ("all-reduce", "chief:0"),
+    slow_jobs.soak("asynchronous", "chief:0"), slow_jobs.soak("all-reduce", "worker:0"),
+    slow_jobs.soak("parameter_server", "chief:0", any_tensorflow=True),
+    slow_jobs.soak("parameter_server", "ps:0", any_tensorflow=True)])
+def test_a_signal_to_one_task_ends_the_job_without_losing_a_step(kind, who, tmp_path):
+    hosts, extra = slow_jobs.cluster(kind)
+    args, trainers = flags(tmp_path, "--train_steps=1500", *extra), ("chief:0", "worker:0")
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: all(slow_jobs.trains(tasks[name]) for name in trainers)
+                      and "params: " in tasks["evaluator:0"].log, TIMEOUT_SECS)
+        slow_jobs.send(tasks[who], signal.SIGTERM)
+        slow_jobs.wait_for_all(tasks, 30)
+    slow_jobs.assert_codes(tasks, 143)
+    step = jobs.saved_step(tmp_path / "model")
+    for task in tasks.values():
+        assert "status=stopped" in task.last_line and "reason=SIGTERM" in task.last_line
+        assert "Traceback" not in task.log
+    assert step >= max(step for t in tasks.values() for step, _ in t.losses)
+    args = [*args, f"--train_steps={step + 100}"]
+    assert step <= slow_jobs.rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
+
+
+def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(tmp_path):
+    args = flags(tmp_path, "--train_steps=300")
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["worker:0"]), TIMEOUT_SECS)
+        slow_jobs.send(tasks["worker:0"], signal.SIGTERM)
+        slow_jobs.send(tasks["evaluator:0"], signal.SIGTERM)
+        slow_jobs.wait_for_all(tasks)
+    assert slow_jobs.codes(tasks) == {"chief:0": 0, "ps:0": 0, "worker:0": 143, "evaluator:0": 143}
+    assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")

@@ -1,0 +1,204 @@
+"""Several training steps in one session run: the same training, in less time."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import textwrap
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps.pace import Pace
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+
+# Of Keras layers, whose batch-norm updates no train_op holds.
+_NORMALIZED = """
+    import tensorflow as tf
+    from model_fns.training import classifier
+    def model_fn(features, labels, mode):
+        is_training = mode == tf.estimator.ModeKeys.TRAIN
+        x = tf.keras.layers.Flatten()(features["image"])
+        x = tf.keras.layers.Dense(16, "relu")(x)
+        x = tf.keras.layers.BatchNormalization(name="norm")(x, training=is_training)
+        x = tf.keras.layers.Dropout(0.1)(x, training=is_training)
+        return classifier.spec(tf.keras.layers.Dense(10)(x), labels, mode, {"num_classes": 10})
+"""
+
+
+def _train(model_dir, data_dir, *flags):
+    """Trains; returns its log, and the variables of the last checkpoint."""
+    ran = jobs.trainer(f"--param=data_dir={data_dir}", f"--model_dir={model_dir}", "--seed=1",
+                       "--exporters=none", *flags)
+    assert ran.returncode == 0, ran.stderr
+    reader = tf.train.load_checkpoint(tf.train.latest_checkpoint(str(model_dir)))
+    return ran.stderr, {name: reader.get_tensor(name)
+                        for name in reader.get_variable_to_shape_map()}
+
+
+def _steps_of_events(model_dir):
+    return {(value.tag, event.step) for path in model_dir.glob("events*")
+            for event in tf.compat.v1.train.summary_iterator(str(path))
+            for value in event.summary.value if value.tag != "global_step/sec"}
+
+
+@pytest.mark.parametrize("model", [
+    "linear", pytest.param("cnn", marks=pytest.mark.soak), "normalized"])
+def test_a_loop_trains_the_same_model_with_everything_due_at_its_step(model, tmp_path, data_dir):
+    (tmp_path / "normalized.py").write_text(textwrap.dedent(_NORMALIZED))
+    name = f"{tmp_path}/normalized.py" if model == "normalized" else model
+    flags = [f"--model_fn={name}", "--train_steps=203", "--save_checkpoints_steps=70",
+             "--save_summary_steps=30", "--log_every_steps=50"]
+    log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
+    looped, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=0")
+    assert one.keys() == many.keys() and many["global_step"] == 203
+    for key, value in one.items():
+        np.testing.assert_allclose(many[key], value, rtol=1e-5, atol=1e-6, err_msg=key)
+    shown = r"(evaluated step .*?loss [\d.]+|Saving checkpoints for \d+|step \d+/203  loss \S+)"
+    assert re.findall(shown, looped) == re.findall(shown, log)
+    written = _steps_of_events(tmp_path / "many")
+    # In single runs TensorFlow's own hook reads the step beside the run, at times one too late.
+    assert {tag for tag, _ in written} == {tag for tag, _ in _steps_of_events(tmp_path / "one")}
+    assert {step for _, step in written} == set(range(1, 204, 30))
+
+
+def test_a_loop_ends_with_the_input_and_says_so(tmp_path, data_dir):
+    log, variables = _train(tmp_path, data_dir, "--model_fn=linear", "--train_epochs=3",
+                            "--steps_per_loop=1000")
+    assert variables["global_step"] == 3 * 1442 // 64
+    assert "reason=input_exhausted" in log or json.loads(
+        (tmp_path / "result.json").read_text())["reason"] == "input_exhausted"
+
+
+def test_sigterm_ends_a_loop_soon_and_saves(tmp_path, data_dir):
+    task = jobs.start(tmp_path, "local", [
+        "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
+        "--train_steps=100000000", "--steps_per_loop=0", "--log_every_steps=1000"])
+    try:
+        jobs.wait_for(lambda: task.losses, 60)
+        task.process.send_signal(signal.SIGTERM)
+        jobs.wait_for(lambda: task.code is not None, 30)
+        assert task.code == 143, task.log
+        assert jobs.saved_step(tmp_path / "model") >= task.losses[-1][0]
+    finally:
+        jobs.kill(task)
+
+
+@pytest.mark.parametrize("flags, reason", [
+    (["--model_fn=./hooked.py"], "its EstimatorSpec has training hooks"),
+    (["--model_fn=mlp", "--param=accumulate_steps=2"], "in a loop it raises ValueError"),
+])
+def test_where_a_loop_cannot_be_the_reason_is_told(flags, reason, tmp_path, data_dir):
+    (tmp_path / "hooked.py").write_text(textwrap.dedent("""
+        import tensorflow as tf
+        from model_fns.training import classifier
+        def model_fn(features, labels, mode):
+            x = tf.keras.layers.Flatten()(features["image"])
+            spec = classifier.spec(tf.keras.layers.Dense(10)(x), labels, mode, {"num_classes": 10})
+            return spec._replace(training_hooks=[tf.estimator.SessionRunHook()])
+        """))
+    common = [f"--param=data_dir={data_dir}", "--train_steps=5", "--exporters=none", *flags]
+    refused = jobs.trainer(*common, f"--model_dir={tmp_path}/asked", "--steps_per_loop=10",
+                           cwd=tmp_path)
+    assert refused.returncode == 2 and "Traceback" not in refused.stderr
+    assert reason in refused.stderr and "For example: --steps_per_loop=1" in refused.stderr
+    chosen = jobs.trainer(*common, f"--model_dir={tmp_path}/chosen", "--steps_per_loop=0",
+                          cwd=tmp_path)
+    assert chosen.returncode == 0 and f"one step in a session run: {reason}" in chosen.stderr
+
+
+def test_the_pace_makes_single_runs_before_all_that_is_due():
+    pace = Pace(TrainerConfig(steps_per_loop=50, train_steps=130, log_every_steps=100,
+                              save_summary_steps=1000, save_checkpoints_steps=60), is_exact=True)
+    pace.start(0)
+    step, ends = 0, []
+    while step < 130:
+        step += pace.plan(step)
+        pace.made(pace.steps, 0.0)
+        ends.append(step)
+    assert {60, 100, 120, 130} <= set(ends)
+    for due in (60, 100, 120, 130):
+        at = ends.index(due)
+        assert ends[at - 1] == due - 1 and ends[at - 2] == due - 2
+    assert ends[:3] == [1, 2, 52]  # The first prepares the graph, the second is timed.
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.parametrize("name, flags", [
+    pytest.param("mirrored", ["--num_replicas=2"], marks=pytest.mark.soak),
+    pytest.param("central_storage", ["--num_replicas=2"], marks=pytest.mark.soak),
+    ("one_device", [])])
+def test_a_strategy_of_one_process_loops_and_trains_the_same(name, flags, tmp_path, data_dir):
+    flags = ["--model_fn=linear", f"--train_distribute={name}", "--train_steps=90", *flags]
+    log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
+    looped, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=20")
+    assert "of its time for input" in looped and "of its time for input" not in log
+    assert one.keys() == many.keys()
+    for key, value in one.items():
+        np.testing.assert_allclose(many[key], value, rtol=1e-5, atol=1e-6, err_msg=key)
+
+
+def _train_together(folder, data_dir, flags, **counts):
+    """Trains in a cluster of `counts`; returns the chief's log and the last variables."""
+    folder.mkdir()
+    model_dir = folder / "model"
+    with jobs.running(folder, jobs.cluster(**counts), [
+            "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={model_dir}",
+            "--seed=1", "--exporters=none", "--log_every_steps=20", *flags]) as tasks:
+        jobs.wait(list(tasks.values()), 120)
+        assert all(task.code == 0 for task in tasks.values())
+        log = tasks["chief:0"].log
+    reader = tf.train.load_checkpoint(tf.train.latest_checkpoint(str(model_dir)))
+    return log, {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("end", ["--train_steps=90", "--train_epochs=3"])
+def test_an_all_reduce_loops_and_trains_the_same_to_the_same_end(end, tmp_path, data_dir):
+    flags = ["--train_distribute=multi_worker_mirrored", end]
+    log, one = _train_together(tmp_path / "one", data_dir, [*flags, "--steps_per_loop=1"],
+                               chief=1, worker=1)
+    looped, many = _train_together(tmp_path / "many", data_dir, [*flags, "--steps_per_loop=0"],
+                                   chief=1, worker=1)
+    assert "of its time for input" in looped and "of its time for input" not in log
+    assert one.keys() == many.keys()
+    for key, value in one.items():
+        np.testing.assert_allclose(many[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
+
+
+@pytest.mark.parametrize("strategy", [
+    "none", pytest.param("parameter_server", marks=pytest.mark.soak)])
+def test_asynchronous_trainers_loop_and_end_at_the_goal(strategy, tmp_path, data_dir):
+    log, variables = _train_together(
+        tmp_path / "job", data_dir, [f"--train_distribute={strategy}", "--train_steps=600"],
+        chief=1, worker=1, ps=1)
+    assert "of its time for input" in log and "one step in a session run" not in log
+    assert 600 <= variables["global_step"] <= 601
+
+
+@pytest.mark.any_tensorflow
+def test_a_request_ends_an_all_reduce_that_loops_at_one_step(tmp_path, data_dir):
+    with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1), [
+            "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
+            "--train_distribute=multi_worker_mirrored", "--train_steps=100000000",
+            "--exporters=none", "--log_every_steps=100"]) as tasks:
+        jobs.wait_for(lambda: len(tasks["chief:0"].losses) > 3, 60)
+        tasks["worker:0"].process.send_signal(signal.SIGTERM)
+        jobs.wait_for(lambda: all(task.code is not None for task in tasks.values()), 40)
+        steps = [re.findall(r"status=\w+ step=(\d+)", task.last_line) for task in tasks.values()]
+        assert steps[0] == steps[1] and int(steps[0][0]) == jobs.saved_step(tmp_path / "model")
+        assert "one step in a session run" not in tasks["chief:0"].log
+
+
+def test_where_no_loop_can_be_the_same_seed_starts_the_same_model(tmp_path, data_dir):
+    flags = ["--model_fn=mlp", "--param=accumulate_steps=2", "--train_steps=5"]
+    log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
+    fallen_back, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=0")
+    assert "one step in a session run: " in fallen_back and "one step in" not in log
+    for key, value in one.items():
+        np.testing.assert_array_equal(many[key], value, err_msg=key)

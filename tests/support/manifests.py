@@ -1,0 +1,63 @@
+"""`manifest`, run for the tests in a folder of their own, and what it wrote."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pathlib
+import re
+from typing import Any, Sequence
+
+import yaml
+
+from estimator_trainer.jobs import manifest
+from estimator_trainer.settings import command_line
+from estimator_trainer.settings import job_config
+from tests.support import platform_schemas
+
+PLATFORMS = job_config.PLATFORMS
+# What a shell, YAML or Kubernetes could take for something else.
+ODD = ["--warm_start_vars=a $(HOME) $$(INDEX) $$$(X) $ ${Y} 'one' \"two\" \\ back: # yes",
+       "--params_file=", "--early_stopping_metric=größe 💥\u2028\x7f\ttab\nline", "--seed=0"]
+# Roles, and the strategy that trains them.
+SHAPES = [({"chief": c, "worker": w, "ps": p, "evaluator": e}, d)
+          for c, (w, p, d), e in itertools.product(
+              (0, 1), ((2, 1, "none"), (4, 3, "parameter_server"),
+                       (3, 0, "multi_worker_mirrored"), (1, 1, "none")), (0, 1))]
+SHAPES += [({"chief": 1, "worker": 0, "ps": 0, "evaluator": e}, "none") for e in (0, 1)]
+
+
+def write(*job_flags: str, flags: Sequence[str] = ()) -> str:
+    """Runs `manifest`; returns what it prints. Its files are in manifest/."""
+    if not any(flag.startswith("--image") for flag in job_flags):
+        job_flags = (*job_flags, "--image=REGISTRY/digits:1")
+    words = ["manifest", *job_flags, "--", "--model_dir=gs://bucket/job", *flags]
+    line = command_line.parse(words)
+    return manifest.write(line.job, line.config, line.flags)
+
+
+def documents() -> list[dict[str, Any]]:
+    """Returns what the job's file holds; of a REST request, the CustomJobSpec."""
+    body = pathlib.Path("manifest/job.json")
+    if body.exists():
+        job = json.loads(body.read_text())
+        platform_schemas.check_google("aiplatform.v1", "GoogleCloudAiplatformV1CustomJob", job)
+        body.unlink()
+        return [job["jobSpec"]]
+    return list(yaml.safe_load_all(pathlib.Path("manifest/job.yaml").read_text(encoding="utf-8")))
+
+
+def counts(shape: dict[str, int]) -> list[str]:
+    return [f"--{role}={count}" for role, count in shape.items()]
+
+
+def expanded(text: str, variables: dict[str, str]) -> str:
+    """Returns a pod's text as Kubernetes expands it: $(NAME) where it knows it, and $$ to $.
+
+    https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container
+    """
+    def one(match: re.Match[str]) -> str:
+        if match[0] == "$$":
+            return "$"
+        return variables.get(match[1], match[0])
+    return re.sub(r"\$\$|\$\(([^)]*)\)", one, text)
