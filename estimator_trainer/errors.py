@@ -14,6 +14,8 @@ from __future__ import annotations
 import difflib
 from typing import Iterable, Sequence
 
+from estimator_trainer.result import Status
+
 
 class TrainerError(Exception):
     """A failure that one clear sentence explains; ends the program with `exit_code`."""
@@ -36,7 +38,7 @@ class Interrupted(TrainerError):
       by: The task that asked.
     """
 
-    def __init__(self, status: str, reason: str, by: str):
+    def __init__(self, status: Status, reason: str, by: str):
         super().__init__(f"{by}: {status}: {reason}")
         self.status, self.reason, self.by = status, reason, by
 

@@ -6,11 +6,14 @@ import dataclasses
 import json
 import math
 import sys
-from typing import Any
+from typing import Any, Literal
+
+# How a job, or a task of it, stands: it runs, is asked to stop, or has ended in one of four ways.
+Status = Literal["running", "stopping", "done", "stopped", "failed", "lost"]
 
 # 142 and 143 are for the scheduler to restart the task (TFJob's restartPolicy: ExitCode retries
 # codes over 127).
-EXIT_CODES = {"done": 0, "failed": 1, "lost": 142, "stopped": 143}
+EXIT_CODES: dict[Status, int] = {"done": 0, "failed": 1, "lost": 142, "stopped": 143}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Result:
     """
 
     role: str
-    status: str
+    status: Status
     step: int
     reason: str
     metrics: dict[str, Any] = dataclasses.field(default_factory=dict)

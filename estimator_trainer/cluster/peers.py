@@ -32,11 +32,11 @@ def state(address: str) -> str:
         return "down"
 
 
-def needed(task: TaskConfig, is_synchronous: bool) -> dict[str, str]:
+def needed(task: TaskConfig) -> dict[str, str]:
     """Returns the address by name of each task without which this one cannot make a step."""
     if task.role not in ("chief", "worker"):
         return {}
-    roles = ("chief", "worker") if is_synchronous else ("ps",)
+    roles = ("chief", "worker") if task.is_all_reduce else ("ps",)
     return {task.name_of(role, i): address for role in roles
             for i, address in enumerate(task.cluster.get(role, ()))
             if (role, i) != (task.role, task.index)}

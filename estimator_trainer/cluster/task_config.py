@@ -72,6 +72,11 @@ class TaskConfig:
         return len(self.cluster.get("chief", ())) + len(self.cluster.get("worker", ()))
 
     @property
+    def is_all_reduce(self) -> bool:
+        """Whether several trainers make each step together, without a ps."""
+        return self.num_trainers > 1 and "ps" not in self.cluster
+
+    @property
     def num_input_pipelines(self) -> int:
         """Number of tasks that share the input of this one: the trainers, or itself alone."""
         return self.num_trainers if self.is_trainer else 1

@@ -23,6 +23,7 @@ from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Request
+from estimator_trainer.result import Status
 
 JOB_FILE = "job.json"
 # A task that starts after the end (late, or restarted) sees no new run begin in this time.
@@ -47,7 +48,7 @@ class JobState:
     """
 
     run: str
-    status: str
+    status: Status
     step: int = 0
     reason: str = ""
     finisher: str = ""
@@ -69,16 +70,18 @@ class JobStateWriter:
         self._is_heard = is_heard
         self._rhythm = storage.rhythm(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
-        self._now = JobState(uuid.uuid4().hex, "")
+        self._now = JobState(uuid.uuid4().hex, "running")
+        self._has_begun = False
         self._written_at = self._looked_at = 0.0
         self._said: frozenset[str] = frozenset()
         self._request: Request | None = None
 
-    def announce(self, status: str, step: int = 0, reason: str = "", finisher: str = "") -> None:
+    def announce(self, status: Status, step: int = 0, reason: str = "", finisher: str = "") -> None:
         """Tells every role how the job stands; see Ending."""
         with self._lock:
-            if self._is_heard and not self._now.status:
+            if self._is_heard and not self._has_begun:
                 messages.begin(self._model_dir)
+            self._has_begun = True
             self._write(JobState(self._now.run, status, step, reason, finisher))
 
     def beat(self) -> None:
@@ -86,7 +89,7 @@ class JobStateWriter:
         if time.monotonic() - self._written_at < self._rhythm.chief_beat_secs:
             return
         with self._lock:
-            if self._now.status in _GOES_ON:
+            if self._has_begun and self._now.status in _GOES_ON:
                 try:
                     self._write(dataclasses.replace(self._now, beat=self._now.beat + 1))
                 except tf.errors.OpError as error:
@@ -100,8 +103,8 @@ class JobStateWriter:
         """
         rhythm = self._rhythm
         secs = rhythm.chief_waits_secs if is_waiting else rhythm.chief_trains_secs
-        is_over = self._now.status not in _GOES_ON
-        if is_over or not self._is_heard or time.monotonic() - self._looked_at < secs:
+        goes_on = self._has_begun and self._now.status in _GOES_ON
+        if not goes_on or not self._is_heard or time.monotonic() - self._looked_at < secs:
             return
         self._looked_at = time.monotonic()
         self._said = messages.said(self._model_dir, self._now.run)
@@ -198,7 +201,7 @@ class JobStateReader:
             time.sleep(_POLL_SECS)
         return found
 
-    def ask(self, status: str, reason: str, by: str) -> None:
+    def ask(self, status: Status, reason: str, by: str) -> None:
         """Asks the chief to end the run that goes on; without one there is nothing to end."""
         # What cannot be read now was most likely as it was seen last.
         now = self._look(0) or self._last

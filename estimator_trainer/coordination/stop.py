@@ -9,6 +9,7 @@ from typing import Any
 import weakref
 
 from estimator_trainer import errors
+from estimator_trainer.result import Status
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Request:
       by: The task that asks.
     """
 
-    status: str
+    status: Status
     reason: str
     by: str
 
@@ -58,7 +59,7 @@ class Stop:
         """Makes this the Stop of `graph`."""
         _STOPS[graph] = self
 
-    def ask(self, status: str, reason: str, by: str) -> None:
+    def ask(self, status: Status, reason: str, by: str) -> None:
         """Asks this process to end at the next step boundary; later requests change nothing."""
         with self._lock:
             if self._request is None:

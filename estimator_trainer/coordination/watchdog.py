@@ -49,8 +49,7 @@ class Watchdog:
           chief: The Announcer, in the chief; in the others what watches it.
         """
         self._config, self._task, self._stop, self._chief = config, task, stop, chief
-        self._is_synchronous = config.train_distribute == "multi_worker_mirrored"
-        self._peers = peers.needed(task, self._is_synchronous)
+        self._peers = peers.needed(task)
         self._step = 0
         self._has_stepped = self._is_past_steps = False
         self._ticked_at = self._logged_at = time.monotonic()
@@ -162,7 +161,7 @@ class Watchdog:
 
         A peer of an all-reduce that was started again answers, and is gone all the same.
         """
-        if isinstance(self._chief, JobStateWriter) and self._is_synchronous:
+        if isinstance(self._chief, JobStateWriter) and self._task.is_all_reduce:
             for i in range(len(self._task.cluster.get("worker", ()))):
                 if self._chief.is_joined_twice(i):
                     self._end("lost", f"{self._task.name_of('worker', i)} was started again")
@@ -189,7 +188,7 @@ class Watchdog:
             self._logged_at = time.monotonic()
             logging.info(message, *args)
 
-    def _end(self, status: str, reason: str) -> None:
+    def _end(self, status: result.Status, reason: str) -> None:
         """Ends the process now; what a main thread that hangs held is in no checkpoint."""
         logging.error("ends at once: %s; the last checkpoint is kept", reason)
         if status == "lost":

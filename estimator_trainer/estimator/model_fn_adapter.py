@@ -47,8 +47,6 @@ class _Adapted:
         self._is_class = isinstance(function, type)
         self._function = model_class.adapt(function) if isinstance(function, type) else function
         self._config, self._task = config, task
-        self._is_all_reduce = (task.num_trainers > 1 and
-                               config.train_distribute == "multi_worker_mirrored")
 
     def model_fn(self, features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
@@ -73,7 +71,7 @@ class _Adapted:
         return spec
 
     def _train(self, features: Any, labels: Any, call: ModelFn) -> tf.estimator.EstimatorSpec:
-        ballot = ballots.ballot() if self._is_all_reduce else None
+        ballot = ballots.ballot() if self._task.is_all_reduce else None
         specs = []
 
         def step(batch: Any) -> loop.Step:

@@ -15,6 +15,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.evaluation import exporters
+from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 REASON = "early_stopping"
@@ -25,7 +26,7 @@ class EarlyStopping(tf.estimator.Exporter):
 
     name = REASON
 
-    def __init__(self, config: TrainerConfig, ask: Callable[[str, str, str], None], task: str):
+    def __init__(self, config: TrainerConfig, ask: Callable[[Status, str, str], None], task: str):
         """Makes the exporter.
 
         Args:
@@ -50,7 +51,7 @@ class EarlyStopping(tf.estimator.Exporter):
             self._ask("done", REASON, self._task)
 
 
-def build(config: TrainerConfig, ask: Callable[[str, str, str], None],
+def build(config: TrainerConfig, ask: Callable[[Status, str, str], None],
           task: str) -> list[tf.estimator.Exporter]:
     """Builds the exporter that stops early, if the user wants one."""
     return [EarlyStopping(config, ask, task)] if config.early_stopping_metric else []

@@ -55,15 +55,13 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
         record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
 
 
-def wait_to_begin(state_reader: JobStateReader, stop: Stop, task: TaskConfig, config: TrainerConfig
-                  ) -> JobState | None:
+def wait_to_begin(state_reader: JobStateReader, stop: Stop, task: TaskConfig) -> JobState | None:
     """Waits until this worker can take part; returns how the job ended, if it has."""
-    is_synchronous = config.train_distribute == "multi_worker_mirrored"
     while True:
         now = state_reader.now()
         if now and now.status != "running":
             return state_reader.final_state()
-        if now and (not is_synchronous or state_reader.join(task.index)):
+        if now and (not task.is_all_reduce or state_reader.join(task.index)):
             return None
         stop.sleep(_POLL_SECS)
         stop.check()
@@ -134,7 +132,7 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
         return Result(task.name, "done", end.step, end.reason)
     request = stop.request
     if request and request.status != "stopping":
-        if end.is_synchronous:
+        if task.is_all_reduce:
             # All stopped at the same step as this one; why, the chief has to be told.
             state_reader.ask(request.status, request.reason, request.by)
         return follow(task, JobState("", request.status, end.step, request.reason))

@@ -140,7 +140,7 @@ def _lead(plan: Plan, stop: Stop, watchdog: Watchdog, state_writer: JobStateWrit
 
 def _as_worker(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog) -> Result:
     config, task = plan.config, plan.task
-    final_state = outcome.wait_to_begin(state_reader, stop, task, config)
+    final_state = outcome.wait_to_begin(state_reader, stop, task)
     if final_state:
         return outcome.follow(task, final_state)
     strategies = strategy.for_training(config, task)

@@ -17,7 +17,7 @@ def train_spec(config: TrainerConfig, task: TaskConfig, input_fn: InputFn,
     trained = [hook for hook in hooks if isinstance(hook, progress.TrainingProgress)]
     evaluates_in_process = task.is_local or task.head_evaluates
     # The Estimator calls none in an all-reduce, and warns.
-    is_heard = config.train_distribute != "multi_worker_mirrored"
+    is_heard = not config.is_collective
     return tf.estimator.TrainSpec(
         input_fn=input_fn, max_steps=config.max_steps, hooks=hooks,
         saving_listeners=[progress.SavingListener(hook, evaluates_in_process)

@@ -41,7 +41,7 @@ def _cross_problems(config: Any) -> list[str]:
         problems.append(
             "save_checkpoints_steps and save_checkpoints_secs are both set (from the flags of"
             " these names); expected one of them. For example: --save_checkpoints_steps=500")
-    if config.save_checkpoints_secs and config.train_distribute == "multi_worker_mirrored":
+    if config.save_checkpoints_secs and config.is_collective:
         problems.append(
             f"save_checkpoints_secs is {config.save_checkpoints_secs} (from"
             " --save_checkpoints_secs), and the workers of multi_worker_mirrored must save at the"

@@ -176,10 +176,15 @@ class TrainerConfig:
             raise errors.ConfigError("\n".join(problems))
 
     @property
+    def is_collective(self) -> bool:
+        """Whether the training strategy is made of collectives, be it for one process alone."""
+        return self.train_distribute == "multi_worker_mirrored"
+
+    @property
     def checkpoint_every_steps(self) -> int | None:
         """Steps between checkpoints, or None when they go by time."""
         chosen = self.eval_every_steps or self.save_checkpoints_steps
-        if not chosen and self.train_distribute == "multi_worker_mirrored":
+        if not chosen and self.is_collective:
             return _COLLECTIVE_CHECKPOINT_STEPS
         return chosen or None
 

@@ -60,7 +60,6 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     Attributes:
       step: The last global step seen.
       reason: Why training ended, as in Result; "" before.
-      is_synchronous: Whether all trainers stop after the same step.
       pace: Decides how many steps a session run makes.
     """
 
@@ -77,7 +76,6 @@ class EndOfTraining(tf.estimator.SessionRunHook):
           state_reader: In a worker: tells the chief that it has stopped.
         """
         self.step, self.reason = 0, ""
-        self.is_synchronous = task.num_trainers > 1 and "ps" not in task.cluster
         self._config, self._task, self._stop = config, task, stop
         self._watchdog = watchdog
         self._state_writer, self._state_reader = state_writer, state_reader
@@ -105,7 +103,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._fetches["counts"] = _collected(ballots.COUNTS)[0]
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
-        if self.is_synchronous and self._has_stepped:
+        if self._task.is_all_reduce and self._has_stepped:
             self._watchdog.wait_for_end()
         # Of hooks that began after this one.
         self._wake = session.graph.get_collection(sync_replicas.WAKE)
@@ -145,7 +143,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self.step = int(session.run(self._global_step))
             is_reached = self._config.max_steps and self.step >= self._config.max_steps
             self.reason = "train_steps" if is_reached else ""
-        if not self.reason and self.is_synchronous:
+        if not self.reason and self._task.is_all_reduce:
             raise errors.TrainerError(_NO_DATA.format(self._task.name))
         # Also after an end of the input that no mark foretold.
         self.reason = self.reason or "input_exhausted"

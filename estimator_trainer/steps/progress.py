@@ -143,8 +143,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 def for_training(config: TrainerConfig, task: TaskConfig,
                  train_examples: int, pace: Pace) -> TrainingProgress:
     """Builds the hook that reports this task's training."""
-    is_all_reduce = config.train_distribute == "multi_worker_mirrored"
-    num_synchronous = task.num_trainers if is_all_reduce else config.sync_replicas or 1
+    num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
     return TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
                             train_examples, pace)
 
