@@ -244,7 +244,8 @@ def test_of_a_caller_that_has_tensorflow_nothing_is_kept_for_ever(tmp_path):
     import tensorflow as tf  # noqa: F401
     before = gc.get_freeze_count()
     assert cli.main(["export", f"--model_dir={tmp_path}"]) == 2
-    assert gc.isenabled() and gc.get_freeze_count() == before
+    # What was kept before may die; nothing may be added to it.
+    assert gc.isenabled() and gc.get_freeze_count() <= before
 
 
 def _is_log_line(line):
