@@ -7,9 +7,9 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import storage
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import evaluator_beat
@@ -53,7 +53,7 @@ def train_and_evaluate(plan: Plan) -> Result:
     with signals.asking(stop, task.name):
         if task.is_chief:
             return _as_chief(plan, stop)
-        rhythm = storage.rhythm(config.model_dir, config.peer_timeout_secs)
+        rhythm = deadlines.rhythm(config.model_dir, config.peer_timeout_secs)
         state_reader = JobStateReader(config.model_dir, config.max_steps, rhythm.evaluator_secs
                                       if task.role == "evaluator" else rhythm.task_secs)
         by_role: dict[str, Callable[..., Result]] = {
