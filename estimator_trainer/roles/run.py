@@ -23,6 +23,7 @@ from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.builder import Experiment
+from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
@@ -185,7 +186,7 @@ def _experiment(plan: Plan, parts: LoadedPlugins, strategies: strategy.Strategie
     if task.is_trainer:
         [end] = hooks
         hooks = [end, progress.for_training(config, task, parts.train_examples, end.pace),
-                 preflight.CheckpointFit(config)]
+                 CheckpointFit(config)]
         if config.profiled_steps:
             hooks.append(StepProfiler(config.model_dir, *config.profiled_steps))
     during = exporters.during_training(config, parts.receiver_fn, record)
@@ -207,7 +208,7 @@ def _record(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
 def _train(experiment: Experiment, task: TaskConfig, stop: Stop, watchdog: Watchdog) -> None:
     stop.check()
     spec = experiment.train_spec
-    [fits] = [hook for hook in spec.hooks if isinstance(hook, preflight.CheckpointFit)]
+    [fits] = [hook for hook in spec.hooks if isinstance(hook, CheckpointFit)]
     try:
         with fits.explained():
             if task.is_local and task.has_evaluator:
