@@ -6,9 +6,10 @@ import os
 import shutil
 import subprocess
 
+from estimator_trainer import deadlines
+
 # The CUDA_VISIBLE_DEVICES of a process that is to use no GPU.
 NO_GPU = "-1"
-_LIST_GPUS_SECS = 10
 
 
 def listed_gpus(limit_secs: float) -> list[str]:
@@ -41,7 +42,7 @@ def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
         invalid = next((i for i, part in enumerate(ids) if part in ("", NO_GPU)), len(ids))
         return ids[:invalid]
     try:
-        return [str(i) for i in range(len(listed_gpus(_LIST_GPUS_SECS)))]
+        return [str(i) for i in range(len(listed_gpus(deadlines.LIST_GPUS_SECS)))]
     except (OSError, subprocess.TimeoutExpired):
         return []
 

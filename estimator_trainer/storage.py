@@ -8,7 +8,6 @@ the package tensorflow-io, whose last release does not load in TensorFlow 2.18 a
 
 from __future__ import annotations
 
-import dataclasses
 from importlib import metadata
 import re
 from typing import Iterable
@@ -31,58 +30,6 @@ _MOUNTS = {
     "az": "BlobFuse2 or JuiceFS",
     "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class Rhythm:
-    """How often the tasks of a job write, and look at what others wrote, in seconds.
-
-    Attributes:
-      chief_beat_secs: Between two signs of life of the chief.
-      evaluator_beat_secs: Between two of the evaluator.
-      evaluator_lost_secs: After so long without one the evaluator is taken for gone.
-      chief_trains_secs: Between two looks of a chief that trains.
-      chief_waits_secs: Between two looks of a chief that waits for others.
-      presence_secs: Between two looks of a chief that waits for the evaluator alone.
-      task_secs: Between two looks of a worker or a ps.
-      evaluator_secs: Between two looks of the evaluator at how the job stands.
-      checkpoint_secs: Between two looks of the evaluator for a new checkpoint.
-    """
-
-    chief_beat_secs: float = 5.0
-    evaluator_beat_secs: float = 1.0
-    evaluator_lost_secs: float = 5.0
-    chief_trains_secs: float = 0.5
-    chief_waits_secs: float = 0.25
-    presence_secs: float = 0.25
-    task_secs: float = 0.25
-    evaluator_secs: float = 0.5
-    checkpoint_secs: float = 0.5
-
-
-# A file of one's own is free to look at, and a job ends the sooner.
-_FILES = Rhythm()
-# A write takes two requests, and an object may be written once a second; see docs/storage.md.
-_OBJECTS = Rhythm(chief_beat_secs=5.0, evaluator_beat_secs=5.0, evaluator_lost_secs=12.0,
-                  chief_trains_secs=10.0, chief_waits_secs=2.0, presence_secs=1.0, task_secs=2.0,
-                  evaluator_secs=3.0, checkpoint_secs=6.0)
-# So many signs of life may be missing before the one who gives them is taken for lost.
-_BEATS_TO_MISS = 5
-
-
-def rhythm(model_dir: str, peer_timeout_secs: float = 60) -> Rhythm:
-    """Returns how often to write and look in a model_dir.
-
-    Args:
-      model_dir: The job's.
-      peer_timeout_secs: How long tasks wait for a sign of life; an impatient job looks more often.
-    """
-    chosen = _OBJECTS if is_object_store(model_dir) else _FILES
-    most_secs = peer_timeout_secs / _BEATS_TO_MISS
-    return dataclasses.replace(chosen, **{
-        name: min(getattr(chosen, name), most_secs)
-        for name in ("chief_beat_secs", "chief_trains_secs", "chief_waits_secs", "task_secs",
-                     "evaluator_secs")})
 
 
 def scheme(path: str) -> str:

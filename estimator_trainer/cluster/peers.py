@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import socket
 
+from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
 
-_CONNECT_SECS = 2.0
 # What an HTTP/2 client says first, and an empty SETTINGS frame (RFC 9113, 3.4).
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
@@ -23,7 +23,8 @@ def state(address: str) -> str:
     """
     host, _, port = address.rpartition(":")
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECS) as connection:
+        with socket.create_connection((host.strip("[]"), int(port)),
+                                      deadlines.PEER_ANSWER_SECS) as connection:
             connection.sendall(_HELLO)
             return "up" if connection.recv(9) else "down"
     except TimeoutError:

@@ -8,11 +8,11 @@ import pathlib
 import socket
 import sys
 
+from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
 
 _PROC = pathlib.Path("/proc")
 _LISTENS = "0A"  # A state in /proc/net/tcp.
-_CONNECT_SECS = 0.2
 
 
 def problems(task: TaskConfig) -> list[str]:
@@ -53,7 +53,7 @@ def _is_free(address: str) -> bool:
 
 def _answers(port: int) -> bool:
     try:
-        with socket.create_connection(("localhost", port), _CONNECT_SECS):
+        with socket.create_connection(("localhost", port), deadlines.LOCAL_CONNECT_SECS):
             return True
     except OSError:
         return False

@@ -17,7 +17,7 @@ import uuid
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import storage
+from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.stop import Stop
@@ -25,8 +25,6 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _FILE = "evaluator.beat"
 _EVALUATED = "evaluated"
-# An evaluator that TF_CONFIG lists may still be starting.
-_START_SECS = 60.0
 _LOG_SECS = 10.0
 
 
@@ -40,7 +38,7 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
     """
     stop = threading.Event()
     path = posixpath.join(model_dir, _FILE)
-    beat_secs = storage.rhythm(model_dir).evaluator_beat_secs
+    beat_secs = deadlines.rhythm(model_dir).evaluator_beat_secs
 
     def beat() -> None:
         process, count = uuid.uuid4().hex, 0
@@ -81,8 +79,8 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
     """
     if task.name == "local":
         return False
-    patience_secs = _START_SECS if task.has_evaluator else 0.0
-    rhythm = storage.rhythm(config.model_dir)
+    patience_secs = deadlines.EVALUATOR_STARTS_SECS if task.has_evaluator else 0.0
+    rhythm = deadlines.rhythm(config.model_dir)
     beat, changed_at, logged_at = None, time.monotonic(), time.monotonic()
     while True:
         now = notes.read(posixpath.join(config.model_dir, _FILE))

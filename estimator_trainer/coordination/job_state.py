@@ -18,7 +18,7 @@ import uuid
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import storage
+from estimator_trainer import deadlines
 from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
@@ -26,10 +26,7 @@ from estimator_trainer.coordination.stop import Request
 from estimator_trainer.result import Status
 
 JOB_FILE = "job.json"
-# A task that starts after the end (late, or restarted) sees no new run begin in this time.
-_STALE_SECS = 60.0
 _POLL_SECS = 0.25
-_SOON_SECS = 1.0
 _GOES_ON = ("running", "stopping")
 
 
@@ -58,7 +55,8 @@ class JobState:
 class JobStateWriter:
     """The chief's side: says that a run began, that it lives, and how it ended."""
 
-    def __init__(self, model_dir: str, is_heard: bool, peer_timeout_secs: float = 60):
+    def __init__(self, model_dir: str, is_heard: bool,
+                 peer_timeout_secs: float = deadlines.PEER_TIMEOUT_SECS):
         """Makes the writer.
 
         Args:
@@ -68,7 +66,7 @@ class JobStateWriter:
         """
         self._model_dir = model_dir
         self._is_heard = is_heard
-        self._rhythm = storage.rhythm(model_dir, peer_timeout_secs)
+        self._rhythm = deadlines.rhythm(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
         self._now = JobState(uuid.uuid4().hex, "running")
         self._has_begun = False
@@ -186,13 +184,14 @@ class JobStateReader:
             # Seen from the start, it is of a chief that was killed then, or soon says more.
             return None if now == self._found else now
         is_reached = self._max_steps and now.status == "done" and now.step >= self._max_steps
-        may_be_stale = now == self._found and time.monotonic() - self._start < _STALE_SECS
+        age_secs = time.monotonic() - self._start
+        may_be_stale = now == self._found and age_secs < deadlines.STALE_STATE_SECS
         return None if may_be_stale and not is_reached else now
 
     def expect_end_at(self, step: int) -> None:
         """Looks more often, where that costs, if training is to end at `step`, or has."""
         if self._max_steps and step >= self._max_steps:
-            self._look_secs = min(self._look_secs, _SOON_SECS)
+            self._look_secs = min(self._look_secs, deadlines.GOAL_LOOK_SECS)
 
     def wait(self, secs: float) -> JobState | None:
         """Waits at most `secs` until the chief says how training ended, and returns that."""

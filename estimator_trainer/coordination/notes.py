@@ -17,6 +17,7 @@ import zlib
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
 
@@ -24,8 +25,6 @@ from estimator_trainer.coordination import small_files
 _BYTES = 4096
 _CHECKSUM = "checksum"
 _LOG_SECS = 30
-# Cloud Storage refuses to write an object more often, and TensorFlow then waits for longer.
-_WRITE_SECS = 1.0
 _written_at: dict[str, float] = {}
 
 
@@ -40,7 +39,8 @@ def write(path: str, content: dict[str, Any]) -> None:
     if len(text) >= _BYTES:
         raise ValueError(f"a note takes {len(text)} bytes, and has at most {_BYTES - 1}: {text}")
     if storage.is_object_store(path):
-        time.sleep(max(0.0, _WRITE_SECS - time.monotonic() + _written_at.get(path, -math.inf)))
+        free_at = _written_at.get(path, -math.inf) + deadlines.OBJECT_WRITE_SECS
+        time.sleep(max(0.0, free_at - time.monotonic()))
     small_files.write(path, f"{text:{_BYTES - 1}}\n")
     _written_at[path] = time.monotonic()
 

@@ -16,6 +16,7 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import result
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -24,15 +25,6 @@ from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
-
-_LOOK_SECS = 0.5
-_QUIET_SECS = 10.0
-# Between a request to stop and a step boundary; Kubernetes kills 30 s after SIGTERM.
-_GRACE_SECS = 25.0
-# After a failure there is nothing to save.
-_FAILED_GRACE_SECS = 3.0
-# For a peer that broke an all-reduce to be seen as gone, or as started again.
-_BROKEN_SECS = 15.0
 
 
 class Watchdog:
@@ -90,7 +82,7 @@ class Watchdog:
         self._over.wait()
 
     def _run(self) -> None:
-        while not self._over.wait(_LOOK_SECS):
+        while not self._over.wait(deadlines.WATCHDOG_LOOK_SECS):
             try:
                 self._look()
             except (OSError, tf.errors.OpError) as error:
@@ -104,12 +96,13 @@ class Watchdog:
         request, now = self._stop.request, time.monotonic()
         if request and not self._is_past_steps:
             self._asked_at = self._asked_at or now
-            grace_secs = _FAILED_GRACE_SECS if request.status == "failed" else _GRACE_SECS
+            grace_secs = (deadlines.FAILED_GRACE_SECS if request.status == "failed"
+                          else deadlines.SAVE_GRACE_SECS)
             if now - self._asked_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
                 self._end(status, f"{request.by}: {request.reason}")
         # An impatient job looks for its peers before half of their time is over.
-        patience_secs = min(_QUIET_SECS, self._config.peer_timeout_secs / 2)
+        patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
         if self._peers and not self._is_past_steps and is_quiet:
             self._look_for_peers(now)
@@ -141,7 +134,7 @@ class Watchdog:
         limit = self._config.peer_timeout_secs if has_begun else self._config.stall_timeout_secs
         if state_reader.silent_secs > limit:
             self._end("lost", f"{chief} gave no sign of life for {limit} s")
-        self._log_every(_QUIET_SECS, state_reader.silent_secs > _QUIET_SECS,
+        self._log_every(deadlines.QUIET_SECS, state_reader.silent_secs > deadlines.QUIET_SECS,
                         "waiting for %s: no sign of life for %.0f s", chief,
                         state_reader.silent_secs)
 
@@ -172,7 +165,7 @@ class Watchdog:
                           for name, state in lost.items())
         if not lost and self._task.role == "worker" and not self._has_stepped:
             shown = f"waiting for {self._task.name_of('chief', 0)} to make the model ready"
-        self._log_every(_QUIET_SECS, bool(shown), "no step for %.0f s: %s",
+        self._log_every(deadlines.QUIET_SECS, bool(shown), "no step for %.0f s: %s",
                         now - self._ticked_at, shown)
         limit = (self._config.peer_timeout_secs if self._has_stepped
                  else self._config.stall_timeout_secs)
@@ -180,7 +173,7 @@ class Watchdog:
             self._end("lost", f"{shown} for {limit} s")
         broken_secs = 0 if self._broke_at is None else now - self._broke_at
         # One that failed first asks all to end, and says why, before it is gone.
-        if not self._stop.request and (broken_secs and lost or broken_secs > _BROKEN_SECS):
+        if not self._stop.request and (broken_secs and lost or broken_secs > deadlines.BROKEN_SECS):
             self._end("lost", f"the all-reduce broke: {shown or 'every trainer answers again'}")
 
     def _log_every(self, secs: float, is_due: bool, message: str, *args: Any) -> None:

@@ -15,6 +15,7 @@ import threading
 import time
 from typing import Callable, Iterable
 
+from estimator_trainer import deadlines
 from estimator_trainer import machine
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -23,7 +24,6 @@ from estimator_trainer.plan import missing_imports
 from estimator_trainer.plan.findings import Findings
 from estimator_trainer.plan.run_plan import Plan
 
-_LIMIT_SECS = 3.0
 _GIB = 1 << 30
 _LEAST_FREE_BYTES = 2 * _GIB
 # A new checkpoint is written before an old one goes, and the best one is kept twice.
@@ -56,7 +56,7 @@ def _hosts(task: TaskConfig) -> Findings:
                     for group in task.cluster.values() for address in group})
     answers = _in_parallel(_fault_of_name, hosts)
     for host in hosts:
-        fault = answers.get(host, f"no answer in {_LIMIT_SECS:.0f} s")
+        fault = answers.get(host, f"no answer in {deadlines.CHECK_SECS:.0f} s")
         if fault:
             found.warnings.append(
                 f"host {host!r} (from TF_CONFIG[\"cluster\"]) does not resolve here: {fault}."
@@ -130,7 +130,7 @@ def _newest_checkpoint_bytes(folder: pathlib.Path) -> int:
 def _gpus(visible: str | None) -> Findings:
     found = Findings()
     try:
-        listed = [line.partition(" (UUID")[0] for line in machine.listed_gpus(_LIMIT_SECS)]
+        listed = [line.partition(" (UUID")[0] for line in machine.listed_gpus(deadlines.CHECK_SECS)]
         found.facts["gpus"] = listed or "none, says nvidia-smi"
     except FileNotFoundError as error:
         found.facts["gpus"] = str(error)
@@ -152,7 +152,7 @@ def _in_parallel(step: Callable[[str], str], arguments: Iterable[str]) -> dict[s
     threads = [threading.Thread(target=run, args=(each,), daemon=True) for each in arguments]
     for thread in threads:
         thread.start()
-    deadline = time.monotonic() + _LIMIT_SECS
+    deadline = time.monotonic() + deadlines.CHECK_SECS
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
     return dict(results)

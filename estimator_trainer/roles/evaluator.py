@@ -8,8 +8,8 @@ import time
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import errors
-from estimator_trainer import storage
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
@@ -20,9 +20,6 @@ from estimator_trainer.evaluation.exporters import EvaluationRecord
 from estimator_trainer.roles import outcome
 
 _TICK_SECS = 0.25
-# For the final checkpoint, which the chief saved before it said so, to be seen here too: what is
-# not there is remembered for 30 to 60 s on some shared disks.
-_CHECKPOINT_SECS = 75.0
 
 
 def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimator.Exporter],
@@ -39,7 +36,7 @@ def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimat
       Interrupted: if this task is asked to stop, or cannot see the final checkpoint.
     """
     model_dir, throttle_secs = experiment.estimator.model_dir, experiment.eval_spec.throttle_secs
-    rhythm = storage.rhythm(model_dir)
+    rhythm = deadlines.rhythm(model_dir)
     looks_at, lost_at = 0.0, math.inf
     while True:
         stop.check()
@@ -57,7 +54,7 @@ def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimat
                 _evaluate(experiment, record, latest)
                 state_reader.expect_end_at(record.metrics.get("global_step", 0))
         if final_state:
-            lost_at = min(lost_at, time.monotonic() + _CHECKPOINT_SECS)
+            lost_at = min(lost_at, time.monotonic() + deadlines.FINAL_CHECKPOINT_SECS)
             if time.monotonic() > lost_at:
                 raise errors.Interrupted(
                     "lost", f"training ended with a checkpoint of step {final_state.step}, and"

@@ -12,10 +12,10 @@ from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.plan.run_plan import Plan
-from estimator_trainer.roles import preflight
 from estimator_trainer.steps import progress
 
 
@@ -32,7 +32,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     evaluations = []
     with KeptEvaluation(single, parts.input_fn, [hook]).used_by(single):
         for path in paths:
-            fits = preflight.CheckpointFit(plan.config, path)
+            fits = CheckpointFit(plan.config, path)
             with fits.explained():
                 metrics = exporters.plain_metrics(single.evaluate(
                     parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],

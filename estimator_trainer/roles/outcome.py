@@ -8,6 +8,7 @@ from typing import Any, Sequence
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
@@ -24,8 +25,6 @@ from estimator_trainer.steps import end_of_training
 from estimator_trainer.steps.end_of_training import EndOfTraining
 
 _POLL_SECS = 0.25
-_CHIEF_SAVES_SECS = 60.0
-_WORKER_ASKS_SECS = 10.0
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
 _DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
@@ -137,7 +136,7 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
             state_reader.ask(request.status, request.reason, request.by)
         return follow(task, JobState("", request.status, end.step, request.reason))
     # The chief says why all of them stop, once it has saved.
-    final_state = state_reader.wait(_CHIEF_SAVES_SECS)
+    final_state = state_reader.wait(deadlines.CHIEF_SAVES_SECS)
     if final_state is None:
         raise errors.Interrupted("lost", "the chief did not say why training ended", task.name)
     return follow(task, final_state)
@@ -146,7 +145,7 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
 def reason_of(end: EndOfTraining, stop: Stop) -> str:
     """Returns why the chief stopped training; waits for that if a worker's ballot stopped it."""
     if end.reason == end_of_training.ASKED_BY_ANOTHER:
-        stop.wait(_WORKER_ASKS_SECS)
+        stop.wait(deadlines.WORKER_ASKS_SECS)
         stop.ask("stopped", end.reason, "a worker")
     return end.reason
 

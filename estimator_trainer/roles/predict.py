@@ -17,9 +17,9 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.plan.run_plan import Plan
-from estimator_trainer.roles import preflight
 
 _SIGNATURE = "serving_default"
 
@@ -52,7 +52,7 @@ def _from_checkpoint(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any
                                  " For example: --checkpoint=latest")
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
-    fits = preflight.CheckpointFit(plan.config, path)
+    fits = CheckpointFit(plan.config, path)
     with fits.explained():
         for prediction in single.predict(parts.input_fn, checkpoint_path=path, hooks=[fits]):
             yield prediction if isinstance(prediction, dict) else {"predictions": prediction}

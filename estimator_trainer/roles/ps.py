@@ -7,6 +7,7 @@ import time
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -15,8 +16,6 @@ from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
 
 _POLL_SECS = 0.5
-# For the chief to save once this task was asked to stop, and for trainers to leave at the end.
-_GRACE_SECS = 25.0
 
 
 def serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobState:
@@ -43,7 +42,7 @@ def serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobStat
             # Without its variables there is no training: the chief is to save them first.
             state_reader.ask(request.status, request.reason, task.name)
         if (request or final_state) and leaves_at is None:
-            leaves_at = time.monotonic() + _GRACE_SECS
+            leaves_at = time.monotonic() + deadlines.PS_GRACE_SECS
         is_late = leaves_at is not None and time.monotonic() > leaves_at
         if final_state and (is_late or not _is_used(task)):
             return final_state

@@ -7,9 +7,9 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import storage
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import evaluator_beat
@@ -23,6 +23,7 @@ from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.builder import Experiment
+from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
@@ -53,7 +54,7 @@ def train_and_evaluate(plan: Plan) -> Result:
     with signals.asking(stop, task.name):
         if task.is_chief:
             return _as_chief(plan, stop)
-        rhythm = storage.rhythm(config.model_dir, config.peer_timeout_secs)
+        rhythm = deadlines.rhythm(config.model_dir, config.peer_timeout_secs)
         state_reader = JobStateReader(config.model_dir, config.max_steps, rhythm.evaluator_secs
                                       if task.role == "evaluator" else rhythm.task_secs)
         by_role: dict[str, Callable[..., Result]] = {
@@ -185,7 +186,7 @@ def _experiment(plan: Plan, parts: LoadedPlugins, strategies: strategy.Strategie
     if task.is_trainer:
         [end] = hooks
         hooks = [end, progress.for_training(config, task, parts.train_examples, end.pace),
-                 preflight.CheckpointFit(config)]
+                 CheckpointFit(config)]
         if config.profiled_steps:
             hooks.append(StepProfiler(config.model_dir, *config.profiled_steps))
     during = exporters.during_training(config, parts.receiver_fn, record)
@@ -207,7 +208,7 @@ def _record(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
 def _train(experiment: Experiment, task: TaskConfig, stop: Stop, watchdog: Watchdog) -> None:
     stop.check()
     spec = experiment.train_spec
-    [fits] = [hook for hook in spec.hooks if isinstance(hook, preflight.CheckpointFit)]
+    [fits] = [hook for hook in spec.hooks if isinstance(hook, CheckpointFit)]
     try:
         with fits.explained():
             if task.is_local and task.has_evaluator:

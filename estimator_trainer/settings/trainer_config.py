@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import topology
 from estimator_trainer.settings import conflicts
@@ -124,10 +125,12 @@ class TrainerConfig:
     early_stopping_steps: int = setting(
         "Ending", 1000, "Steps without improvement, from evaluation to evaluation.", minimum=1)
     peer_timeout_secs: int = setting(
-        "Ending", 60, "Seconds after which a task that has answered, and no longer does, is lost;"
+        "Ending", deadlines.PEER_TIMEOUT_SECS,
+        "Seconds after which a task that has answered, and no longer does, is lost;"
         " those that need it exit with 142.", minimum=1)
     stall_timeout_secs: int = setting(
-        "Ending", 600, "Seconds without any progress, at the start too, before a task prints its"
+        "Ending", deadlines.STALL_TIMEOUT_SECS,
+        "Seconds without any progress, at the start too, before a task prints its"
         " stacks and exits with 142.", minimum=1)
 
     # Evaluation

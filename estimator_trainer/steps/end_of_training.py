@@ -8,6 +8,7 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -35,10 +36,8 @@ _RUNS_PER_STEP = "runs_per_step"
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
             " batches than there are trainers, or ends at another step in each. Give it more data,"
             " smaller batches, fewer trainers, or .repeat() and --train_steps.")
-_QUIET_SECS = 30.0
-_LEAVE_SECS = 10.0
 _POLL_SECS = 0.2
-_CHIEF_STOPS_SECS = 60.0
+_LOG_SECS = 10.0
 
 
 def watch(made: Step) -> None:
@@ -186,7 +185,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         if request or (self._wake and self.reason != "train_steps"):
             state_writer.announce("stopping", reason=self.reason)
         # A worker that does not listen may still come, and has its part of the input to read.
-        limit = _QUIET_SECS if self.reason == "input_exhausted" else _LEAVE_SECS
+        limit = (deadlines.WORKERS_READ_SECS if self.reason == "input_exhausted"
+                 else deadlines.WORKERS_LEAVE_SECS)
         changed_at = logged_at = time.monotonic()
         while True:
             there = [name for i, (name, address) in enumerate(peers.workers(self._task).items())
@@ -199,12 +199,12 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                 self._watchdog.tick()
             if not there or now - changed_at > limit:
                 break
-            if now - logged_at > _LEAVE_SECS:
+            if now - logged_at > _LOG_SECS:
                 logged_at = now
                 logging.info("waiting for %s to finish, at step %d", ", ".join(there), step)
             if self._stop.request and not request:
                 request = self._stop.request
-                self.reason, limit = request.reason, _LEAVE_SECS
+                self.reason, limit = request.reason, deadlines.WORKERS_LEAVE_SECS
                 state_writer.announce("stopping", reason=request.reason)
             time.sleep(_POLL_SECS)
         if there:
@@ -214,7 +214,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def _wait_for_chief(self, session: tf.compat.v1.Session, state_reader: JobStateReader) -> None:
         """Lets the others end, who may wait for this worker's gradients to complete a step."""
         state_reader.leave(self._task.index)
-        deadline = time.monotonic() + _CHIEF_STOPS_SECS
+        deadline = time.monotonic() + deadlines.CHIEF_STOPS_SECS
         while (self._stop.request is None and not state_reader.final_state() and
                time.monotonic() < deadline):
             self._stop.check_failure()

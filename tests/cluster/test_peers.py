@@ -27,7 +27,7 @@ def test_a_port_nobody_listens_at_is_down():
 
 
 def test_a_stopped_process_is_silent(monkeypatch):
-    monkeypatch.setattr(peers, "_CONNECT_SECS", 0.2)
+    monkeypatch.setattr(peers.deadlines, "PEER_ANSWER_SECS", 0.2)
     with socket.socket() as listener:  # The kernel takes connections for it.
         listener.bind(("127.0.0.1", 0))
         listener.listen()

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from estimator_trainer import storage
+from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination import notes
@@ -31,8 +31,8 @@ def record():
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    rhythm = dataclasses.replace(storage.rhythm(""), evaluator_lost_secs=1.5)
-    monkeypatch.setattr(storage, "rhythm", lambda model_dir: rhythm)
+    rhythm = dataclasses.replace(deadlines.rhythm(""), evaluator_lost_secs=1.5)
+    monkeypatch.setattr(deadlines, "rhythm", lambda model_dir: rhythm)
 
 
 def _chief_is_relieved(tmp_path, step):

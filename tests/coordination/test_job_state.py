@@ -11,6 +11,7 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination.stop import Stop
@@ -47,7 +48,7 @@ def test_what_an_earlier_run_left_behind_does_not_end_a_new_one(tmp_path, monkey
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     assert state_reader.final_state() is None
     job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("running")
-    monkeypatch.setattr(job_state, "_STALE_SECS", 0.0)
+    monkeypatch.setattr(deadlines, "STALE_STATE_SECS", 0.0)
     assert state_reader.final_state() is None
 
 
@@ -56,7 +57,7 @@ def test_a_late_task_finds_the_job_finished(tmp_path, monkeypatch):
     assert job_state.JobStateReader(str(tmp_path), max_steps=100).final_state().step == 100
     without_limit = job_state.JobStateReader(str(tmp_path), max_steps=None)
     assert without_limit.final_state() is None
-    monkeypatch.setattr(job_state, "_STALE_SECS", 0.0)
+    monkeypatch.setattr(deadlines, "STALE_STATE_SECS", 0.0)
     assert without_limit.final_state().step == 100
 
 
@@ -64,7 +65,7 @@ def test_a_restarted_task_gives_a_failed_chief_time_to_come_back(tmp_path, monke
     job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("failed", 100, "OSError")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     assert state_reader.final_state() is None
-    monkeypatch.setattr(job_state, "_STALE_SECS", 0.0)
+    monkeypatch.setattr(deadlines, "STALE_STATE_SECS", 0.0)
     assert state_reader.final_state().status == "failed"
 
 

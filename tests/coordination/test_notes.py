@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import errors
-from estimator_trainer import storage
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination import messages
@@ -169,7 +169,7 @@ def fixture_evaluation(tmp_path, monkeypatch):
         record.checkpoint_path = path
 
     monkeypatch.setattr(evaluator.outcome, "evaluate", evaluate)
-    monkeypatch.setattr(evaluator, "_CHECKPOINT_SECS", 1.0)
+    monkeypatch.setattr(deadlines, "FINAL_CHECKPOINT_SECS", 1.0)
     experiment = mock.Mock()
     experiment.estimator.model_dir = str(tmp_path)
     experiment.eval_spec.throttle_secs = 0
@@ -202,7 +202,7 @@ def test_an_evaluator_that_does_not_see_the_final_checkpoint_is_not_done(
 
 def test_an_evaluator_looks_again_for_the_final_checkpoint(tmp_path, evaluation, monkeypatch):
     _save(tmp_path, 50)
-    rhythm = storage.rhythm(str(tmp_path))
+    rhythm = deadlines.rhythm(str(tmp_path))
     sleeps = itertools.count()
 
     def sleep(self, secs):

@@ -127,7 +127,7 @@ def test_hosts_that_do_not_resolve_are_warnings_for_their_names_may_come_with_th
 @pytest.mark.timeout(60)
 def test_a_name_server_that_hangs_costs_a_bounded_time(monkeypatch):
     answered = threading.Event()
-    monkeypatch.setattr(machine_check, "_LIMIT_SECS", 0.2)
+    monkeypatch.setattr(machine_check.deadlines, "CHECK_SECS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: answered.wait(300))
     found = _examine(_tf_config({"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}),
                      model_dir="gs://bucket/job")
@@ -188,7 +188,7 @@ def test_peers_are_asked_with_probe_only(monkeypatch):
     server = tf.distribute.Server.create_local_server()
     [down] = jobs.free_addresses(1)
     with _socket("127.0.0.1", listens=True) as silent:
-        monkeypatch.setattr(machine_check.peers, "_CONNECT_SECS", 0.3)
+        monkeypatch.setattr(machine_check.deadlines, "PEER_ANSWER_SECS", 0.3)
         hosts = {"chief": [server.target.removeprefix("grpc://")], "ps": [f"127.0.0.1:{silent}"],
                  "worker": [jobs.free_addresses(1)[0], down]}
         text = _tf_config(hosts)

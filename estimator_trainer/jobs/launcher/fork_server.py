@@ -25,6 +25,7 @@ import time
 from typing import Mapping, NamedTuple, NoReturn, Sequence
 import warnings
 
+from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import tensorflow_import
 from estimator_trainer.jobs.launcher import prctl
@@ -34,8 +35,6 @@ _PROGRAM = "estimator_trainer"
 _PRELOADED = ("estimator_trainer.cli", "estimator_trainer.roles.run",
               "estimator_trainer.roles.offline")
 _POLL_SECS = 0.05
-# TensorFlow may come from a slow disk.
-_IMPORT_SECS = 120.0
 
 
 class Request(NamedTuple):
@@ -98,9 +97,10 @@ class ForkServer:
         self._connection.send(request)
         for descriptor in (stdout, stderr):
             reduction.send_handle(self._connection, descriptor, self.pid)
-        if not self._connection.poll(_IMPORT_SECS):
+        if not self._connection.poll(deadlines.FORK_IMPORT_SECS):
             self.close()
-            raise TimeoutError(f"no answer of the fork server in {_IMPORT_SECS:.0f} s")
+            raise TimeoutError(
+                f"no answer of the fork server in {deadlines.FORK_IMPORT_SECS:.0f} s")
         return ForkedProcess(self._connection.recv())
 
     def close(self) -> None:

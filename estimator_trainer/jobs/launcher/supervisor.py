@@ -6,17 +6,13 @@ import signal
 import time
 from typing import Any, Sequence
 
+from estimator_trainer import deadlines
 from estimator_trainer import result
 from estimator_trainer.jobs.launcher import task_process
 from estimator_trainer.jobs.launcher.screen import Screen
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
 
 _POLL_SECS = 0.1
-_RESTART_SECS = 1.0
-# For a task to reach the next step and save (25 s, see monitor.py), and to end.
-_STOP_SECS = 35.0
-# For the tasks to hear of the end from the chief, and to end by themselves.
-_FOLLOW_SECS = 45.0
 _RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
 
 
@@ -87,7 +83,7 @@ class Supervisor:
             for child in self._running:
                 self._say(f"kills {child.name}")
                 child.signal(signal.SIGKILL)
-            self._kills_at = now + _STOP_SECS
+            self._kills_at = now + deadlines.STOP_SECS
 
     def _restart(self, child: TaskProcess, now: float) -> None:
         if self._code is not None:
@@ -106,18 +102,18 @@ class Supervisor:
             self._note(child, how)
             self._say(f"{child.name}: {how}; starts it again"
                       f" ({child.restarts + 1} of {self._max_restarts})")
-            self._starts_at[child.name] = time.monotonic() + _RESTART_SECS
+            self._starts_at[child.name] = time.monotonic() + deadlines.RESTART_SECS
             child.state = f"{how}, restarting"
             return
         self._running.remove(child)
         if code == 0 and child is self._children[0] and self._code is None:
-            self._end(0, wait_secs=_FOLLOW_SECS)
+            self._end(0, wait_secs=deadlines.FOLLOW_SECS)
         elif code and self._code is None:
             self._note(child, how)
             gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
             self._say(f"{child.name}: {how}{gives_up}; ends the job")
             # A task that failed tells the others by itself; one that was killed does not.
-            self._end(128 - code if code < 0 else code, 0 if is_retried else _FOLLOW_SECS)
+            self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)
 
     def _note(self, child: TaskProcess, how: str) -> None:
         if not self.first_failure:
@@ -128,7 +124,7 @@ class Supervisor:
         """Ends the job with `code`; the tasks have `wait_secs` before they are asked to end."""
         self._code = code
         self._asks_at = time.monotonic() + wait_secs
-        self._kills_at = self._asks_at + _STOP_SECS
+        self._kills_at = self._asks_at + deadlines.STOP_SECS
 
     def _say(self, text: str) -> None:
         self._screen.line("launch", text)

@@ -14,6 +14,7 @@ import subprocess
 import threading
 from typing import Callable
 
+from estimator_trainer import deadlines
 from estimator_trainer.jobs.launcher import fork_server
 from estimator_trainer.jobs.launcher import prctl
 from estimator_trainer.jobs.launcher.fork_server import ForkedProcess
@@ -23,8 +24,6 @@ _STEP = re.compile(r"  step (\d+)\S*  loss .*?([\d,.]+) examples/s")
 _STARTED = re.compile(r"  training from step (\d+)|  serves variables at|  evaluat")
 _LAST = re.compile(r"role=\S+ status=(\w+) step=(\d+) reason=(.*)")
 _MESSAGE = re.compile(r"estimator-trainer: (.*)")
-# For its last lines; what it started and what left its group may hold the pipe for ever.
-_READ_SECS = 5.0
 
 
 @dataclasses.dataclass
@@ -104,7 +103,8 @@ class TaskProcess:
             # Before it is reaped: after that, its id may be that of somebody else's group.
             self.signal(signal.SIGKILL)
             self._process.wait()
-            self._reader.join(_READ_SECS)
+            # What the process started, and left its group, may hold the pipe for ever.
+            self._reader.join(deadlines.LAST_LINES_SECS)
         return self._process.returncode
 
     def signal(self, number: int) -> None:
@@ -119,7 +119,7 @@ class TaskProcess:
         if self.state != "not started":
             self.signal(signal.SIGKILL)
             self._process.wait()
-            self._reader.join(_READ_SECS)
+            self._reader.join(deadlines.LAST_LINES_SECS)
 
     def _has_ended(self) -> bool:
         return os.waitid(os.P_PID, self._process.pid,

@@ -11,6 +11,7 @@ import json
 import re
 from typing import Any, Sequence
 
+from estimator_trainer import deadlines
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.job_config import ROLES
 
@@ -28,8 +29,6 @@ _INDEX = "$(INDEX)"
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
 # RFC 1123.
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
-# A task has 25 s to its next step; then the checkpoint is saved.
-_GRACE_SECS = 120
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
@@ -123,7 +122,7 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
         # Kubernetes reads $(NAME) in an argument, and $$ as one $.
         "args": [flag.replace("$", "$$") for flag in flags],
         "ports": [{"name": port_name, "containerPort": PORT}], "resources": resources}
-    spec: dict[str, Any] = {"terminationGracePeriodSeconds": _GRACE_SECS,
+    spec: dict[str, Any] = {"terminationGracePeriodSeconds": deadlines.POD_GRACE_SECS,
                             "containers": [container]}
     if job.volume:
         claim, _, path = job.volume.partition(":")
