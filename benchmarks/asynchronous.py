@@ -1,11 +1,12 @@
 """How fast chief, worker and ps train asynchronously, beside a hand-written loop of TensorFlow 1.
 
-    python benchmarks/asynchronous.py [--work=/tmp/benchmarks] [--repeats=3] [--only=cnn]
+    python -m benchmarks.asynchronous [--idx=FOLDER] [--work=/tmp/benchmarks] [--repeats=3]
+        [--only=cnn]
 
-The same networks, batches and Fashion-MNIST records as in suite.py, which makes the records in
---work; three processes of each, pinned to the same two cores. Timed are global steps between two
-lines of the chief's log, after the warm-up, as they arrive here; the loss is the mean of the lines
-after that. The two take turns, --repeats times.
+Networks, batches and Fashion-MNIST records are those of benchmarks.suite. Each side has three
+processes, pinned to the same two cores. After the warm-up, global steps are timed between two lines
+of the chief's log, as the lines arrive here; the loss is the mean of the lines after those. The two
+sides take turns, --repeats times. --idx is needed once, until --work has the records.
 """
 
 from __future__ import annotations
@@ -23,19 +24,16 @@ import tempfile
 import time
 from typing import Any
 
-import repetitions
+from benchmarks import fashion_mnist
+from benchmarks import repetitions
+from tests.support import jobs
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "tests")]
-
-import jobs  # noqa: E402  pylint: disable=wrong-import-position
-
-# By case: batch, flags of this project, global steps before those that are timed, and those.
+# By case: batch, flags of this project, global steps of the warm-up, and global steps to time.
 CASES = {"cnn": (64, ["--model_fn=cnn", "--param=learning_rate=0.01"], 2000, 3000),
          "sigmoid": (100, ["--model_fn=mlp", "--param=optimizer=adam",
                            "--param=learning_rate=0.001"], 4000, 12000)}
 _LOSS_STEPS = 1000
-# The loss of a single batch, a few times over, and of steps whose order is chance.
+# The losses are those of a few single batches, and the order of the steps is random.
 _LOSS_TOLERANCE = 0.3
 _LINE = re.compile(r"step (\d+)/\S+  loss (\S+)")
 _LIMIT_SECS = 300.0
@@ -43,18 +41,21 @@ _LIMIT_SECS = 300.0
 
 def main() -> None:
     """Measures and prints a table."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser("python -m benchmarks.asynchronous",
+                                     description=__doc__.splitlines()[0])
+    parser.add_argument("--idx", help="folder of the set as IDX files")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/benchmarks"))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", choices=sorted(CASES))
     options = parser.parse_args()
+    records = fashion_mnist.records(options.idx, options.work)
     print("| work | hand-written loop, steps/s | this project, steps/s | ratio | min-max |"
           " losses |\n|---|---|---|---|---|---|")
     for case in [options.only] if options.only else CASES:
         losses: dict[str, list[float]] = {"loop": [], "trainer": []}
 
         def measure(row: str) -> float:
-            steps_per_sec, loss = _measure(row, case, options.work)
+            steps_per_sec, loss = _measure(row, case, records)
             losses[row].append(loss)
             return steps_per_sec
 
@@ -68,19 +69,18 @@ def main() -> None:
                      " not do the same")
 
 
-def _measure(row: str, case: str, work: pathlib.Path) -> tuple[float, float]:
+def _measure(row: str, case: str, records: pathlib.Path) -> tuple[float, float]:
     """Returns global steps a second, and the mean loss of the lines after those timed."""
     batch_size, model, warm_up, timed = CASES[case]
     last = warm_up + timed + _LOSS_STEPS
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        command = [sys.executable, HERE / "peers" / "ps_loop.py", f"--case={case}",
-                   f"--records={work}/records", f"--npz={work}/train.npz",
+        # The loop needs no --npz, but the command line of all peers asks for it.
+        command = [sys.executable, "-m", "benchmarks.suite.peers.ps_loop", f"--case={case}",
+                   f"--records={records}", "--npz=none",
                    f"--train_steps={last}"] if row == "loop" else [
-            sys.executable, "-m", "estimator_trainer", *model, "--input_fn=tfrecord",
-            f"--param=train_files={work}/records/train-*",
-            f"--param=eval_files={work}/records/test-*", f"--param=batch_size={batch_size}",
-            f"--model_dir={folder}/model", "--exporters=none", "--eval_steps=1",
-            "--save_checkpoints_steps=1000000", f"--train_steps={last}"]
+            sys.executable, "-m", "estimator_trainer", *model, *fashion_mnist.flags(records),
+            f"--param=batch_size={batch_size}", f"--model_dir={folder}/model", "--exporters=none",
+            "--eval_steps=1", "--save_checkpoints_steps=1000000", f"--train_steps={last}"]
         hosts = jobs.cluster(chief=1, worker=1, ps=1)
         chief, *_ = [_start(stack, command, hosts, role) for role in ("chief", "worker", "ps")]
         lines = _lines(chief)
@@ -106,7 +106,7 @@ def _start(stack: contextlib.ExitStack, command: list[Any], hosts: dict[str, lis
 
 
 def _lines(chief: subprocess.Popen[str]) -> list[tuple[int, float, float]]:
-    """Returns step, time of arrival and loss of each line of the chief, to its end."""
+    """Returns the step, time of arrival and loss of each line of the chief, until it ends."""
     found, log, deadline = [], [], time.monotonic() + _LIMIT_SECS
     for line in chief.stdout or ():
         log.append(line)

@@ -1,11 +1,11 @@
 """What a job asks of the bucket that its model_dir is in, and how long it takes to end there.
 
-    python benchmarks/bucket.py [--train_secs=60] [--latency_ms=50]
+    python -m benchmarks.bucket [--train_secs=60] [--latency_ms=50]
 
-A job of real processes on the tests' Cloud Storage, which answers after a while, and refuses a
-second write of an object within a second. It trains, ends at `--train_steps`, and the evaluator
-exports. Requests are counted by task while it trains, and once more in its end. What they cost is
-Google's price of 2026-11 for Standard storage in one region (cloud.google.com/storage/pricing).
+Jobs of real processes use the tests' Cloud Storage, which answers after --latency_ms, and refuses a
+second write of an object within a second. A job trains, ends at `--train_steps`, and the evaluator
+exports. Requests are counted by task while the job trains, and in all while it ends. Prices are
+Google's of 2026-11 for Standard storage in one region (cloud.google.com/storage/pricing).
 """
 
 from __future__ import annotations
@@ -13,18 +13,13 @@ from __future__ import annotations
 import argparse
 import collections
 import pathlib
-import sys
 import tempfile
 import time
 
-import tail
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "tests")]
-
-import jobs  # noqa: E402  pylint: disable=wrong-import-position
-import slow_jobs  # noqa: E402  pylint: disable=wrong-import-position
-from support import cloud_storage  # noqa: E402  pylint: disable=wrong-import-position
+from benchmarks import tail
+from tests.support import cloud_storage
+from tests.support import jobs
+from tests.support import slow_jobs
 
 JOBS = {
     "chief, 1 worker, ps, evaluator": ({"chief": 1, "worker": 1, "ps": 1}, []),
@@ -42,7 +37,8 @@ _SETTLE_SECS = 5.0
 
 def main() -> None:
     """Measures and prints two tables."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser("python -m benchmarks.bucket",
+                                     description=__doc__.splitlines()[0])
     parser.add_argument("--train_secs", type=float, default=60)
     parser.add_argument("--latency_ms", type=float, default=50)
     options = parser.parse_args()
@@ -67,7 +63,7 @@ def main() -> None:
 
 def _run(folder: pathlib.Path, storage: cloud_storage.CloudStorage, counts: dict[str, int],
          flags: list[str], train_secs: float) -> tuple[float, float, float]:
-    """Runs a job; returns when all trained, when the last step was, and when all had ended."""
+    """Runs a job; returns the times at which all trained, of the last step, and of the end."""
     asynchronous = counts["chief"] + counts["worker"] if "ps" in counts else 1
     steps = round(asynchronous * (train_secs + 2 * _SETTLE_SECS) / _STEP_SECS)
     args = slow_jobs.patient_flags(

@@ -1,10 +1,11 @@
-"""Chaos: kills random tasks of one job, restarts them as a scheduler would, and checks its end.
+"""Kills random tasks of one job, restarts them as a scheduler would, and checks how it ends.
 
-    python benchmarks/chaos.py [--kills=20] [--seed=0]
+    python -m benchmarks.chaos [--kills=20] [--seed=0]
 
-A job of chief, two workers, ps and evaluator runs on loopback. Every few seconds a random task
-gets SIGKILL or SIGTERM. A task is started again unless it ended with 0; codes 1 and 2 are a
-failure. Prints each event, the time, and whether the final step, evaluation and export are right.
+A job of chief, two workers, ps and evaluator runs on loopback. Every few seconds a random task gets
+SIGKILL or SIGTERM. A task is started again unless it ended with 0; codes 1 and 2 are a failure. The
+program prints each event with its time, and whether the final step, evaluation and export are
+right.
 """
 
 from __future__ import annotations
@@ -18,10 +19,7 @@ import sys
 import tempfile
 import time
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(REPO / "tests"), str(REPO)]
-
-import jobs  # noqa: E402  pylint: disable=wrong-import-position
+from tests.support import jobs
 
 _STEPS = 20000
 _LIMIT_SECS = 1500
@@ -29,7 +27,8 @@ _LIMIT_SECS = 1500
 
 def main() -> int:
     """Runs the job; returns 0 if it ended as it should."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser("python -m benchmarks.chaos",
+                                     description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -45,7 +44,7 @@ def main() -> int:
 
 def _run(root: pathlib.Path, kills: int, dice: random.Random,
          start: float) -> tuple[dict[str, jobs.Task], int]:
-    plugin = REPO / "tests" / "slow.py"
+    plugin = jobs.REPO / "tests" / "support" / "slow.py"
     hosts = jobs.cluster(chief=1, worker=2, ps=1)
     args = [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={root}/model",
             f"--train_steps={_STEPS}", "--param=examples=10000000", "--param=step_secs=0.01",

@@ -1,14 +1,14 @@
 """What an evaluation between two checkpoints adds to a training, beside a bare pass over the set.
 
-    python benchmarks/evaluation.py --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
+    python -m benchmarks.evaluation --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
 
 The tutorial's CNN trains on Fashion-MNIST's TFRecords and saves every --every steps: without
 evaluations between, with the Estimator's own (graph, session and input built anew), and with those
 of this project. The seconds between the same two checkpoints, less those without evaluations, are
 what the evaluations cost; all three must end with the same metrics. A bare pass runs the metrics'
-updates over the 10,000 test images in a session whose graph and variables are there already; its
-input starts over each time. All of them in turn, --repeats times; printed are the medians, and the
-ratio to the bare pass of its own turn.
+updates over the 10,000 test images in a session whose graph and variables exist already; its input
+starts over each time. The four take turns, --repeats times. The table has the medians, and the
+median ratio to the bare pass of the same turn.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ import tempfile
 import time
 from typing import Any
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+import benchmarks
+from benchmarks import fashion_mnist
+
 _EVALUATIONS = 20
 _PASSES = 10
-# The first evaluation has a session to make, and the first steps have much to make ready.
+# Checkpoints that are left out: the first evaluation makes a session, the first steps prepare much.
 _FIRST = 2
 _NEVER = "--eval_throttle_secs=1000000"
 _KINDS = {"own": "Estimator.evaluate", "kept": "this project"}
@@ -35,23 +37,21 @@ _KINDS = {"own": "Estimator.evaluate", "kept": "this project"}
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser("python -m benchmarks.evaluation",
+                                     description=__doc__.splitlines()[0])
     parser.add_argument("--idx", help="folder of the set as IDX files")
     parser.add_argument("--work", default="/tmp/benchmarks")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--every", type=int, default=20)
+    parser.add_argument("--every", type=int, default=20, help="steps between two checkpoints")
     parser.add_argument("--run", choices=["bare", "none", *_KINDS], help=argparse.SUPPRESS)
     options = parser.parse_args()
-    records = pathlib.Path(options.work) / "records"
+    records = fashion_mnist.records(options.idx, pathlib.Path(options.work))
     if options.run == "bare":
         print(json.dumps({"secs": _bare_pass(records)}))
         return
     if options.run:
         print(json.dumps(_training(records, options.run, options.every)))
         return
-    if not records.exists():
-        subprocess.run([sys.executable, "-m", "input_fns.convert", f"--idx={options.idx}",
-                        f"--output={records}", "--shards=8"], check=True, cwd=REPO)
     secs: dict[str, list[float]] = {"bare": [], **{kind: [] for kind in _KINDS}}
     peaks = {kind: 0.0 for kind in _KINDS}
     for _ in range(options.repeats):
@@ -69,8 +69,9 @@ def main() -> None:
 
 def _in_a_process(run: str, options: argparse.Namespace) -> dict[str, Any]:
     ran = subprocess.run(
-        [sys.executable, __file__, f"--run={run}", f"--work={options.work}",
-         f"--every={options.every}"], capture_output=True, text=True, check=False, cwd=REPO)
+        [sys.executable, "-m", "benchmarks.evaluation", f"--run={run}", f"--work={options.work}",
+         f"--every={options.every}"], capture_output=True, text=True, check=False,
+        cwd=benchmarks.REPO)
     if ran.returncode:
         sys.exit(f"{run} failed:\n{ran.stderr[-3000:]}")
     result: dict[str, Any] = json.loads(ran.stdout.strip().splitlines()[-1])
@@ -79,7 +80,7 @@ def _in_a_process(run: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _bare_pass(records: pathlib.Path) -> float:
-    """Returns the median seconds of a pass."""
+    """Returns the median seconds of a bare pass."""
     import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.
 
     # isort: split
@@ -110,15 +111,15 @@ def _bare_pass(records: pathlib.Path) -> float:
 
 
 def _training(records: pathlib.Path, kind: str, every: int) -> dict[str, Any]:
-    """Returns the seconds from one checkpoint to another, _EVALUATIONS evaluations between."""
+    """Returns the seconds between two checkpoints, with _EVALUATIONS evaluations between them."""
     from estimator_trainer import cli
     if kind == "own":
         _keep_nothing()
     with tempfile.TemporaryDirectory() as folder:
         last = _FIRST + _EVALUATIONS
         code = cli.main([
-            "--model_fn=cnn", "--input_fn=tfrecord", f"--param=train_files={records}/train-*",
-            f"--param=eval_files={records}/test-*", f"--model_dir={folder}", "--exporters=none",
+            "--model_fn=cnn", *fashion_mnist.flags(records), f"--model_dir={folder}",
+            "--exporters=none",
             f"--train_steps={last * every}", f"--eval_every_steps={every}", "--seed=1",
             "--keep_checkpoint_max=100", *([_NEVER] if kind == "none" else [])])
         if code:
@@ -131,7 +132,7 @@ def _training(records: pathlib.Path, kind: str, every: int) -> dict[str, Any]:
 
 
 def _keep_nothing() -> None:
-    """Leaves the Estimator's own `evaluate` as it is."""
+    """Makes the trainer use the Estimator's own `evaluate`."""
     import contextlib
 
     import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.

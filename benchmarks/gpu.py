@@ -1,14 +1,13 @@
 """How fast this project trains on a GPU: ResNet-50, and the tutorial's CNN, where a step is short.
 
-    python benchmarks/gpu.py [--json=gpu.json]
-    python benchmarks/gpu.py --device=cpu     # only to try it out: tiny images, few steps
+    python -m benchmarks.gpu [--json=gpu.json]
+    python -m benchmarks.gpu --device=cpu     # only to try it out: tiny images, few steps
 
-The first in 32 and 16 bit, with and without XLA; the second with one and more steps in a session
-run; beside both, a plain tf.function around the model of the environment's Keras (peers/
-keras_step.py). Images are noise, made once, so that only a step and what surrounds it is timed.
-The rows of a model run in turn, --repeats times; prints a table, and writes it as JSON.
-
-On --device=cpu the 16 bit are bfloat16: TensorFlow has float16 for GPUs alone.
+ResNet-50 runs in 32 and 16 bit, with and without XLA; the CNN with one and more steps in a session
+run. Both are compared with a plain tf.function around a model of the environment's Keras
+(suite/peers/keras_step.py). Images are noise, made once, so that only a step and what surrounds it
+is timed. The rows of a model run in turn, --repeats times; each model has a table, printed and
+written as JSON. With --device=cpu, 16 bit means bfloat16: TensorFlow has float16 only on GPUs.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ import sys
 import tempfile
 from typing import Any
 
-import repetitions
+import benchmarks
+from benchmarks import repetitions
 
-HERE = pathlib.Path(__file__).resolve().parent
 _LINE = re.compile(r"  loss (\S+).*?(\S+) steps/s")
 _LOOK = """
 import json
@@ -38,15 +37,15 @@ print(json.dumps([tf.__version__, len(tf.config.list_physical_devices("GPU"))]))
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """What is computed, and how long.
+    """The sizes of a model's data and runs.
 
     Attributes:
-      image_size: Height and width, in pixels.
-      channels: Of an image.
-      classes: Labels.
-      batch_size: Images a step.
-      steps: To time, after as many that are not.
-      looped: Steps in one session run, or in one call, where that is more than one.
+      image_size: Height and width of an image, in pixels.
+      channels: Number of channels of an image.
+      classes: Number of labels.
+      batch_size: Number of images in a step.
+      steps: Number of steps to time, after a warm-up of as many.
+      looped: Numbers of steps in one session run, or in one call, beside 1.
     """
 
     image_size: int
@@ -62,7 +61,7 @@ _SIZES = {("resnet50", "gpu"): Sizes(224, 3, 1000, 128, 100),
           ("cnn", "gpu"): Sizes(28, 1, 10, 64, 5000, (10, 100, 1000)),
           ("cnn", "cpu"): Sizes(28, 1, 10, 64, 200, (10, 100))}
 _FLAGS = {
-    # Loss and update are those of the peer, not of the paper.
+    # Loss and update are those of the peer, not those of the ResNet paper.
     "resnet50": ["--model_fn=resnet", "--param=learning_rate=0.01", "--param=decay=constant",
                  "--param=reference_batch_size=0", "--param=warmup_steps=0",
                  "--param=weight_decay=0.0", "--param=label_smoothing=0.0"],
@@ -71,10 +70,11 @@ _FLAGS = {
 
 def main() -> int:
     """Runs all rows; returns 2 where there is no GPU."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser("python -m benchmarks.gpu",
+                                     description=__doc__.splitlines()[0])
     parser.add_argument("--device", choices=("gpu", "cpu"), default="gpu")
     parser.add_argument("--model", choices=sorted(_FLAGS), action="append")
-    parser.add_argument("--rows", default="", help="Regular expression of those to run.")
+    parser.add_argument("--rows", default="", help="regular expression of those to run")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--batch_size", type=int, default=0)
     parser.add_argument("--steps", type=int, default=0)
@@ -106,7 +106,7 @@ def _machine(device: str) -> dict[str, Any]:
 
 
 def _nvidia_smi() -> str:
-    """Returns name and driver of the first GPU, or ""."""
+    """Returns the name and driver of the first GPU, or ""."""
     try:
         ran = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version",
                               "--format=csv,noheader"], capture_output=True, text=True, check=True)
@@ -117,7 +117,7 @@ def _nvidia_smi() -> str:
 
 def _environment(device: str) -> dict[str, str]:
     hidden = {"CUDA_VISIBLE_DEVICES": "-1"} if device == "cpu" else {}
-    folders = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
+    folders = [str(benchmarks.REPO), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **hidden,
             "PYTHONPATH": os.pathsep.join(filter(None, folders))}
 
@@ -152,7 +152,7 @@ def _measured(model: str, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _rows(model: str, sizes: Sizes, device: str) -> dict[str, list[str]]:
-    """Returns the commands by the names of their rows."""
+    """Returns the command of each row, by the row's name."""
     rows = {}
     for suffix, xla in ("", []), (", XLA", ["--xla"]):
         if model == "cnn":
@@ -175,7 +175,7 @@ def _trainer(model: str, sizes: Sizes, *flags: str) -> list[str]:
     data = {name: getattr(sizes, name) for name in ("image_size", "channels", "classes",
                                                     "batch_size")}
     return [sys.executable, "-m", "estimator_trainer", *_FLAGS[model],
-            f"--input_fn={HERE / 'synthetic.py'}",
+            f"--input_fn={benchmarks.REPO / 'benchmarks' / 'synthetic.py'}",
             *(f"--param={name}={value}" for name, value in data.items()), "--exporters=none",
             f"--train_steps={2 * sizes.steps}", f"--log_every_steps={sizes.steps}", *flags]
 
@@ -183,7 +183,7 @@ def _trainer(model: str, sizes: Sizes, *flags: str) -> list[str]:
 def _keras(model: str, sizes: Sizes, *flags: str) -> list[str]:
     data = dataclasses.asdict(sizes)
     del data["looped"]
-    return [sys.executable, str(HERE / "peers" / "keras_step.py"), f"--model={model}",
+    return [sys.executable, "-m", "benchmarks.suite.peers.keras_step", f"--model={model}",
             *(f"--{name}={value}" for name, value in data.items()),
             f"--warm_up={sizes.steps}", *flags]
 

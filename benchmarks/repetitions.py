@@ -1,7 +1,7 @@
-"""Numbers that were measured in turn, row after row, several times over, and their ratios.
+"""Measures the rows of a table in turn, several times over, and compares them.
 
-A slower minute of the machine then hits all rows, so a ratio is taken inside one repetition, and
-the median and the span of the ratios are what counts.
+A slower minute of the machine then hits all rows. So a ratio is taken inside one repetition, and
+the median and the span of the ratios count.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Callable, Iterable
 
 
 class Repetitions:
-    """What was measured of some rows.
+    """The numbers that were measured for each row of a table.
 
     Attributes:
-      values: By row, a number for each repetition; the first row is what others are compared to.
+      values: A number for each repetition, by row; the others are compared to the first row.
     """
 
     def __init__(self, values: dict[str, list[float]]):
         self.values = values
 
     def median(self, row: str) -> float:
-        """Returns the middle one of a row's numbers."""
+        """Returns the median of a row's numbers."""
         return statistics.median(self.values[row])
 
     def span(self, row: str, form: str) -> str:
@@ -29,7 +29,7 @@ class Repetitions:
         return _span(self.values[row], form)
 
     def ratios(self, row: str) -> list[float]:
-        """Returns a row's numbers over those of the first row, repetition by repetition."""
+        """Returns a row's numbers divided by the first row's, for each repetition."""
         first = next(iter(self.values))
         return [own / other for own, other in zip(self.values[row], self.values[first])]
 

@@ -1,15 +1,15 @@
 """How long a start takes, and how much memory a run: commands, first steps, late workers.
 
-    python benchmarks/start.py [--repeats=5] [--only=first_step]
+    python -m benchmarks.start [--repeats=5] [--only=first_step]
 
 commands     `--help` and `check`, beside a Python that does nothing
-first_step   from the command to its first local step, beside the scripts of peers/plain.py
-phases       what that time goes into, by the lines of the log; from the command on
+first_step   from the command to its first local step, beside the scripts of suite/peers/plain.py
+phases       from the command to each of several lines of the log
 cluster      from the start of the last task to its own first step
-memory       the most that a whole run on the digits had in memory; suite.py has larger runs
+memory       peak memory of a whole run on the digits; benchmarks.suite has larger runs
 
 The rows of a table run in turn, so that a slower minute of the machine hits all of them, and only
-ratios inside one table count. Real processes, real ports of the loopback interface.
+ratios inside one table count. Processes are real, and so are the ports of the loopback interface.
 """
 
 from __future__ import annotations
@@ -26,21 +26,16 @@ import tempfile
 import time
 from typing import Any, Callable
 
-import repetitions
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]
-
-import jobs  # noqa: E402  pylint: disable=wrong-import-position
-
-from estimator_trainer.cluster import peers  # noqa: E402  pylint: disable=wrong-import-position
+from benchmarks import repetitions
+from estimator_trainer.cluster import peers
+from tests.support import jobs
 
 _LIMIT_SECS = 120.0
 _STEP = re.compile(r"step \d+/")
 _PHASES = {"plug-ins loaded, graphs tried": re.compile(r"params: "),
            "session begun": re.compile("training from step"), "first step": _STEP}
 _TRAINER = [sys.executable, "-m", "estimator_trainer"]
-_PLAIN = [sys.executable, str(HERE / "peers" / "plain.py")]
+_PLAIN = [sys.executable, "-m", "benchmarks.suite.peers.plain"]
 _COMMANDS = {"python -c pass": [sys.executable, "-c", "pass"], "--help": [*_TRAINER, "--help"],
              "check": [*_TRAINER, "check"]}
 
@@ -50,18 +45,19 @@ def main() -> None:
     tables: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
         "commands": _commands, "first_step": _first_step, "phases": _phases, "cluster": _cluster,
         "memory": _memory}
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser("python -m benchmarks.start",
+                                     description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", choices=sorted(tables), action="append")
-    parser.add_argument("--steps", type=int, default=1000, help="Of the runs of `memory`.")
+    parser.add_argument("--steps", type=int, default=1000, help="of the runs of `memory`")
     parser.add_argument("--json", type=pathlib.Path, default=pathlib.Path("start.json"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         options.folder = pathlib.Path(folder)
-        os.environ["TMPDIR"] = folder  # Where the rows' processes make theirs.
+        os.environ["TMPDIR"] = folder  # The rows' processes make their folders there.
         for package in ("estimator_trainer", "input_fns", "model_fns"):
-            compileall.compile_dir(HERE.parent / package, quiet=1)  # As an installation does.
-        # The digits are put there once; that is no part of a start.
+            compileall.compile_dir(jobs.REPO / package, quiet=1)  # An installation does so.
+        # This run writes the digits to the folder, which is no part of a start.
         _secs_until(_STEP, [*_PLAIN, "step", "cnn", "digits", _digits(options)])
         results = {name: tables[name](options) for name in options.only or tables}
     options.json.write_text(json.dumps(results, indent=2))
@@ -131,7 +127,7 @@ def _secs_until(line: re.Pattern[str], command: list[str]) -> float:
 
 
 def _secs_of_lines(lines: list[re.Pattern[str]], command: list[str]) -> list[float]:
-    """Starts a command; returns the seconds until each of some lines, in their order; ends it."""
+    """Starts a command; returns the seconds until each line, in this order; then kills it."""
     wanted, secs, shown = list(lines), [], []
     start = time.perf_counter()
     with subprocess.Popen(command, env=_quiet(), text=True, stdout=subprocess.PIPE,
@@ -152,9 +148,9 @@ def _secs_of_lines(lines: list[re.Pattern[str]], command: list[str]) -> list[flo
 
 def _secs_of_last_task(folder: pathlib.Path, hosts: dict[str, list[str]],
                        args: list[str]) -> float:
-    """Starts a cluster, its worker last; returns the seconds from that to the worker's first step.
+    """Starts a cluster, its worker last; returns the seconds from then to the worker's first step.
 
-    The others then wait for it or, asynchronous, have begun to train.
+    By then the other tasks wait for the worker or, if asynchronous, have begun to train.
     """
     tasks = []
 
@@ -189,7 +185,7 @@ def _wait(tasks: list[jobs.Task], condition: Callable[[], bool]) -> None:
 
 
 def _peak_mib(command: list[str]) -> float:
-    """Returns the most memory that a command's process, or one that it started, had resident."""
+    """Returns the peak resident memory, in MiB, of a command's process or a child of it."""
     with tempfile.TemporaryFile() as shown, subprocess.Popen(
             command, env=_quiet(), stdout=shown, stderr=shown) as process:
         _, status, usage = os.wait4(process.pid, 0)

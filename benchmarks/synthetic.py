@@ -1,4 +1,4 @@
-"""Images that cost no time to read: one batch of noise, over and over; an input_fn plug-in."""
+"""An input_fn plug-in whose images cost no time to read: one batch of noise, repeated."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ DEFAULT_PARAMS = {
     "batch_size": 64,
     "image_size": 224,  # height and width, in pixels
     "channels": 3,
-    "classes": 1000,  # of which each label is one
+    "classes": 1000,  # number of labels
 }
 
 
 def input_fn(mode: str, params: dict[str, Any]) -> tf.data.Dataset:
     """Returns `{"image": float32 [batch, size, size, channels]}` in [0, 1) and int64 labels.
 
-    Without end in mode "train", else one batch.
+    The dataset has no end in mode "train", and one batch else.
     """
     size = params["image_size"]
     images = tf.random.uniform([params["batch_size"], size, size, params["channels"]], seed=1)

@@ -1,10 +1,10 @@
 """How long a job takes to end: from its last training step to its last process gone.
 
-    python benchmarks/tail.py [--repeats=5] [--epochs=6]
+    python -m benchmarks.tail [--repeats=5] [--epochs=6]
 
-Whole jobs of real processes on the bundled digits, whose input ends before `--train_steps`; an
-evaluator evaluates the last checkpoint and exports the best and the final model. All of that, and
-the tasks' telling each other, is in the time. Only jobs that end with exit status 0 count.
+Whole jobs of real processes train on the bundled digits; their input ends before `--train_steps`.
+An evaluator evaluates the last checkpoint and exports the best and the final model. The time
+includes all of that, and the tasks' telling each other. Only jobs that end with exit code 0 count.
 """
 
 from __future__ import annotations
@@ -15,12 +15,8 @@ import sys
 import tempfile
 import time
 
-import repetitions
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "tests")]
-
-import jobs  # noqa: E402  pylint: disable=wrong-import-position
+from benchmarks import repetitions
+from tests.support import jobs
 
 JOBS = {
     "chief, 2 workers, ps, evaluator": ({"chief": 1, "worker": 2, "ps": 1}, []),
@@ -33,13 +29,14 @@ _POLL_SECS = 0.02
 
 def main() -> None:
     """Measures and prints a table."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser("python -m benchmarks.tail",
+                                     description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=6, help="Of the digits.")
+    parser.add_argument("--epochs", type=int, default=6, help="of training on the digits")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         ran = jobs.trainer("--train_steps=1", f"--model_dir={folder}/model",
-                           f"--param=data_dir={folder}")  # Puts the digits there, once.
+                           f"--param=data_dir={folder}")  # Writes the digits, once.
         if ran.returncode:
             sys.exit(ran.stderr)
         found = repetitions.measured(JOBS, options.repeats, lambda name: _measure(
@@ -62,7 +59,7 @@ def _measure(name: str, data: str, epochs: int) -> float:
 
 
 def wait_for_end(tasks: list[jobs.Task]) -> tuple[float, float]:
-    """Waits until all tasks have ended; returns when the last step was, and when they had.
+    """Waits until all tasks have ended; returns the times of the last step and of the end.
 
     Raises:
       AssertionError: with their logs and stacks, if one fails or does not end.

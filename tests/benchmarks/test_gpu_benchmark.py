@@ -12,12 +12,11 @@ import pytest
 from tests.support import jobs
 
 pytestmark = [pytest.mark.any_tensorflow, pytest.mark.cluster]
-SCRIPT = jobs.REPO / "benchmarks" / "gpu.py"
 
 
 def _run(*args):
-    return subprocess.run([sys.executable, str(SCRIPT), *args], env=jobs.environment(), text=True,
-                          capture_output=True, timeout=250, check=False)
+    return subprocess.run([sys.executable, "-m", "benchmarks.gpu", *args], text=True,
+                          env=jobs.environment(), capture_output=True, timeout=250, check=False)
 
 
 @pytest.mark.soak

@@ -9,19 +9,15 @@ import sys
 import numpy as np
 import pytest
 
-from tests.support import jobs
-
-sys.path.append(str(jobs.REPO / "benchmarks"))
-
-from costs import Linear  # noqa: E402
-import costs as costs_lib  # noqa: E402
-import paper_model  # noqa: E402
-import step_model  # noqa: E402
-from step_model import Cluster  # noqa: E402
-from step_model import StepModel  # noqa: E402
-from step_model import Workload  # noqa: E402
-import stragglers  # noqa: E402
-from stragglers import StepTimes  # noqa: E402
+from benchmarks.paper import __main__ as paper_model
+from benchmarks.paper import costs as costs_lib
+from benchmarks.paper import step_model
+from benchmarks.paper import stragglers
+from benchmarks.paper.costs import Linear
+from benchmarks.paper.step_model import Cluster
+from benchmarks.paper.step_model import StepModel
+from benchmarks.paper.step_model import Workload
+from benchmarks.paper.stragglers import StepTimes
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -213,7 +209,7 @@ def test_the_command_prints_speed_and_limit_of_every_mode_and_how_many_ps_to_tak
 def test_a_file_without_what_is_fitted_says_what_to_measure(tmp_path, capsys):
     with pytest.raises(SystemExit):
         paper_model.main([f"--measured={tmp_path}/none.json"])
-    assert "no disk and no mlp. For example: python benchmarks/scaling.py" in (
+    assert "no disk and no mlp. For example: python -m benchmarks.scaling" in (
         capsys.readouterr().err)
 
 

@@ -6,18 +6,14 @@ import json
 import os
 import pathlib
 import shutil
-import sys
 
 import pytest
 
+from benchmarks.paper import costs
+from benchmarks.scaling import pinned_job
+from benchmarks.scaling import speed
+from benchmarks.scaling import table
 from tests.support import jobs
-
-sys.path.append(str(jobs.REPO / "benchmarks"))
-
-import costs  # noqa: E402
-import pinned_job  # noqa: E402
-import scaling_table  # noqa: E402
-import speed  # noqa: E402
 
 _FLAGS = ("--model_fn=linear", "--input_fn=digits", "--log_every_steps=20")
 pytestmark = pytest.mark.any_tensorflow
@@ -78,7 +74,7 @@ def test_ratios_are_made_inside_one_repetition():
             for mode, trainers, speeds in (("local", 1, (100.0, 50.0)),
                                            ("all_reduce", 2, (180.0, 95.0)))
             for repeat, speed in enumerate(speeds)]
-    text = scaling_table.text({"date": "", "machine": "", "versions": {}, "flags": [],
+    text = table.text({"date": "", "machine": "", "versions": {}, "flags": [],
                                "cnn": runs})
     assert "| all_reduce | - | 1.85x (1.80-1.90) |" in text
     assert "fewer cores than processes, they share them" in text
@@ -86,7 +82,7 @@ def test_ratios_are_made_inside_one_repetition():
 
 def test_the_file_is_json_again():
     results = {"date": "2026-01-31", "flags": [], "cnn": [{"losses": [[1, 0.123456789]]}]}
-    assert json.loads(scaling_table.as_json(results)) == {
+    assert json.loads(table.as_json(results)) == {
         **results, "cnn": [{"losses": [[1, 0.123457]]}]}
 
 

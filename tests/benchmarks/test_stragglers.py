@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
-from tests.support import jobs
-
-sys.path.append(str(jobs.REPO / "benchmarks"))
-
-import stragglers  # noqa: E402
-from stragglers import StepTimes  # noqa: E402
+from benchmarks.paper import stragglers
+from benchmarks.paper.stragglers import StepTimes
 
 pytestmark = pytest.mark.any_tensorflow
 

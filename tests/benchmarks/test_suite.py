@@ -8,15 +8,12 @@ import sys
 
 import pytest
 
-from tests.support import jobs
-
-sys.path += [str(jobs.REPO / "benchmarks"), str(jobs.REPO / "benchmarks" / "peers")]
-
-import agreement  # noqa: E402
-import comparison  # noqa: E402
-import suite  # noqa: E402
-import suite_table  # noqa: E402
-import work  # noqa: E402
+from benchmarks.suite import __main__ as suite
+from benchmarks.suite import agreement
+from benchmarks.suite import comparison
+from benchmarks.suite import peer_runs
+from benchmarks.suite import table
+from benchmarks.suite.peers import work
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -39,7 +36,7 @@ def test_peers_that_did_the_same_are_compared_in_turn():
         ran.append(peer)
         return _report(loss=0.5 + 0.001 * len(ran))
 
-    runs = suite.measured(["trainer", "raw_loop"], 2, run)
+    runs = peer_runs.measured(["trainer", "raw_loop"], 2, run)
     assert ran == ["trainer", "raw_loop", "trainer", "raw_loop"]
     assert {peer: len(reports) for peer, reports in runs.items()} == {"trainer": 2, "raw_loop": 2}
 
@@ -61,7 +58,7 @@ def test_peers_that_did_something_else_are_not_compared(changes, reason):
         return _report(**(changes if peer == "raw_loop" else {}))
 
     with pytest.raises(SystemExit) as stopped:
-        suite.measured(["trainer", "torch_loop", "raw_loop"], 3, run)
+        peer_runs.measured(["trainer", "torch_loop", "raw_loop"], 3, run)
     # A message makes Python exit with 1.
     assert stopped.value.code.startswith(f"no comparison: {reason}")
     assert "\n" not in stopped.value.code
@@ -75,7 +72,7 @@ def test_a_peer_that_differs_in_one_repetition_alone_is_found():
 
 
 def test_the_table_has_medians_and_ratios_of_each_repetition():
-    text = suite_table.text(_results({"cnn": {
+    text = table.text(_results({"cnn": {
         "trainer": [_report(200.0, loss=0.51), _report(100.0), _report(150.0, loss=0.49)],
         "torch_loop": [_report(100.0), _report(80.0), _report(50.0, peak_rss_mb=1400.0)]}}))
     assert text.splitlines()[0] == (
@@ -91,7 +88,7 @@ def test_the_table_has_medians_and_ratios_of_each_repetition():
 @pytest.mark.parametrize("ours,memory,speed_met,memory_met", [
     (135.0, 770.0, "yes", "yes"), (134.0, 771.0, "no", "no")])
 def test_targets_are_met_at_their_ratio_and_not_below(ours, memory, speed_met, memory_met):
-    text = suite_table.text(_results({"cnn": {
+    text = table.text(_results({"cnn": {
         "trainer": [_report(ours, peak_rss_mb=memory)], "torch_loop": [_report(100.0)],
         "estimator_tuned": [_report(100.0)]}}))
     targets = [line for line in text.splitlines() if line.startswith("| cnn:")]
@@ -101,8 +98,8 @@ def test_targets_are_met_at_their_ratio_and_not_below(ours, memory, speed_met, m
 
 
 def test_targets_are_of_the_trainer_alone_and_of_peers_there_are():
-    assert {target.peer for target in comparison.TARGETS} <= set(suite.PEERS)
-    assert {target.case for target in comparison.TARGETS} == set(suite.CASES) == set(work.CASES)
+    assert {target.peer for target in comparison.TARGETS} <= set(peer_runs.PEERS)
+    assert {target.case for target in comparison.TARGETS} == set(peer_runs.CASES) == set(work.CASES)
     runs = {"raw_loop": [_report()], "torch_loop": [_report()]}
     assert not comparison.verdicts({"cnn": runs})
 

@@ -1,0 +1,5 @@
+"""Predictions on paper, from costs that benchmarks.scaling measured."""
+
+import benchmarks
+
+MEASURED = benchmarks.REPO / "benchmarks" / "scaling" / "scaling.json"

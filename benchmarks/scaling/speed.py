@@ -1,0 +1,195 @@
+"""Measures the speed of pinned jobs by their logs, in turns, on Linux alone.
+
+To start a job takes longer than to measure it, so a job that has started stands still while others
+are measured, and goes on when its turn comes again. /proc tells how much each process computes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import sys
+import time
+from typing import Callable, Iterator
+
+import numpy as np
+
+from benchmarks.scaling import pinned_job
+from benchmarks.scaling.pinned_job import Job
+from tests.support import jobs
+
+_LINE = re.compile(r"  step (\d+)\S*  loss .*  (\S+) steps/s")
+# The first line includes the start, the second the other trainers' starts; and a job that stood
+# still first makes single steps, to find how many fit into a session run.
+_WARM_UP_LINES = 2
+_WARM_UP_SECS = 1.0
+_SKIPPED_STEPS = 50
+_START_SECS = 240
+_POLL_SECS = 0.02
+# A task that stands still must not count as lost.
+_PATIENCE = ("--peer_timeout_secs=100000", "--stall_timeout_secs=100000")
+_TICKS_PER_SEC = os.sysconf("SC_CLK_TCK")
+
+
+@dataclasses.dataclass(frozen=True)
+class Speed:
+    """The speed of a job while all of its trainers were at work.
+
+    Attributes:
+      steps_per_sec: Global steps per second; for independent jobs, the sum.
+      cpu_secs: Computing time of one process in a global step, in seconds, by role.
+      foreign_cores: Number of cores that other processes kept busy; unless it is near 0, the
+        measurement means nothing.
+    """
+
+    steps_per_sec: float
+    cpu_secs: dict[str, float]
+    foreign_cores: float
+
+
+class _Follower:
+    """A reader of a task's log while it is written, with the time at which each step came."""
+
+    def __init__(self, task: jobs.Task):
+        self.task = task
+        self.at_secs: list[float] = []
+        self.steps: list[int] = []
+        self._file = task.log_path.open(encoding="utf-8", errors="replace")
+        self._rest = ""
+
+    def read(self) -> None:
+        """Reads what the log has gained.
+
+        Raises:
+          SystemExit: if the task has ended.
+        """
+        *lines, self._rest = (self._rest + self._file.read()).split("\n")
+        for line in lines:
+            found = _LINE.search(line)
+            if found:
+                self.at_secs.append(time.monotonic())
+                self.steps.append(int(found[1]))
+        if self.task.code is not None:
+            sys.exit(f"{self.task.name} ended before it was measured:\n{self.task.log[-4000:]}")
+
+    def close(self) -> None:
+        """Closes the log."""
+        self._file.close()
+
+    def cpu_secs(self) -> float:
+        """Returns the computing time of the process so far, in seconds."""
+        text = pathlib.Path(f"/proc/{self.task.process.pid}/stat").read_text()
+        user, system = text.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / _TICKS_PER_SEC
+
+
+class _Clock:
+    """A reading of the time and of all computing times at one moment."""
+
+    def __init__(self, followers: list[_Follower]):
+        self.at_secs = time.monotonic()
+        self.cpu_secs = [each.cpu_secs() for each in followers]
+        user, nice, system, _, _, *interrupts = pathlib.Path("/proc/stat").read_text().split()[1:9]
+        self.machine_secs = sum(map(int, (user, nice, system, *interrupts))) / _TICKS_PER_SEC
+
+
+class WarmJob:
+    """A job that stands still except while it is measured; then all of its trainers are at work."""
+
+    def __init__(self, job: Job, tasks: list[jobs.Task]):
+        """Waits until the job's trainers make steps, then halts the job.
+
+        Raises:
+          SystemExit: with the log of a process that ended or never began.
+        """
+        self._followers = [_Follower(task) for task in tasks]
+        self._trainers = [each for each in self._followers if not each.task.name.startswith("ps")]
+        self._counted = self._trainers if job.mode == "independent" else self._trainers[:1]
+        self._read_until(lambda: all(len(each.steps) >= _WARM_UP_LINES for each in self._trainers))
+        self._signal(signal.SIGSTOP)
+
+    def measure(self, secs: float) -> Speed:
+        """Returns the job's speed over `secs`.
+
+        Raises:
+          SystemExit: with the log of a process that ended.
+        """
+        known = [len(each.steps) for each in self._counted]
+        self._signal(signal.SIGCONT)
+        warm_secs = time.monotonic() + _WARM_UP_SECS
+        self._read_until(lambda: time.monotonic() >= warm_secs and all(
+            len(each.steps) >= before + _WARM_UP_LINES
+            for each, before in zip(self._counted, known)))
+        start = _Clock(self._followers)
+        self._read_until(lambda: time.monotonic() >= start.at_secs + secs)
+        end = _Clock(self._followers)
+        # The window's end must lie between two lines.
+        self._read_until(lambda: all(each.at_secs[-1] >= end.at_secs for each in self._counted))
+        self._signal(signal.SIGSTOP)
+        return self._speed(start, end)
+
+    def close(self) -> None:
+        """Closes the logs."""
+        for each in self._followers:
+            each.close()
+
+    def _speed(self, start: _Clock, end: _Clock) -> Speed:
+        """Returns the speed between two readings."""
+        secs = end.at_secs - start.at_secs
+        steps = sum(
+            float(np.diff(np.interp([start.at_secs, end.at_secs], each.at_secs, each.steps))[0])
+            for each in self._counted)
+        used = [after - before for before, after in zip(start.cpu_secs, end.cpu_secs)]
+        by_role: dict[str, list[float]] = {}
+        for each, cpu_secs in zip(self._followers, used):
+            by_role.setdefault(each.task.name.split(":")[0], []).append(cpu_secs / steps)
+        foreign = (end.machine_secs - start.machine_secs - sum(used)) / secs
+        return Speed(steps / secs, {role: float(np.mean(each)) for role, each in by_role.items()},
+                     foreign)
+
+    def _read_until(self, is_done: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _START_SECS
+        while not is_done():
+            if time.monotonic() > deadline:
+                sys.exit("\n".join(f"{each.task.name} is too slow:\n{each.task.log[-4000:]}"
+                                   for each in self._followers))
+            for each in self._followers:
+                each.read()
+            time.sleep(_POLL_SECS)
+
+    def _signal(self, number: int) -> None:
+        for each in self._followers:
+            os.killpg(each.task.process.pid, number)
+
+
+def can_stand_still(job: Job) -> bool:
+    """Returns whether a job may be halted for longer than a moment.
+
+    The processes of an all-reduce lose each other after 10 s without a heartbeat.
+    """
+    return job.mode != "all_reduce" or job.trainers == 1
+
+
+@contextlib.contextmanager
+def warm(job: Job) -> Iterator[WarmJob]:
+    """Starts a job, which can be measured any number of times; kills it at the end."""
+    with pinned_job.running(dataclasses.replace(job, flags=(*_PATIENCE, *job.flags))) as tasks:
+        with contextlib.closing(WarmJob(job, tasks)) as warm_job:
+            yield warm_job
+
+
+def step_secs(task: jobs.Task, secs: float) -> list[float]:
+    """Returns the seconds of single steps of a running task, without those of its start.
+
+    Args:
+      task: The task, which logs every step.
+      secs: Seconds for which steps are collected.
+    """
+    jobs.wait_for(lambda: len(task.losses) > _SKIPPED_STEPS, _START_SECS)
+    time.sleep(secs)
+    speeds = [float(speed) for _, speed in _LINE.findall(task.log)]
+    return [1.0 / speed for speed in speeds[_SKIPPED_STEPS:]]
