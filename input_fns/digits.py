@@ -27,7 +27,8 @@ Params are those of `input_fns/tfds.py` less `dataset` and `label`:
   shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
                   shuffling
   seed            any integer; decides the training order
-  augment         of the images in training: imagenet, cifar or none: `input_fns/_augment.py`
+  augment         change of the images in training: imagenet, cifar or none; see
+                  `input_fns/reading/augment.py`
   image_size      height and width that they get, in pixels; 0: as they are
 """
 
@@ -43,9 +44,9 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns._prepare import prepared
-from input_fns._read import known_params
-from input_fns._read import read
+from input_fns.reading.tfds_data import known_params
+from input_fns.reading.tfds_data import read
+from input_fns.reading.tfds_prepare import prepared
 
 DEFAULT_PARAMS = {
     "data_dir": "",

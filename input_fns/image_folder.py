@@ -9,7 +9,7 @@ train_dir, sorted by name, from 0. Params:
                   empty: every `eval_every`th file of each class, which training leaves out
   eval_every      2 or more
   image_size      height and width of the result, in pixels
-  augment         imagenet, cifar or none: see `input_fns/_augment.py`
+  augment         imagenet, cifar or none: see `input_fns/reading/augment.py`
   file_name       name of a string feature that gets CLASS/FILE of each image; empty: none
   batch_size      examples of one global step, all replicas together
   epochs          passes over the training images; 0: repeat without end
@@ -28,14 +28,14 @@ from typing import Any, Mapping, NamedTuple, Optional
 from absl import logging
 import tensorflow as tf
 
-from input_fns import _augment
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
-from input_fns._inspect import elements
-from input_fns._inspect import ERRORS
-from input_fns._inspect import one_line
-from input_fns._pipeline import pipeline_of
-from input_fns._pipeline import without_auto_shard
+from input_fns.reading import augment
+from input_fns.reading.bad_record import elements
+from input_fns.reading.bad_record import ERRORS
+from input_fns.reading.bad_record import one_line
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.pipeline import pipeline_of
+from input_fns.reading.pipeline import without_auto_shard
 
 DEFAULT_PARAMS = {
     "train_dir": "",
@@ -132,10 +132,10 @@ def _example(
     contents = tf.io.read_file(path)
     shape = (params["image_size"], params["image_size"], 3)
     if seed is None:
-        pixels = _augment.evaluation_image(contents, params["augment"], shape)
+        pixels = augment.evaluation_image(contents, params["augment"], shape)
     else:
-        pixels = _augment.training_image(contents, tf.stack([seed, number]), params["augment"],
-                                         shape)
+        pixels = augment.training_image(contents, tf.stack([seed, number]), params["augment"],
+                                        shape)
     features = {"image": pixels / 255.0}
     if params["file_name"]:
         features[params["file_name"]] = name
@@ -179,7 +179,7 @@ def _folders(params: Mapping[str, Any]) -> dict[str, list[str]]:
     Raises:
       DataParamError, DataFileError: A param cannot be, or a folder is not as it should.
     """
-    _augment.check(params["augment"], params["image_size"], least_size=1)
+    augment.check(params["augment"], params["image_size"], least_size=1)
     if not params["train_dir"]:
         raise DataParamError("train_dir is ''; expected a folder with one folder of images a "
                              "class. For example: --param train_dir=/data/pets/train")

@@ -16,7 +16,8 @@ evaluation. Params:
   shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
                   shuffling
   seed            any integer; decides the training order, see below
-  augment         of uint8 images in training: imagenet, cifar or none: `input_fns/_augment.py`
+  augment         change of uint8 images in training: imagenet, cifar or none; see
+                  `input_fns/reading/augment.py`
   image_size      height and width that such images get, in pixels; 0: as they are
 
 Features are a dict; a uint8 image becomes float32 in [0, 1], all else is as TFDS has it.
@@ -37,10 +38,10 @@ from typing import Any, Mapping, Optional
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns._errors import DataParamError
-from input_fns._prepare import prepared
-from input_fns._read import known_params
-from input_fns._read import read
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.tfds_data import known_params
+from input_fns.reading.tfds_data import read
+from input_fns.reading.tfds_prepare import prepared
 
 DEFAULT_PARAMS = {
     "dataset": "mnist",

@@ -35,18 +35,18 @@ from typing import Any, Mapping, Optional
 
 import tensorflow as tf
 
-from input_fns import _labels
-from input_fns import _sidecar
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
-from input_fns._example import example_problem
-from input_fns._example import feature_specs
-from input_fns._example import VARLEN
-from input_fns._files import batches
-from input_fns._files import first_problem
-from input_fns._files import Form
-from input_fns._files import matched
-from input_fns._inspect import first_failure
+from input_fns.reading import dataset_json
+from input_fns.reading import labels
+from input_fns.reading.bad_record import first_failure
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.files import batches
+from input_fns.reading.files import first_problem
+from input_fns.reading.files import Form
+from input_fns.reading.files import matched
+from input_fns.reading.tf_example import example_problem
+from input_fns.reading.tf_example import feature_specs
+from input_fns.reading.tf_example import VARLEN
 
 DEFAULT_PARAMS = {
     "train_files": "",
@@ -90,7 +90,7 @@ def input_fn(
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns num_classes, image_shape and train_examples where dataset.json has them."""
-    return _sidecar.data_params(params["train_files"])
+    return dataset_json.data_params(params["train_files"])
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
@@ -135,16 +135,16 @@ def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> 
         features["image"] = _image(pixels, tuple(params["image_shape"]))
     if not labelled:
         return features
-    return features, _labels.checked(features.pop(params["label"]), params["num_classes"])
+    return features, labels.checked(features.pop(params["label"]), params["num_classes"])
 
 
 def _scaled(batch: Any, params: Mapping[str, Any]) -> Any:
     """Scales the image of a parsed batch to [0, 1], float32."""
     if not params["image"]:
         return batch
-    features, *labels = batch if isinstance(batch, tuple) else (batch,)
+    features, *label = batch if isinstance(batch, tuple) else (batch,)
     features = {**features, "image": tf.cast(features["image"], tf.float32) / 255.0}
-    return (features, *labels) if labels else features
+    return (features, *label) if label else features
 
 
 def _least_bytes(params: Mapping[str, Any]) -> int:

@@ -7,7 +7,7 @@ import zlib
 
 import tensorflow as tf
 
-from input_fns._errors import DataParamError
+from input_fns.reading.errors import DataParamError
 
 
 class Pipeline(NamedTuple):
