@@ -17,11 +17,8 @@ character do not count. Params:
                     label is a number
   num_classes       labels are 0 to this - 1, checked; 0: not known, not checked
   delimiter         one character
-  batch_size        examples of one global step, all replicas together
-  epochs            passes over train_files; 0: repeat without end
-  shuffle_buffer    lines held to shuffle from, where they do not all fit in memory; 0: no
-                    shuffling
-  seed              any integer; with the number of the pipeline decides the training order
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
 weights is one of them. In mode "infer" the label is not read and may be missing.
@@ -35,6 +32,7 @@ from typing import Any, Mapping, Optional
 import tensorflow as tf
 
 from input_fns.reading import labels
+from input_fns.reading import pipeline
 from input_fns.reading.bad_line import line_problem
 from input_fns.reading.bad_record import first_failure
 from input_fns.reading.errors import DataFileError
@@ -49,6 +47,7 @@ from input_fns.reading.table import Table
 from input_fns.reading.table import table_of
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "train_files": "",
     "eval_files": "",
     "eval_every": 5,
@@ -58,10 +57,6 @@ DEFAULT_PARAMS = {
     "label_vocabulary": [],
     "num_classes": 0,
     "delimiter": ",",
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle_buffer": 10000,
-    "seed": 0,
 }
 
 _LINES_AT_A_TIME = 1000

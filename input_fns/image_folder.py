@@ -11,10 +11,10 @@ train_dir, sorted by name, from 0. Params:
   image_size      height and width of the result, in pixels
   augment         imagenet, cifar or none: see `input_fns/reading/augment.py`
   file_name       name of a string feature that gets CLASS/FILE of each image; empty: none
-  batch_size      examples of one global step, all replicas together
-  epochs          passes over the training images; 0: repeat without end
-  shuffle         whether training goes through the images in another order every epoch
-  seed            any integer; with the number of the pipeline decides order and augmentation
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
+Only the names of the files are shuffled, and all of them fit in memory: any `shuffle_buffer` but
+0 shuffles them all.
 
 Features: `image`, `[batch, image_size, image_size, 3]` float32 in [0, 1]; label int64.
 """
@@ -29,25 +29,21 @@ from absl import logging
 import tensorflow as tf
 
 from input_fns.reading import augment
+from input_fns.reading import pipeline
 from input_fns.reading.bad_record import elements
 from input_fns.reading.bad_record import ERRORS
 from input_fns.reading.bad_record import one_line
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.errors import DataParamError
-from input_fns.reading.pipeline import pipeline_of
-from input_fns.reading.pipeline import without_auto_shard
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "train_dir": "",
     "eval_dir": "",
     "eval_every": 5,
     "image_size": 224,
     "augment": "imagenet",
     "file_name": "",
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle": True,
-    "seed": 0,
 }
 
 _ENDINGS = (".jpg", ".jpeg", ".png")
@@ -75,23 +71,24 @@ def input_fn(
     """Returns batches of (dict of features, label): see the module's docstring."""
     folders = _folders(params)
     training = mode == "train"
-    pipeline = pipeline_of(params, input_context)
-    images = _images(params, folders, training)[pipeline.number::pipeline.total]
+    place = pipeline.pipeline_of(params, input_context)
+    images = _images(params, folders, training)[place.number::place.total]
     if not images:
-        raise DataFileError(f"input pipeline {pipeline.number + 1} of {pipeline.total} has no image"
+        raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
                             " to read; expected one for each. For example: start fewer workers")
     dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images))))
     if training:
-        logging.info("reads %d images, part %d of %d", len(images), pipeline.number + 1,
-                     pipeline.total)
-        if params["shuffle"]:
-            dataset = dataset.shuffle(len(images), seed=pipeline.seed)
+        logging.info("reads %d images, part %d of %d", len(images), place.number + 1,
+                     place.total)
+        if params["shuffle_buffer"] > 0:
+            # All of them, as they are sorted by class: a part would hold few classes.
+            dataset = dataset.shuffle(len(images), seed=place.seed)
         dataset = dataset.repeat(params["epochs"] or None)
     example = functools.partial(_example, params=params,
-                                seed=pipeline.seed if training else None)
+                                seed=place.seed if training else None)
     dataset = dataset.enumerate().map(example, num_parallel_calls=tf.data.AUTOTUNE)
-    dataset = dataset.batch(pipeline.batch_size, drop_remainder=training)
-    return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
+    dataset = dataset.batch(place.batch_size, drop_remainder=training)
+    return pipeline.without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, int]:

@@ -13,12 +13,9 @@ pixels' bytes in `image_raw`, the class in `label`; what else a record holds is 
   image_shape     of that image: [height, width, channels], or flat: [784]
   key             string feature, beside the schema's, that names a record; empty: none
   num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
-  batch_size      examples of one global step, all replicas together
-  epochs          passes over train_files; 0: repeat without end
-  shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
-                  shuffling
-  seed            any integer; with the number of the pipeline decides the training order
   compression     of all files: empty, GZIP or ZLIB
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features: `image`, `[batch, *image_shape]` float32 in [0, 1]; the schema's as they are. In
 mode "infer" the label is not read and may be missing.
@@ -37,6 +34,7 @@ import tensorflow as tf
 
 from input_fns.reading import dataset_json
 from input_fns.reading import labels
+from input_fns.reading import pipeline
 from input_fns.reading.bad_record import first_failure
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.errors import DataParamError
@@ -49,6 +47,7 @@ from input_fns.reading.tf_example import feature_specs
 from input_fns.reading.tf_example import VARLEN
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "train_files": "",
     "eval_files": "",
     "schema": {
@@ -60,10 +59,6 @@ DEFAULT_PARAMS = {
     "image_shape": [28, 28, 1],
     "key": "",
     "num_classes": 0,
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle_buffer": 10000,
-    "seed": 0,
     "compression": "",
 }
 
