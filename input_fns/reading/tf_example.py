@@ -94,4 +94,4 @@ def _spec(name: str, entry: Any) -> Any:
 def _is_shape(shape: Any) -> bool:
     if isinstance(shape, list):
         return all(type(length) is int and length > 0 for length in shape)
-    return shape == VARLEN
+    return isinstance(shape, str) and shape == VARLEN
