@@ -1,6 +1,6 @@
 """Input plug-ins: one module, one way to read data.
 
-A module `input_fns/NAME.py` (no leading underscore) defines
+A module `input_fns/NAME.py` defines
 
     DEFAULT_PARAMS = {"batch_size": 64}                 # a literal; types come from it
 

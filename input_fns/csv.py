@@ -17,11 +17,8 @@ character do not count. Params:
                     label is a number
   num_classes       labels are 0 to this - 1, checked; 0: not known, not checked
   delimiter         one character
-  batch_size        examples of one global step, all replicas together
-  epochs            passes over train_files; 0: repeat without end
-  shuffle_buffer    lines held to shuffle from, where they do not all fit in memory; 0: no
-                    shuffling
-  seed              any integer; with the number of the pipeline decides the training order
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
 weights is one of them. In mode "infer" the label is not read and may be missing.
@@ -34,21 +31,23 @@ from typing import Any, Mapping, Optional
 
 import tensorflow as tf
 
-from input_fns import _labels
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
-from input_fns._files import batches
-from input_fns._files import first_problem
-from input_fns._files import Form
-from input_fns._files import matched
-from input_fns._inspect import first_failure
-from input_fns._line import line_problem
-from input_fns._table import header_of
-from input_fns._table import lines_of
-from input_fns._table import Table
-from input_fns._table import table_of
+from input_fns.reading import labels
+from input_fns.reading import pipeline
+from input_fns.reading.bad_line import line_problem
+from input_fns.reading.bad_record import first_failure
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.files import batches
+from input_fns.reading.files import first_problem
+from input_fns.reading.files import Form
+from input_fns.reading.files import matched
+from input_fns.reading.table import header_of
+from input_fns.reading.table import lines_of
+from input_fns.reading.table import Table
+from input_fns.reading.table import table_of
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "train_files": "",
     "eval_files": "",
     "eval_every": 5,
@@ -58,10 +57,6 @@ DEFAULT_PARAMS = {
     "label_vocabulary": [],
     "num_classes": 0,
     "delimiter": ",",
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle_buffer": 10000,
-    "seed": 0,
 }
 
 _LINES_AT_A_TIME = 1000
@@ -169,17 +164,17 @@ def _parse(lines: tf.Tensor, table: Table, params: Mapping[str, Any]) -> Any:
     features = dict(zip(table.names, fields))
     if params["label"] not in features:
         return features
-    labels = features.pop(params["label"])
+    label = features.pop(params["label"])
     if params["label_vocabulary"]:
-        labels = _index(labels, params["label_vocabulary"])
-    return features, _labels.checked(labels, params["num_classes"])
+        label = _index(label, params["label_vocabulary"])
+    return features, labels.checked(label, params["num_classes"])
 
 
-def _index(labels: tf.Tensor, vocabulary: list[str]) -> tf.Tensor:
+def _index(label: tf.Tensor, vocabulary: list[str]) -> tf.Tensor:
     """Returns the place of each label, string [batch], in the vocabulary: int64 [batch]."""
-    same = tf.equal(labels[:, tf.newaxis], tf.constant(vocabulary))
+    same = tf.equal(label[:, tf.newaxis], tf.constant(vocabulary))
     check = tf.debugging.Assert(tf.reduce_all(tf.reduce_any(same, axis=1)), [
-        "label is not in label_vocabulary", labels])
+        "label is not in label_vocabulary", label])
     with tf.control_dependencies([check]):
         return tf.argmax(tf.cast(same, tf.int32), axis=1)
 

@@ -22,13 +22,11 @@ Params are those of `input_fns/tfds.py` less `dataset` and `label`:
   eval_split      the same, for "eval" and "infer": every record once, in order
   tfds_id         True adds an id of each record; it ends in the record's row within its split
   key             the name of that feature
-  batch_size      examples of one global step, all replicas together
-  epochs          passes over train_split; 0: repeat without end
-  shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
-                  shuffling
-  seed            any integer; decides the training order
-  augment         of the images in training: imagenet, cifar or none: `input_fns/_augment.py`
+  augment         change of the images in training: imagenet, cifar or none; see
+                  `input_fns/reading/augment.py`
   image_size      height and width that they get, in pixels; 0: as they are
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 """
 
 from __future__ import annotations
@@ -43,20 +41,18 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns._prepare import prepared
-from input_fns._read import known_params
-from input_fns._read import read
+from input_fns.reading import pipeline
+from input_fns.reading.tfds_data import known_params
+from input_fns.reading.tfds_data import read
+from input_fns.reading.tfds_prepare import prepared
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "data_dir": "",
     "train_split": "train",
     "eval_split": "test",
     "tfds_id": False,
     "key": "tfds_id",
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle_buffer": 2000,
-    "seed": 0,
     "augment": "none",
     "image_size": 0,
 }

@@ -9,12 +9,12 @@ train_dir, sorted by name, from 0. Params:
                   empty: every `eval_every`th file of each class, which training leaves out
   eval_every      2 or more
   image_size      height and width of the result, in pixels
-  augment         imagenet, cifar or none: see `input_fns/_augment.py`
+  augment         imagenet, cifar or none: see `input_fns/reading/augment.py`
   file_name       name of a string feature that gets CLASS/FILE of each image; empty: none
-  batch_size      examples of one global step, all replicas together
-  epochs          passes over the training images; 0: repeat without end
-  shuffle         whether training goes through the images in another order every epoch
-  seed            any integer; with the number of the pipeline decides order and augmentation
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
+Only the names of the files are shuffled, and all of them fit in memory: any `shuffle_buffer` but
+0 shuffles them all.
 
 Features: `image`, `[batch, image_size, image_size, 3]` float32 in [0, 1]; label int64.
 """
@@ -28,26 +28,22 @@ from typing import Any, Mapping, NamedTuple, Optional
 from absl import logging
 import tensorflow as tf
 
-from input_fns import _augment
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
-from input_fns._inspect import elements
-from input_fns._inspect import ERRORS
-from input_fns._inspect import one_line
-from input_fns._pipeline import pipeline_of
-from input_fns._pipeline import without_auto_shard
+from input_fns.reading import augment
+from input_fns.reading import pipeline
+from input_fns.reading.bad_record import elements
+from input_fns.reading.bad_record import ERRORS
+from input_fns.reading.bad_record import one_line
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "train_dir": "",
     "eval_dir": "",
     "eval_every": 5,
     "image_size": 224,
     "augment": "imagenet",
     "file_name": "",
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle": True,
-    "seed": 0,
 }
 
 _ENDINGS = (".jpg", ".jpeg", ".png")
@@ -75,23 +71,24 @@ def input_fn(
     """Returns batches of (dict of features, label): see the module's docstring."""
     folders = _folders(params)
     training = mode == "train"
-    pipeline = pipeline_of(params, input_context)
-    images = _images(params, folders, training)[pipeline.number::pipeline.total]
+    place = pipeline.pipeline_of(params, input_context)
+    images = _images(params, folders, training)[place.number::place.total]
     if not images:
-        raise DataFileError(f"input pipeline {pipeline.number + 1} of {pipeline.total} has no image"
+        raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
                             " to read; expected one for each. For example: start fewer workers")
     dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images))))
     if training:
-        logging.info("reads %d images, part %d of %d", len(images), pipeline.number + 1,
-                     pipeline.total)
-        if params["shuffle"]:
-            dataset = dataset.shuffle(len(images), seed=pipeline.seed)
+        logging.info("reads %d images, part %d of %d", len(images), place.number + 1,
+                     place.total)
+        if params["shuffle_buffer"] > 0:
+            # All of them, as they are sorted by class: a part would hold few classes.
+            dataset = dataset.shuffle(len(images), seed=place.seed)
         dataset = dataset.repeat(params["epochs"] or None)
     example = functools.partial(_example, params=params,
-                                seed=pipeline.seed if training else None)
+                                seed=place.seed if training else None)
     dataset = dataset.enumerate().map(example, num_parallel_calls=tf.data.AUTOTUNE)
-    dataset = dataset.batch(pipeline.batch_size, drop_remainder=training)
-    return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
+    dataset = dataset.batch(place.batch_size, drop_remainder=training)
+    return pipeline.without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, int]:
@@ -132,10 +129,10 @@ def _example(
     contents = tf.io.read_file(path)
     shape = (params["image_size"], params["image_size"], 3)
     if seed is None:
-        pixels = _augment.evaluation_image(contents, params["augment"], shape)
+        pixels = augment.evaluation_image(contents, params["augment"], shape)
     else:
-        pixels = _augment.training_image(contents, tf.stack([seed, number]), params["augment"],
-                                         shape)
+        pixels = augment.training_image(contents, tf.stack([seed, number]), params["augment"],
+                                        shape)
     features = {"image": pixels / 255.0}
     if params["file_name"]:
         features[params["file_name"]] = name
@@ -179,7 +176,7 @@ def _folders(params: Mapping[str, Any]) -> dict[str, list[str]]:
     Raises:
       DataParamError, DataFileError: A param cannot be, or a folder is not as it should.
     """
-    _augment.check(params["augment"], params["image_size"], least_size=1)
+    augment.check(params["augment"], params["image_size"], least_size=1)
     if not params["train_dir"]:
         raise DataParamError("train_dir is ''; expected a folder with one folder of images a "
                              "class. For example: --param train_dir=/data/pets/train")

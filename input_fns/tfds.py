@@ -11,13 +11,11 @@ evaluation. Params:
   label           the feature that is the label; the others stay the features
   tfds_id         True adds TFDS's own id of each record as a string feature
   key             the name of that feature
-  batch_size      examples of one global step, all replicas together
-  epochs          passes over train_split; 0: repeat without end
-  shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
-                  shuffling
-  seed            any integer; decides the training order, see below
-  augment         of uint8 images in training: imagenet, cifar or none: `input_fns/_augment.py`
+  augment         change of uint8 images in training: imagenet, cifar or none; see
+                  `input_fns/reading/augment.py`
   image_size      height and width that such images get, in pixels; 0: as they are
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features are a dict; a uint8 image becomes float32 in [0, 1], all else is as TFDS has it.
 Training reads full batches only, which may run over the end of an epoch; with `epochs`
@@ -37,12 +35,14 @@ from typing import Any, Mapping, Optional
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns._errors import DataParamError
-from input_fns._prepare import prepared
-from input_fns._read import known_params
-from input_fns._read import read
+from input_fns.reading import pipeline
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.tfds_data import known_params
+from input_fns.reading.tfds_data import read
+from input_fns.reading.tfds_prepare import prepared
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "dataset": "mnist",
     "data_dir": "",
     "train_split": "train",
@@ -50,10 +50,6 @@ DEFAULT_PARAMS = {
     "label": "label",
     "tfds_id": False,
     "key": "tfds_id",
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle_buffer": 10000,
-    "seed": 0,
     "augment": "none",
     "image_size": 0,
 }

@@ -13,12 +13,9 @@ pixels' bytes in `image_raw`, the class in `label`; what else a record holds is 
   image_shape     of that image: [height, width, channels], or flat: [784]
   key             string feature, beside the schema's, that names a record; empty: none
   num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
-  batch_size      examples of one global step, all replicas together
-  epochs          passes over train_files; 0: repeat without end
-  shuffle_buffer  records held to shuffle from, where they do not all fit in memory; 0: no
-                  shuffling
-  seed            any integer; with the number of the pipeline decides the training order
   compression     of all files: empty, GZIP or ZLIB
+
+`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features: `image`, `[batch, *image_shape]` float32 in [0, 1]; the schema's as they are. In
 mode "infer" the label is not read and may be missing.
@@ -35,20 +32,22 @@ from typing import Any, Mapping, Optional
 
 import tensorflow as tf
 
-from input_fns import _labels
-from input_fns import _sidecar
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
-from input_fns._example import example_problem
-from input_fns._example import feature_specs
-from input_fns._example import VARLEN
-from input_fns._files import batches
-from input_fns._files import first_problem
-from input_fns._files import Form
-from input_fns._files import matched
-from input_fns._inspect import first_failure
+from input_fns.reading import dataset_json
+from input_fns.reading import labels
+from input_fns.reading import pipeline
+from input_fns.reading.bad_record import first_failure
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.files import batches
+from input_fns.reading.files import first_problem
+from input_fns.reading.files import Form
+from input_fns.reading.files import matched
+from input_fns.reading.tf_example import example_problem
+from input_fns.reading.tf_example import feature_specs
+from input_fns.reading.tf_example import VARLEN
 
 DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
     "train_files": "",
     "eval_files": "",
     "schema": {
@@ -60,10 +59,6 @@ DEFAULT_PARAMS = {
     "image_shape": [28, 28, 1],
     "key": "",
     "num_classes": 0,
-    "batch_size": 64,
-    "epochs": 0,
-    "shuffle_buffer": 10000,
-    "seed": 0,
     "compression": "",
 }
 
@@ -90,7 +85,7 @@ def input_fn(
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns num_classes, image_shape and train_examples where dataset.json has them."""
-    return _sidecar.data_params(params["train_files"])
+    return dataset_json.data_params(params["train_files"])
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
@@ -135,16 +130,16 @@ def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> 
         features["image"] = _image(pixels, tuple(params["image_shape"]))
     if not labelled:
         return features
-    return features, _labels.checked(features.pop(params["label"]), params["num_classes"])
+    return features, labels.checked(features.pop(params["label"]), params["num_classes"])
 
 
 def _scaled(batch: Any, params: Mapping[str, Any]) -> Any:
     """Scales the image of a parsed batch to [0, 1], float32."""
     if not params["image"]:
         return batch
-    features, *labels = batch if isinstance(batch, tuple) else (batch,)
+    features, *label = batch if isinstance(batch, tuple) else (batch,)
     features = {**features, "image": tf.cast(features["image"], tf.float32) / 255.0}
-    return (features, *labels) if labels else features
+    return (features, *label) if label else features
 
 
 def _least_bytes(params: Mapping[str, Any]) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns import _keras_conversion
+from model_fns.training import keras_conversion
 
 DEFAULT_PARAMS = {
     "keras_model": "model_fns.keras_model:small_cnn",  # MODULE:NAME or FILE.py:NAME
@@ -36,11 +36,11 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
     Raises:
       KerasModelError: if `keras_model` names no compiled model, or one of other inputs.
     """
-    converted = _keras_conversion.convert(params)
+    converted = keras_conversion.convert(params)
     features = converted.named(features)
     if mode != tf.estimator.ModeKeys.TRAIN:
         return _with_whole_loss(converted.estimator.model_fn(features, labels, mode, config))
-    initial = _keras_conversion.InitialWeights(converted.weights)
+    initial = keras_conversion.InitialWeights(converted.weights)
     with tf.variable_creator_scope(initial.creator):
         spec = _with_whole_loss(converted.estimator.model_fn(features, labels, mode, config))
     return spec._replace(scaffold=tf.compat.v1.train.Scaffold(init_fn=initial.assign))

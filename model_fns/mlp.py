@@ -12,8 +12,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns import _one_layer
 from model_fns.training import classifier
+from model_fns.training import one_layer
 
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,
@@ -33,5 +33,5 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       params: See DEFAULT_PARAMS and `model_fns.training.classifier`.
     """
     start = tf.compat.v1.random_normal_initializer()
-    logits = _one_layer.logits(features, params, tf.sigmoid, start)
+    logits = one_layer.logits(features, params, tf.sigmoid, start)
     return classifier.spec(logits, labels, mode, params)

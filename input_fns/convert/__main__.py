@@ -8,9 +8,9 @@ import shlex
 import sys
 from typing import Optional, Sequence
 
-from input_fns._errors import DataError
 from input_fns.convert import sources
 from input_fns.convert import writer
+from input_fns.reading.errors import DataError
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:

@@ -19,9 +19,9 @@ import tensorflow_datasets as tfds
 
 from input_fns import digits
 from input_fns import tfds as tfds_plugin
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
-from input_fns._prepare import prepared
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.tfds_prepare import prepared
 
 Record = tuple[str, np.ndarray, int]  # key, uint8 image, class
 

@@ -10,9 +10,9 @@ import uuid
 import numpy as np
 import tensorflow as tf
 
-from input_fns import _sidecar
-from input_fns._errors import DataParamError
 from input_fns.convert.sources import ImageSet
+from input_fns.reading import dataset_json
+from input_fns.reading.errors import DataParamError
 
 
 def write(images: ImageSet, folder: str, shards: int) -> list[str]:
@@ -32,7 +32,7 @@ def write(images: ImageSet, folder: str, shards: int) -> list[str]:
     Raises:
       DataParamError: A split is smaller than `shards`, or the folder holds other such files.
     """
-    names = {split: [_sidecar.file_name(split, i, shards) for i in range(shards)]
+    names = {split: [dataset_json.file_name(split, i, shards) for i in range(shards)]
              for split in images.splits}
     _check(images, folder, shards, {name for parts in names.values() for name in parts})
     if not _is_whole_at_once(folder):
@@ -46,11 +46,11 @@ def write(images: ImageSet, folder: str, shards: int) -> list[str]:
             _write_whole(folder, name, serialized)
     facts = {"num_examples": {split: part.count for split, part in images.splits.items()},
              "num_classes": images.num_classes, "image_shape": list(images.image_shape)}
-    path = _temporary(folder, _sidecar.NAME)
+    path = _temporary(folder, dataset_json.NAME)
     with tf.io.gfile.GFile(path, "w") as file:
-        file.write(_sidecar.dump(facts))
-    _give_name(path, os.path.join(folder, _sidecar.NAME))
-    return [*itertools.chain.from_iterable(names.values()), _sidecar.NAME]
+        file.write(dataset_json.dump(facts))
+    _give_name(path, os.path.join(folder, dataset_json.NAME))
+    return [*itertools.chain.from_iterable(names.values()), dataset_json.NAME]
 
 
 def _write_whole(folder: str, name: str, records: Iterable[bytes]) -> None:
@@ -99,7 +99,7 @@ def _check(images: ImageSet, folder: str, shards: int, names: set[str]) -> None:
         raise DataParamError(f"shards is {shards}; expected 1 to {smallest}, the records of the "
                              "smallest split. For example: --shards=1")
     held = set(tf.io.gfile.listdir(folder)) if tf.io.gfile.isdir(folder) else set()
-    others = sorted(name for name in held - names if _sidecar.is_file_name(name))
+    others = sorted(name for name in held - names if dataset_json.is_file_name(name))
     if others:
         raise DataParamError(
             f"output is {folder!r}, which holds {others[0]}, of another conversion, and one "

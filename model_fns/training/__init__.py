@@ -13,6 +13,8 @@
   averages     moving averages of the variables, in their place in evaluation and export
   update       from a loss to the EstimatorSpec of mode "train"
   classifier   from logits to the EstimatorSpec of any mode
+  one_layer    a network of one hidden layer
+  keras_conversion  a Keras model as an Estimator's model_fn
   errors       what a user can get wrong with them
 
 Each module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import _line
-from input_fns import _table
 from input_fns import csv as plugin
 from input_fns import digits
+from input_fns.reading import bad_line
+from input_fns.reading import table
 from tests.support import reading
 from tests.support.reading import context
 
@@ -252,9 +252,9 @@ BAD = {
 @pytest.mark.parametrize("bad", list(BAD)[:-1])
 def test_what_is_wrong_with_a_line(params, bad):
     path = f"{params['train_files'][:-1]}0.csv"
-    table = _table.table_of(path, path, params, labelled=True)
-    assert _line.line_problem(bad, table, params).startswith(BAD[bad])
-    assert _line.line_problem(line(7).rstrip(), table, params) == ""
+    columns = table.table_of(path, path, params, labelled=True)
+    assert bad_line.line_problem(bad, columns, params).startswith(BAD[bad])
+    assert bad_line.line_problem(line(7).rstrip(), columns, params) == ""
 
 
 @pytest.mark.parametrize("before, bad", (

@@ -18,9 +18,9 @@ import pytest
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns import _prepare
 from input_fns import digits
 from input_fns import tfds as tfds_plugin
+from input_fns.reading import tfds_prepare
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "input_fns" / "digits.csv.gz"
@@ -112,7 +112,8 @@ import os, sys, time
 from absl import logging
 import numpy as np
 import tensorflow_datasets as tfds
-from input_fns import _prepare, digits
+from input_fns import digits
+from input_fns.reading import tfds_prepare
 
 data_dir, log = sys.argv[1:]
 logging.use_absl_handler()
@@ -139,7 +140,7 @@ class SlowSet(tfds.core.GeneratorBasedBuilder):
 
 print("ready", flush=True)
 sys.stdin.readline()
-builder = _prepare.prepared(lambda: SlowSet(data_dir=data_dir))
+builder = tfds_prepare.prepared(lambda: SlowSet(data_dir=data_dir))
 assert [int(record["row"]) for record in builder.as_dataset(split="train[:2]")]
 digits.input_fn("eval", {**digits.DEFAULT_PARAMS, "data_dir": data_dir})
 print(builder.info.splits["train"].num_examples)
@@ -215,9 +216,9 @@ def test_what_was_downloaded_before_needs_no_network(tmp_path):
     builder = tfds.builder("mnist", data_dir=str(tmp_path))
     downloads = tmp_path / "downloads" / "mnist"
     (downloads / "images.gz.tmp.5b61").mkdir(parents=True)
-    assert "cannot be reached" in _prepare._unreachable(builder)
+    assert "cannot be reached" in tfds_prepare._unreachable(builder)
     (downloads / "images.gz").write_bytes(b"")
-    assert _prepare._unreachable(builder) == ""
+    assert tfds_prepare._unreachable(builder) == ""
 
 
 def test_any_answer_is_network():
@@ -225,9 +226,9 @@ def test_any_answer_is_network():
             ("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}/"
-        assert _prepare._probe(url) == ""  # 501: it serves no HEAD
+        assert tfds_prepare._probe(url) == ""  # 501: it serves no HEAD
         server.shutdown()
-    assert "refused" in _prepare._probe(url)
+    assert "refused" in tfds_prepare._probe(url)
 
 
 def test_a_data_dir_that_cannot_be_written_is_one_sentence(params, tmp_path):
@@ -246,15 +247,15 @@ def no_locks(*_):
 @pytest.mark.parametrize("way", ("file system", "platform"))
 def test_prepares_where_there_are_no_locks(params, tmp_path, monkeypatch, way):
     if way == "platform":
-        monkeypatch.setattr(_prepare, "fcntl", None)
+        monkeypatch.setattr(tfds_prepare, "fcntl", None)
     else:
-        monkeypatch.setattr(_prepare.fcntl, "flock", no_locks)
+        monkeypatch.setattr(tfds_prepare.fcntl, "flock", no_locks)
     dataset = digits.input_fn("eval", {**params, "data_dir": str(tmp_path)})
     assert sum(len(labels) for _, labels in dataset) == 355
 
 
 def test_losing_the_race_without_locks_reads_the_winners_data(tmp_path, monkeypatch):
-    monkeypatch.setattr(_prepare, "fcntl", None)
+    monkeypatch.setattr(tfds_prepare, "fcntl", None)
     make_builder = digits.Digits
     generate = digits.Digits._split_generators
 
@@ -264,7 +265,7 @@ def test_losing_the_race_without_locks_reads_the_winners_data(tmp_path, monkeypa
         return generate(self, dl_manager)
 
     monkeypatch.setattr(digits.Digits, "_split_generators", slower)
-    builder = _prepare.prepared(lambda: make_builder(data_dir=str(tmp_path)))
+    builder = tfds_prepare.prepared(lambda: make_builder(data_dir=str(tmp_path)))
     assert builder.info.splits["test"].num_examples == 355
 
 
@@ -274,7 +275,7 @@ def test_a_failing_dataset_keeps_its_own_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(digits.Digits, "_split_generators", fail)
     with pytest.raises(FileNotFoundError, match="missing.csv"):
-        _prepare.prepared(lambda: digits.Digits(data_dir=str(tmp_path)))
+        tfds_prepare.prepared(lambda: digits.Digits(data_dir=str(tmp_path)))
 
 
 def test_a_dataset_to_download_by_hand_says_where(tmp_path, monkeypatch):
@@ -284,5 +285,5 @@ def test_a_dataset_to_download_by_hand_says_where(tmp_path, monkeypatch):
     monkeypatch.setattr(digits.Digits, "MANUAL_DOWNLOAD_INSTRUCTIONS", "Ask the authors.")
     monkeypatch.setattr(digits.Digits, "_split_generators", by_hand)
     with pytest.raises(RuntimeError, match="Manual directory .*downloads/manual") as caught:
-        _prepare.prepared(lambda: digits.Digits(data_dir=str(tmp_path)))
+        tfds_prepare.prepared(lambda: digits.Digits(data_dir=str(tmp_path)))
     assert caught.value.exit_code == 2

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import _augment
 from input_fns import digits
 from input_fns import image_folder as plugin
+from input_fns.reading import augment
 from tests.support import reading
 from tests.support.reading import context
 
@@ -101,18 +101,18 @@ def test_training_follows_from_the_seed(params):
     (order, images), (again, same), (other, _) = read(seed=1), read(seed=1), read(seed=2)
     assert order == again != other and len(order) == 40
     np.testing.assert_array_equal(images, same)
-    assert read(shuffle=False)[0][:20] == sorted(set(order))[:20]
+    assert read(shuffle_buffer=0)[0][:20] == sorted(set(order))[:20]
     endless = plugin.input_fn("train", params, context(2, 1, replicas=2))
     assert endless.element_spec[1].shape == [2]
     assert endless.options().experimental_distribute.auto_shard_policy == (
         tf.data.experimental.AutoShardPolicy.OFF)
 
 
-def drawn(augment, pixels, shape, kind="png", draws=40):
+def drawn(way, pixels, shape, kind="png", draws=40):
     """Returns what training makes of one image: float32 [draws, *shape]."""
     contents = encoded(pixels, kind)
     seeds = tf.constant([[3, draw] for draw in range(draws)], tf.int64)
-    return tf.map_fn(lambda seed: _augment.training_image(contents, seed, augment, shape), seeds,
+    return tf.map_fn(lambda seed: augment.training_image(contents, seed, way, shape), seeds,
                      fn_output_signature=tf.float32).numpy()
 
 
@@ -142,11 +142,11 @@ def test_cifar_shifts_by_4_pixels_at_most_and_mirrors():
 
 def test_evaluation_keeps_the_centre():
     contents = encoded(RAMP)
-    whole = _augment.evaluation_image(contents, "none", (40, 40, 3)).numpy()
+    whole = augment.evaluation_image(contents, "none", (40, 40, 3)).numpy()
     np.testing.assert_array_equal(whole, RAMP[:, 10:50])
-    part = _augment.evaluation_image(contents, "imagenet", (35, 35, 3)).numpy()  # 40 * 7 / 8
+    part = augment.evaluation_image(contents, "imagenet", (35, 35, 3)).numpy()  # 40 * 7 / 8
     np.testing.assert_array_equal(part, RAMP[2:37, 12:47])
-    same = _augment.evaluation_image(contents, "cifar", (40, 60, 3)).numpy()
+    same = augment.evaluation_image(contents, "cifar", (40, 60, 3)).numpy()
     np.testing.assert_array_equal(same, RAMP)
 
 

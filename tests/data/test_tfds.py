@@ -13,10 +13,10 @@ import pytest
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns import _memory
-from input_fns import _read
-from input_fns import _shard
 from input_fns import tfds as plugin
+from input_fns.reading import memory
+from input_fns.reading import tfds_data
+from input_fns.reading import tfds_shard
 from tests.support import reading
 from tests.support.reading import context
 
@@ -219,7 +219,7 @@ def test_shards_are_disjoint_complete_and_even(params, data_dirs, files, pipelin
 def test_shards_of_a_sum_of_splits_are_even(data_dirs, split):
     builder = NumberedRows(data_dir=data_dirs[3])
     for pipelines in (2, 3, 4):
-        shards = [_shard.shard_of(builder, split, context(pipelines, pipeline_id))
+        shards = [tfds_shard.shard_of(builder, split, context(pipelines, pipeline_id))
                   for pipeline_id in range(pipelines)]
         sizes = [shard.records for shard in shards]
         assert sum(sizes) == builder.info.splits[split].num_examples
@@ -231,7 +231,7 @@ def test_shards_of_a_sum_of_splits_are_even(data_dirs, split):
 @pytest.mark.parametrize("pipelines", (2, 3, 4))
 def test_a_shard_opens_its_share_of_the_files(data_dirs, files, pipelines):
     builder = NumberedRows(data_dir=data_dirs[files])
-    shards = [_shard.shard_of(builder, "train", context(pipelines, pipeline_id))
+    shards = [tfds_shard.shard_of(builder, "train", context(pipelines, pipeline_id))
               for pipeline_id in range(pipelines)]
     opened = [len(builder.info.splits[shard.split].filepaths) for shard in shards]
     assert sum(opened) <= files + pipelines - 1
@@ -240,7 +240,7 @@ def test_a_shard_opens_its_share_of_the_files(data_dirs, files, pipelines):
 
 def test_training_logs_its_shard_once(params, monkeypatch):
     lines = []
-    monkeypatch.setattr(_read.logging, "info", lambda text, *args: lines.append(text % args))
+    monkeypatch.setattr(tfds_data.logging, "info", lambda text, *args: lines.append(text % args))
     plugin.input_fn("eval", params, context(3, 1))
     plugin.input_fn("train", params, context(2, 1))
     plugin.input_fn("train", params, context(3, 1))
@@ -307,7 +307,7 @@ def test_mirrored_replicas_share_the_batch_and_see_each_record_once(params):
 
 @pytest.mark.parametrize("limit, cached", ((250 * 1024**2, True), (500, False)))
 def test_only_a_small_set_is_read_from_memory(tmp_path, params, monkeypatch, limit, cached):
-    monkeypatch.setattr(_memory, "LIMIT_BYTES", limit)
+    monkeypatch.setattr(memory, "LIMIT_BYTES", limit)
     params.update(data_dir=str(tmp_path), batch_size=17, epochs=0)
     iterator = iter(plugin.input_fn("train", params))
     next(iterator), next(iterator)

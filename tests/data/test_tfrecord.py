@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import _example
-from input_fns import _inspect
 from input_fns import tfrecord as plugin
+from input_fns.reading import bad_record
+from input_fns.reading import tf_example
 from tests.support import jobs
 from tests.support import reading
 from tests.support.reading import context
@@ -242,8 +242,8 @@ BAD = {
 def test_what_is_wrong_with_a_record(params, kind):
     record, expected = BAD[kind]
     specs = plugin._specs(params, labelled=True)
-    assert expected in _example.example_problem(record, specs, params)
-    assert _example.example_problem(row(1), specs, params) == ""
+    assert expected in tf_example.example_problem(record, specs, params)
+    assert tf_example.example_problem(row(1), specs, params) == ""
 
 
 @pytest.mark.parametrize("kind", ("label", "pixels", "proto"))
@@ -292,7 +292,7 @@ def test_of_tensorflows_error_the_sentence_alone_is_shown():
         "Graph execution error:\n\nDetected at node 'IteratorGetNext' defined at (most recent call"
         " last):\n File \"a.py\", line 62, in f\nNode: 'IteratorGetNext'\ntruncated record at 4914'"
         " failed with Read less bytes than requested\n\t [[{{node IteratorGetNext}}]]"))
-    assert _inspect.one_line(error) == (
+    assert bad_record.one_line(error) == (
         "truncated record at 4914' failed with Read less bytes than requested")
 
 

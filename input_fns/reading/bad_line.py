@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from typing import Any, Mapping
 
-from input_fns import _labels
-from input_fns._table import is_of
-from input_fns._table import Table
+from input_fns.reading import labels
+from input_fns.reading.table import is_of
+from input_fns.reading.table import Table
 
 _TYPES = {int: "an integer", float: "a number", str: "text"}
 
@@ -44,4 +44,4 @@ def _label_problem(value: str, kind: type, params: Mapping[str, Any]) -> str:
         return f"label {params['label']!r} is missing"
     if vocabulary:
         return "" if value in vocabulary else f"label is {value!r}; expected one of {vocabulary}"
-    return _labels.problem(int(value), params["num_classes"]) if kind is int else ""
+    return labels.problem(int(value), params["num_classes"]) if kind is int else ""

@@ -8,8 +8,8 @@ from typing import Any, Mapping
 from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from input_fns import _labels
-from input_fns._errors import DataParamError
+from input_fns.reading import labels
+from input_fns.reading.errors import DataParamError
 
 VARLEN = "varlen"
 _LISTS = {"int64": "int64_list", "float32": "float_list", "string": "bytes_list"}
@@ -73,7 +73,7 @@ def _image_problem(features: Any, params: Mapping[str, Any]) -> str:
 
 
 def _label_problem(features: Any, params: Mapping[str, Any]) -> str:
-    problems = (_labels.problem(label, params["num_classes"])
+    problems = (labels.problem(label, params["num_classes"])
                 for label in features[params["label"]].int64_list.value)
     return next(filter(None, problems), "")
 
@@ -94,4 +94,4 @@ def _spec(name: str, entry: Any) -> Any:
 def _is_shape(shape: Any) -> bool:
     if isinstance(shape, list):
         return all(type(length) is int and length > 0 for length in shape)
-    return shape == VARLEN
+    return isinstance(shape, str) and shape == VARLEN

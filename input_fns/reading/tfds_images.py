@@ -10,8 +10,8 @@ from typing import Any, Mapping, Optional
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns import _augment
-from input_fns._errors import DataParamError
+from input_fns.reading import augment
+from input_fns.reading.errors import DataParamError
 
 
 def uint8_images(
@@ -29,14 +29,14 @@ def resized_shapes(
     params: Mapping[str, Any],
 ) -> dict[str, tuple[int, ...]]:
     """Returns (height, width, channels) that each image gets; {}: all stay as they are."""
-    augment, size = params["augment"], params["image_size"]
-    _augment.check(augment, size, least_size=0)
+    kind, size = params["augment"], params["image_size"]
+    augment.check(kind, size, least_size=0)
     images = uint8_images(builder, params["label"])
-    if augment == "none" and not size:
+    if kind == "none" and not size:
         return {}
     if not images:
         raise DataParamError(
-            f"augment is {augment!r} and image_size is {size}, but {builder.name} has no uint8 "
+            f"augment is {kind!r} and image_size is {size}, but {builder.name} has no uint8 "
             f"image among its features {sorted(builder.info.features)}; expected neither. For "
             "example: --param augment=none --param image_size=0")
     shapes: dict[str, tuple[int, ...]] = {}
@@ -52,17 +52,17 @@ def resized(
     number: tf.Tensor,
     record: Mapping[str, Any],
     shapes: Mapping[str, tuple[int, ...]],
-    augment: str,
+    kind: str,
     seed: Optional[int],
 ) -> dict[str, Any]:
     """Decodes the images of record `number`, an int64 scalar; with a seed, for training."""
     decoded = dict(record)
     for name, shape in shapes.items():
         if seed is None:
-            decoded[name] = _augment.evaluation_image(record[name], augment, shape)
+            decoded[name] = augment.evaluation_image(record[name], kind, shape)
         else:
-            decoded[name] = _augment.training_image(record[name], tf.stack([seed, number]),
-                                                    augment, shape)
+            decoded[name] = augment.training_image(record[name], tf.stack([seed, number]),
+                                                   kind, shape)
     return decoded
 
 

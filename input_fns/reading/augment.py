@@ -19,7 +19,7 @@ from typing import Callable, Sequence
 
 import tensorflow as tf
 
-from input_fns._errors import DataParamError
+from input_fns.reading.errors import DataParamError
 
 AUGMENTS = ("none", "cifar", "imagenet")
 

@@ -3,12 +3,12 @@
     shard > read > cache > shuffle > repeat > (augment) > batch > scale > prefetch
 
 For training, a shard that fits in memory is read and decoded once, and its batches are gathered
-from there: `_memory.py`. Where images are augmented or resized they stay encoded until then, so
+from there: `memory.py`. Where images are augmented or resized they stay encoded until then, so
 that JPEG files are decoded in part only, and the cache and the shuffle hold them as they are
 stored.
 
 What a stage keeps in memory is bounded whatever the size of the dataset: the shard or the cache
-by `_memory.LIMIT_BYTES`, the shuffle by `shuffle_buffer` records, the rest by a few batches.
+by `memory.LIMIT_BYTES`, the shuffle by `shuffle_buffer` records, the rest by a few batches.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from absl import logging
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns import _memory
-from input_fns._errors import DataParamError
-from input_fns._images import resized
-from input_fns._images import resized_shapes
-from input_fns._images import uint8_images
-from input_fns._images import uneven
-from input_fns._pipeline import pipeline_of
-from input_fns._pipeline import without_auto_shard
-from input_fns._shard import Shard
-from input_fns._shard import shard_of
+from input_fns.reading import memory
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.pipeline import pipeline_of
+from input_fns.reading.pipeline import without_auto_shard
+from input_fns.reading.tfds_images import resized
+from input_fns.reading.tfds_images import resized_shapes
+from input_fns.reading.tfds_images import uint8_images
+from input_fns.reading.tfds_images import uneven
+from input_fns.reading.tfds_shard import Shard
+from input_fns.reading.tfds_shard import shard_of
 
 
 def read(
@@ -68,15 +68,15 @@ def read(
     dataset = _records(builder, shard, params, tuple(shapes))
     is_small = training and params["epochs"] != 1 and _is_small(dataset, builder, shard)
     if is_small and not shapes:
-        dataset = _memory.training_batches(dataset, shard.records, pipeline.batch_size,
-                                           params["epochs"], seed, finish)
+        dataset = memory.training_batches(dataset, shard.records, pipeline.batch_size,
+                                          params["epochs"], seed, finish)
     else:
         if seed is not None:
             dataset = _records(builder, shard, params, tuple(shapes), seed)
         if training:
             dataset = _training_order(dataset, is_small, params, seed)
         if shapes:
-            resize = functools.partial(resized, shapes=shapes, augment=params["augment"],
+            resize = functools.partial(resized, shapes=shapes, kind=params["augment"],
                                        seed=pipeline.seed if training else None)
             dataset = dataset.enumerate().map(resize, num_parallel_calls=tf.data.AUTOTUNE)
         # Replicas average their losses as if batches were equal.
@@ -148,10 +148,10 @@ def _is_small(
     shard: Shard,
 ) -> bool:
     """Returns whether the shard's records can be held in memory as `records` has them."""
-    record_bytes = _memory.record_bytes(records)
+    record_bytes = memory.record_bytes(records)
     # The encoded size bounds the strings, whose length no spec knows.
     return record_bytes is not None and (
-        shard.records * record_bytes + builder.info.dataset_size <= _memory.LIMIT_BYTES)
+        shard.records * record_bytes + builder.info.dataset_size <= memory.LIMIT_BYTES)
 
 
 def _training_order(

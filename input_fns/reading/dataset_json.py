@@ -14,7 +14,7 @@ from typing import Any, Mapping
 
 import tensorflow as tf
 
-from input_fns._errors import DataFileError
+from input_fns.reading.errors import DataFileError
 
 NAME = "dataset.json"
 _FILE = re.compile(r"(?P<split>\w+)-\d{5}-of-(?P<files>\d{5})\.tfrecord")

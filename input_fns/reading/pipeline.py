@@ -1,4 +1,4 @@
-"""What one input pipeline is told of its place: which part it reads, in batches of which size."""
+"""The place of one input pipeline among all: which part it reads, in batches of which size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ import zlib
 
 import tensorflow as tf
 
-from input_fns._errors import DataParamError
+from input_fns.reading.errors import DataParamError
+
+# The params that every input plug-in here has.
+DEFAULT_PARAMS = {
+    "batch_size": 64,  # examples of one global step, all replicas together
+    "epochs": 0,  # passes over the training data; 0: repeat without end
+    "shuffle_buffer": 10000,  # records held to shuffle from, where they do not all fit in
+    # memory; 0: no shuffling
+    "seed": 0,  # any integer; with the number of the pipeline decides the training order,
+    # and how images are augmented
+}
 
 
 class Pipeline(NamedTuple):

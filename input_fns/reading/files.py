@@ -4,7 +4,7 @@
 
 The shuffle holds records as they are stored, so its memory is `shuffle_buffer` times the
 size of a stored record. For training, records that fit in memory are read and decoded once, and
-the batches gathered from there: `_memory.py`.
+the batches gathered from there: `memory.py`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from input_fns import _memory
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
-from input_fns._pipeline import Pipeline
-from input_fns._pipeline import pipeline_of
-from input_fns._pipeline import without_auto_shard
+from input_fns.reading import memory
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.pipeline import Pipeline
+from input_fns.reading.pipeline import pipeline_of
+from input_fns.reading.pipeline import without_auto_shard
 
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16
@@ -100,8 +100,8 @@ def batches(
                .map(form.decode, num_parallel_calls=tf.data.AUTOTUNE).unbatch())
     most = _most_in_memory(shares, decoded, form.least_bytes) if training else 0
     if most and params["epochs"] != 1:
-        dataset = _memory.training_batches(decoded, most, pipeline.batch_size, params["epochs"],
-                                           seed, form.finish)
+        dataset = memory.training_batches(decoded, most, pipeline.batch_size, params["epochs"],
+                                          seed, form.finish)
     else:
         records = _records(shares, form, seed)
         if seed is not None:
@@ -131,7 +131,7 @@ def _records(shares: list[tuple[str, int, int]], form: Form,
 def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset,
                     least_bytes: int) -> int:
     """Returns how many records the shares have at most; 0 if they may not fit in memory."""
-    record_bytes = _memory.record_bytes(decoded)
+    record_bytes = memory.record_bytes(decoded)
     if not least_bytes or record_bytes is None or len(shares) > _FILES_TO_MEASURE:
         return 0
     stored_bytes = most = 0
@@ -140,7 +140,7 @@ def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset
         stored_bytes += size
         most += size // least_bytes // parts + 1
     # What is stored bounds the strings, whose length no spec knows.
-    return most if stored_bytes + most * record_bytes <= _memory.LIMIT_BYTES else 0
+    return most if stored_bytes + most * record_bytes <= memory.LIMIT_BYTES else 0
 
 
 def first_problem(params: Mapping[str, Any], kind: str,

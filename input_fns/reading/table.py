@@ -11,8 +11,8 @@ import zlib
 
 import tensorflow as tf
 
-from input_fns._errors import DataFileError
-from input_fns._errors import DataParamError
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
 
 Value = Union[int, float, str]
 

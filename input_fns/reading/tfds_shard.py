@@ -13,7 +13,7 @@ from typing import Any, Mapping, NamedTuple, Optional
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns._errors import DataParamError
+from input_fns.reading.errors import DataParamError
 
 
 class Shard(NamedTuple):

@@ -30,7 +30,7 @@ from absl import logging
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns._errors import DataNotPreparedError
+from input_fns.reading.errors import DataNotPreparedError
 
 try:
     import fcntl
