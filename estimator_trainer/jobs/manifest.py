@@ -23,6 +23,7 @@ from estimator_trainer.jobs.platforms import source_package
 from estimator_trainer.jobs.platforms import tfjob
 from estimator_trainer.jobs.platforms import yaml_text
 from estimator_trainer.plan import run_plan
+from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -77,8 +78,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> 
       ConfigError: with every problem, one a line.
     """
     # The roles and their numbers decide, and they are the same on every platform.
-    tasks = [task_config.parse(kubernetes.tf_config(job, role, str(index)))
-             for role, index in job.tasks]
+    tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
     plan = run_plan.for_job(config, tasks)
     problems = [*plan.problems, *_path_problems(config, flags),
                 *kubernetes.name_problems(job.name)]
