@@ -156,6 +156,20 @@ def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
     return _normal_form(spec, source, "evaluator" in declared_cluster.read(pools or "{}").tasks)
 
 
+def of_counts(counts: Mapping[str, int]) -> list[TaskConfig]:
+    """Returns the tasks of a job whose addresses its platform has not given yet.
+
+    Args:
+      counts: Number of tasks by role among chief, worker, ps and evaluator, in the order of the
+        result; roles without a task do not count.
+    """
+    tasks = {role: tuple(declared_cluster.Task(f"{role}:{i}", f"{role}-{i}:2222", "")
+                         for i in range(count)) for role, count in counts.items() if count}
+    return [_normal_form(declared_cluster.ClusterSpec(tasks, role, index, task.name), "TF_CONFIG",
+                         False)
+            for role, group in tasks.items() for index, task in enumerate(group)]
+
+
 def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
                  pools_evaluate: bool) -> TaskConfig:
     tasks = {role: list(spec.tasks[role]) for role in ("chief", "worker", "ps")

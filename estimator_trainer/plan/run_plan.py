@@ -116,7 +116,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,
     merged = None
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
-            model, data, [*config.param, *_pairs(config, data)], config.params_file))
+            model, data, config.param, config.params_file, _of_flags(config, data)))
     return Plan(config, task, model, data, merged, tuple(problems), versions.installed())
 
 
@@ -127,10 +127,12 @@ def _storage_problems(config: TrainerConfig) -> list[str]:
     return [problem for problem in found if problem]
 
 
-def _pairs(config: TrainerConfig, data: plugins.Plugin) -> list[str]:
-    """Returns the params of the input_fn that flags stand for, as key=value."""
-    flags = {"epochs": config.train_epochs, "batch_size": config.global_batch_size}
-    return [f"{key}={value}" for key, value in flags.items()
+def _of_flags(config: TrainerConfig, data: plugins.Plugin) -> list[params.Given]:
+    """Returns the params of the input_fn that flags stand for."""
+    flags = {"epochs": ("train_epochs", config.train_epochs),
+             "batch_size": ("global_batch_size", config.global_batch_size)}
+    return [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
+            for key, (flag, value) in flags.items()
             if value and key in (data.default_params or {})]
 
 

@@ -79,16 +79,6 @@ def commands(job: JobConfig, folder: str) -> list[str]:
             f"kubectl delete -n {job.namespace} {names}   # before another run"]
 
 
-def tf_config(job: JobConfig, role: str, index: str = _INDEX) -> str:
-    """Returns TF_CONFIG's text in a pod; its index is for Kubernetes to put in, or given."""
-    # The evaluator is listed for all to know that there is one.
-    cluster = {each: [f"{job.name}-{each}-{i}.{job.name}:{PORT}"
-                      for i in range(getattr(job, each))]
-               for each in ROLES if getattr(job, each)}
-    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
-    return text.replace(json.dumps(_INDEX), index)
-
-
 def metadata(job: JobConfig, name: str) -> dict[str, Any]:
     """Returns an object's metadata."""
     return {"name": name, "namespace": job.namespace, "labels": _labels(job)}
@@ -131,6 +121,16 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
     return spec
 
 
+def _tf_config(job: JobConfig, role: str) -> str:
+    """Returns TF_CONFIG's text in a pod, for Kubernetes to put the index in."""
+    # The evaluator is listed for all to know that there is one.
+    cluster = {each: [f"{job.name}-{each}-{i}.{job.name}:{PORT}"
+                      for i in range(getattr(job, each))]
+               for each in ROLES if getattr(job, each)}
+    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
+    return text.replace(json.dumps(_INDEX), _INDEX)
+
+
 def _labels(job: JobConfig) -> dict[str, str]:
     return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
 
@@ -149,7 +149,7 @@ def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
     spec["containers"][0]["env"] = [
         # Before TF_CONFIG, which mentions it.
         {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
-        {"name": "TF_CONFIG", "value": tf_config(job, role)}]
+        {"name": "TF_CONFIG", "value": _tf_config(job, role)}]
     labels = _labels(job) | {"app.kubernetes.io/component": role}
     return {
         "apiVersion": "batch/v1", "kind": "Job",
