@@ -16,7 +16,7 @@ from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator.builder import Experiment
-from estimator_trainer.evaluation.exporters import EvaluationRecord
+from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.roles import outcome
 
 _TICK_SECS = 0.25

@@ -27,8 +27,8 @@ from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.exporters import EvaluationRecord
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import evaluator

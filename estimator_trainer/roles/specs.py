@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator.input_fn_adapter import InputFn
-from estimator_trainer.evaluation.exporters import EvaluationRecord
+from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import progress
 

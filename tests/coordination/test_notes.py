@@ -19,7 +19,7 @@ from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import record as record_lib
 from estimator_trainer.roles import evaluator
 from tests.support import cloud_storage
 from tests.support import jobs
@@ -162,7 +162,7 @@ def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
 def fixture_evaluation(tmp_path, monkeypatch):
     """Returns a function that runs the evaluator's loop and returns what it evaluated."""
     evaluated = []
-    record = exporters.EvaluationRecord()
+    record = record_lib.EvaluationRecord()
 
     def evaluate(experiment, single, record, path):
         evaluated.append(checkpoints.step_of(path))
