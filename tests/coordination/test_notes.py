@@ -164,11 +164,11 @@ def fixture_evaluation(tmp_path, monkeypatch):
     evaluated = []
     record = record_lib.EvaluationRecord()
 
-    def evaluate(experiment, single, record, path):
+    def evaluate(spec, single, record, path):
         evaluated.append(checkpoints.step_of(path))
         record.checkpoint_path = path
 
-    monkeypatch.setattr(evaluator.outcome, "evaluate", evaluate)
+    monkeypatch.setattr(evaluator.final_evaluation, "evaluate", evaluate)
     monkeypatch.setattr(deadlines, "FINAL_CHECKPOINT_SECS", 1.0)
     experiment = mock.Mock()
     experiment.estimator.model_dir = str(tmp_path)
@@ -179,7 +179,8 @@ def fixture_evaluation(tmp_path, monkeypatch):
         state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
         chief.announce("running")
         chief.announce("done", step, "train_steps")
-        evaluator.run(experiment, record, [], state_reader, Stop(), mock.Mock(spec=Watchdog))
+        evaluator.evaluate_all(experiment, record, [], state_reader, Stop(),
+                               mock.Mock(spec=Watchdog))
         return evaluated
 
     return run
