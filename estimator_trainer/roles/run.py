@@ -12,6 +12,8 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.job_view import ChiefView
+from estimator_trainer.coordination.job_view import OthersView
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import upstream
@@ -44,7 +46,7 @@ def _as_chief(plan: Plan, stop: Stop) -> Result:
     config, task = plan.config, plan.task
     state_writer = JobStateWriter(config.model_dir, is_heard=task.name != "local",
                                   peer_timeout_secs=config.peer_timeout_secs)
-    with Watchdog(config, task, stop, state_writer) as watchdog:
+    with Watchdog(config, task, stop, ChiefView(task, stop, state_writer)) as watchdog:
         try:
             return chief.run(plan, stop, state_writer, watchdog)
         except errors.Interrupted as interruption:
@@ -66,7 +68,8 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
     state_reader = JobStateReader(
         config.model_dir, config.max_steps,
         rhythm.evaluator_secs if task.role == "evaluator" else rhythm.task_secs)
-    with Watchdog(config, task, stop, state_reader) as watchdog:
+    view = OthersView(config, task, stop, state_reader)
+    with Watchdog(config, task, stop, view) as watchdog:
         try:
             return _BESIDE_CHIEF[task.role](plan, stop, state_reader, watchdog)
         except errors.Interrupted as interruption:
