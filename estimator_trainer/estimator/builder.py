@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 from absl import logging
 import tensorflow as tf
@@ -18,14 +18,6 @@ from estimator_trainer.estimator.model_fn_adapter import ModelFn
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import loop
-
-
-class Experiment(NamedTuple):
-    """The arguments of `tf.estimator.train_and_evaluate`."""
-
-    estimator: tf.estimator.Estimator
-    train_spec: tf.estimator.TrainSpec
-    eval_spec: tf.estimator.EvalSpec
 
 
 def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],

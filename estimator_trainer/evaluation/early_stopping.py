@@ -1,7 +1,7 @@
-"""Early stopping: ends training when a metric has not improved for so many steps.
+"""Early stopping ends training when a metric has not improved for so many steps.
 
-The decision follows an evaluation, in whatever task evaluates, and reaches the trainers as every
-end does. Nothing of it is in a checkpoint, so a later run in the same model_dir trains on;
+The task that evaluates decides after each evaluation, and its request reaches the trainers as
+every other does. A checkpoint holds nothing of it, so a later run in the same model_dir trains on;
 `tf.estimator.experimental.stop_if_no_decrease_hook` stores its flag there, raises under most
 strategies, and leaves the evaluator waiting (early_stopping.py).
 """
@@ -15,6 +15,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import record
 from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -22,7 +23,7 @@ REASON = "early_stopping"
 
 
 class EarlyStopping(tf.estimator.Exporter):
-    """Looks at every evaluation; exports nothing."""
+    """An exporter that looks at every evaluation, and exports nothing."""
 
     name = REASON
 
@@ -30,8 +31,8 @@ class EarlyStopping(tf.estimator.Exporter):
         """Makes the exporter.
 
         Args:
-          config: Names the metric, its direction, and the patience.
-          ask: Is called with status, reason and task to end training.
+          config: The settings, which name the metric, its direction, and the patience.
+          ask: A function of status, reason and task that ends training.
           task: Name of this task.
         """
         self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
@@ -41,7 +42,7 @@ class EarlyStopping(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
-        metrics = exporters.plain_metrics(eval_result)
+        metrics = record.plain_metrics(eval_result)
         value, step = metrics[self._metric], metrics["global_step"]
         if math.isnan(self._best) or exporters.is_better(value, self._best, self._mode):
             self._best, self._best_step = value, step

@@ -1,51 +1,18 @@
-"""Exporters: what happens after each evaluation, and the record of it."""
+"""Exporters: which checkpoints are exported, after every evaluation or at the end."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import Any
 
 from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.serving_input import ReceiverFn
+from estimator_trainer.evaluation import record as record_lib
+from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps.progress import EvaluationProgress
-
-
-class EvaluationRecord(tf.estimator.Exporter):
-    """Remembers and logs every evaluation; exports nothing.
-
-    An exporter is what the Estimator's public API tells about each evaluation, in every role.
-
-    Attributes:
-      name: The exporter's name.
-      progress: The hook that counts the evaluation's examples.
-      checkpoint_path: The checkpoint evaluated last, or "".
-      metrics: Its metrics, plain Python numbers by name.
-      exports: Paths of all that was exported in this process.
-    """
-
-    name = "evaluation_record"
-
-    def __init__(self, on_batch: Callable[[], None] = lambda: None) -> None:
-        """Makes an empty record; `on_batch` is called after each batch that is evaluated."""
-        self.progress = EvaluationProgress(on_batch)
-        self.checkpoint_path = ""
-        self.metrics: dict[str, Any] = {}
-        self.exports: list[str] = []
-
-    @property
-    def step(self) -> int:
-        """The global step that was evaluated last; 0 before the first evaluation."""
-        return int(self.metrics.get("global_step", 0))
-
-    def export(self, estimator: Any, export_path: str, checkpoint_path: str,
-               eval_result: dict[str, Any], is_the_final_export: bool) -> None:
-        self.checkpoint_path = checkpoint_path
-        self.metrics = plain_metrics(eval_result)
-        log_evaluation(self.metrics, self.progress)
 
 
 class RecordedExporter(tf.estimator.Exporter):
@@ -81,13 +48,13 @@ class BestExporter(tf.estimator.Exporter):
 
     def __init__(self, config: TrainerConfig, receiver_fn: ReceiverFn):
         self._metric, self._mode = config.best_metric, config.best_mode
-        # Exports and collects old exports; what is worth exporting is decided here.
+        # This one exports, and removes old exports; what is worth exporting is decided here.
         self._exporter = tf.estimator.LatestExporter("best", receiver_fn,
                                                      exports_to_keep=config.exports_to_keep)
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
-        metrics = plain_metrics(eval_result)
+        metrics = record_lib.plain_metrics(eval_result)
         best = checkpoints.read_best(estimator.model_dir)
         if not self._is_best(metrics[self._metric], best):
             return None
@@ -127,17 +94,3 @@ def at_the_end(config: TrainerConfig, receiver_fn: ReceiverFn,
 def is_better(value: float, best: float, mode: str) -> bool:
     """Returns whether `value` is better than `best`; NaN never is. `mode` is "min" or "max"."""
     return value < best if mode == "min" else value > best
-
-
-def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
-    """Returns metrics as plain Python numbers (bytes, as of text summaries, left out)."""
-    values = {name: getattr(value, "item", lambda v=value: v)()
-              for name, value in sorted(eval_result.items()) if not isinstance(value, bytes)}
-    return {name: value for name, value in values.items() if isinstance(value, (int, float))}
-
-
-def log_evaluation(metrics: dict[str, Any], progress: EvaluationProgress) -> None:
-    """Logs one line for an evaluation."""
-    shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")
-    logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
-                 shown, progress.examples, progress.secs)

@@ -11,19 +11,57 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.estimator.builder import Experiment
-from estimator_trainer.evaluation.exporters import EvaluationRecord
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator import strategy
+from estimator_trainer.evaluation import early_stopping
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.roles import announcement
+from estimator_trainer.roles import experiment as experiment_lib
+from estimator_trainer.roles import final_evaluation
 from estimator_trainer.roles import outcome
+from estimator_trainer.roles import preflight
+from estimator_trainer.roles.experiment import Experiment
 
 _TICK_SECS = 0.25
 
 
-def run(experiment: Experiment, record: EvaluationRecord, final: list[tf.estimator.Exporter],
-        state_reader: JobStateReader, stop: Stop, watchdog: Watchdog) -> JobState:
+def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog) -> Result:
+    """Shows that there is an evaluator, and evaluates until training has ended.
+
+    Raises:
+      Interrupted: if this task is asked to stop, or the job was.
+      TrainerError: if training failed.
+    """
+    config, task = plan.config, plan.task
+    strategies = strategy.for_training(config, task)
+    parts = loaded_plugins.load(plan)
+    record = experiment_lib.record_of(stop, watchdog)
+    experiment = experiment_lib.build(plan, parts, strategies, record, hooks=None,
+                                      stopping=early_stopping.build(config, state_reader.ask,
+                                                                    task.name))
+    evaluation = KeptEvaluation(experiment.estimator, parts.input_fn, [record.progress])
+    preflight.check(plan, parts, evaluation)
+    final = exporters.at_the_end(config, parts.receiver_fn, record)
+    announcement.log(plan, parts)
+    with (evaluator_beat.beating(config.model_dir, lambda: record.step),
+          evaluation.used_by(experiment.estimator)):
+        final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
+        outcome.follow(task, final_state)
+        return outcome.report(config, task, record, final_state.step, final_state.reason)
+
+
+def evaluate_all(experiment: Experiment, record: EvaluationRecord,
+                 final: list[tf.estimator.Exporter], state_reader: JobStateReader, stop: Stop,
+                 watchdog: Watchdog) -> JobState:
     """Evaluates every checkpoint it can until training has ended, the final one included.
 
     The Estimator's own evaluator ends only at `max_steps`: never when the input ran out first or
@@ -69,18 +107,18 @@ def _finishes(experiment: Experiment, record: EvaluationRecord,
     if checkpoints.step_of(latest) < final_state.step:
         return False
     if not record.checkpoint_path:
-        outcome.restore(experiment.estimator.model_dir, record, final_state.step)
+        final_evaluation.restore(experiment.estimator.model_dir, record, final_state.step)
     if latest != record.checkpoint_path:
         _evaluate(experiment, record, latest)
     if latest != record.checkpoint_path:
         return False
-    outcome.finish(experiment, experiment.estimator, record, final)
+    final_evaluation.finish(experiment.eval_spec, experiment.estimator, record, final)
     return True
 
 
 def _evaluate(experiment: Experiment, record: EvaluationRecord, path: str) -> None:
     try:
-        outcome.evaluate(experiment, experiment.estimator, record, path)
+        final_evaluation.evaluate(experiment.eval_spec, experiment.estimator, record, path)
     except errors.TrainerError:
         raise
     except Exception:

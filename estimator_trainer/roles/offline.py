@@ -13,10 +13,9 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
-from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import record
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.plan.run_plan import Plan
-from estimator_trainer.steps import progress
 
 
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
@@ -28,16 +27,16 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
-    hook = progress.EvaluationProgress()
+    hook = record.EvaluationProgress()
     evaluations = []
     with KeptEvaluation(single, parts.input_fn, [hook]).used_by(single):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
             with fits.explained():
-                metrics = exporters.plain_metrics(single.evaluate(
+                metrics = record.plain_metrics(single.evaluate(
                     parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
                     checkpoint_path=path))
-            exporters.log_evaluation(metrics, hook)
+            record.log_evaluation(metrics, hook)
             evaluations.append(metrics)
     return evaluations
 

@@ -1,9 +1,6 @@
-"""How a role ends: the final evaluation and export, and what is reported."""
+"""The outcome: how a role ends, with which result, and what it reports of a failure."""
 
 from __future__ import annotations
-
-import posixpath
-from typing import Any, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -16,92 +13,16 @@ from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
-from estimator_trainer.estimator.builder import Experiment
-from estimator_trainer.evaluation.exporters import EvaluationRecord
+from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import end_of_training
 from estimator_trainer.steps.end_of_training import EndOfTraining
 
-_POLL_SECS = 0.25
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
 _DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
-
-
-def is_trained(config: TrainerConfig) -> bool:
-    """Returns whether an earlier run has trained to the last step."""
-    return bool(config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
-
-
-def resume_finished(config: TrainerConfig, record: EvaluationRecord) -> tuple[int, str]:
-    """Returns step and reason of a run that has nothing to train; `record` gets what it did."""
-    step = checkpoints.latest_step(config.model_dir)
-    logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
-                 step, config.train_steps)
-    restore(config.model_dir, record, step)
-    return step, "train_steps"
-
-
-def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
-    """Puts into `record` what result.json says of the checkpoint of `step`, if it does."""
-    before = checkpoints.read_result(model_dir)
-    if before and before.status == "done" and before.step == step and before.metrics:
-        logging.info("step %d was evaluated before: see result.json", step)
-        record.checkpoint_path = checkpoints.latest(model_dir)
-        record.metrics = dict(before.metrics)
-        record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
-
-
-def wait_to_begin(state_reader: JobStateReader, stop: Stop, task: TaskConfig) -> JobState | None:
-    """Waits until this worker can take part; returns how the job ended, if it has."""
-    while True:
-        now = state_reader.now()
-        if now and now.status != "running":
-            return state_reader.final_state()
-        if now and (not task.is_all_reduce or state_reader.join(task.index)):
-            return None
-        stop.sleep(_POLL_SECS)
-        stop.check()
-
-
-def evaluate(experiment: Experiment, single: tf.estimator.Estimator, record: EvaluationRecord,
-             path: str) -> None:
-    """Evaluates one checkpoint and runs the exporters that follow every evaluation.
-
-    Args:
-      experiment: Its eval_spec is used.
-      single: An Estimator of the model that computes in this process alone.
-      record: Is one of the exporters, and remembers the evaluation.
-      path: The checkpoint.
-    """
-    spec = experiment.eval_spec
-    metrics = single.evaluate(spec.input_fn, steps=spec.steps, hooks=[record.progress],
-                              checkpoint_path=path)
-    _export(spec.exporters, single, path, metrics)
-
-
-def finish(experiment: Experiment, single: tf.estimator.Estimator, record: EvaluationRecord,
-           final: list[tf.estimator.Exporter]) -> None:
-    """Evaluates the last checkpoint and makes the final export, each if that is still undone.
-
-    Args:
-      experiment: The one that was trained.
-      single: An Estimator of the model that computes in this process alone.
-      record: What was evaluated so far.
-      final: Exporters of the final export.
-    """
-    latest = checkpoints.latest(single.model_dir, known=record.checkpoint_path)
-    if not latest:
-        logging.warning("training ended without a checkpoint: nothing to evaluate or export")
-        return
-    if record.checkpoint_path != latest:
-        evaluate(experiment, single, record, latest)
-    undone = [exporter for exporter in final
-              if not any(_folder(single, exporter) == posixpath.dirname(path)
-                         for path in record.exports)]
-    _export(undone, single, latest, record.metrics)
 
 
 def follow(task: TaskConfig, final_state: JobState) -> Result:
@@ -203,14 +124,3 @@ def report_of_evaluator(config: TrainerConfig, task: TaskConfig, step: int, reas
     found = checkpoints.read_result(config.model_dir)
     metrics, exports = (found.metrics, found.exports) if found else ({}, ())
     return Result(task.name, "done", step, reason, metrics, exports)
-
-
-def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,
-            metrics: dict[str, Any]) -> None:
-    for exporter in exporters:
-        exporter.export(single, _folder(single, exporter), path, metrics,
-                        is_the_final_export=True)
-
-
-def _folder(single: tf.estimator.Estimator, exporter: tf.estimator.Exporter) -> str:
-    return posixpath.join(single.model_dir, "export", exporter.name)

@@ -14,11 +14,27 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.roles import announcement
+from estimator_trainer.roles import outcome
 
 _POLL_SECS = 0.5
 
 
-def serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobState:
+def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog) -> Result:
+    """Serves variables until training has ended.
+
+    Raises:
+      Interrupted: if this task is asked to stop, or the job was.
+      TrainerError: if training failed.
+    """
+    announcement.log(plan)
+    return outcome.follow(plan.task, _serve(plan.task, state_reader, stop))
+
+
+def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobState:
     """Runs this ps's server to the end of the job.
 
     The Estimator's own ps joins its server, which never returns (tensorflow/tensorflow#25858,

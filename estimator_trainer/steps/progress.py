@@ -1,10 +1,10 @@
-"""Progress of training and evaluation: steps, examples, loss and time, for people to read."""
+"""Progress of training: steps, examples, loss and time, for people to read."""
 
 from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Callable
+from typing import Any
 
 from absl import logging
 import tensorflow as tf
@@ -15,7 +15,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps.pace import Pace
 
 # Graph collections, one entry a replica; a hook sees no other way what model_fn was given.
-_EXAMPLES = "estimator_trainer/examples"
+EXAMPLES = "estimator_trainer/examples"
 _LOSSES = "estimator_trainer/losses"
 _BAR_WIDTH = 24
 _BAR_SECS = 0.2
@@ -25,7 +25,7 @@ _MUCH_WAITING = 0.1
 
 def watch(examples: tf.Tensor, loss: tf.Tensor | None) -> None:
     """Makes a replica's batch size and loss known to the hooks of the current graph."""
-    tf.compat.v1.add_to_collection(_EXAMPLES, examples)
+    tf.compat.v1.add_to_collection(EXAMPLES, examples)
     if loss is not None:
         tf.compat.v1.add_to_collection(_LOSSES, loss)
 
@@ -61,7 +61,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         losses = [tf.cast(loss, tf.float32) for loss in _collected(_LOSSES)]
         self._global_step = tf.identity(tf.compat.v1.train.get_global_step())
         self._fetches = {"loss": tf.add_n(losses) / len(losses),
-                         "examples": tf.add_n(_collected(_EXAMPLES))}
+                         "examples": tf.add_n(_collected(EXAMPLES))}
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         self.step = int(session.run(self._global_step))
@@ -164,39 +164,6 @@ class SavingListener(tf.estimator.CheckpointSaverListener):
     def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
         if self._evaluates:
             self._progress.pause()
-
-
-class EvaluationProgress(tf.estimator.SessionRunHook):
-    """Counts the examples and seconds of an evaluation.
-
-    Attributes:
-      examples: Examples of the last evaluation.
-      secs: Its seconds, graph building excluded.
-    """
-
-    def __init__(self, on_batch: Callable[[], None] = lambda: None):
-        """Makes the hook; it calls `on_batch` after each batch."""
-        self.examples = 0
-        self.secs = 0.0
-        self._on_batch = on_batch
-
-    def begin(self) -> None:
-        self._fetch = tf.add_n(_collected(_EXAMPLES))
-
-    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
-        self._on_batch()
-        self.examples = 0
-        self._start = time.monotonic()
-
-    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
-        return tf.estimator.SessionRunArgs(self._fetch)
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        self.examples += int(run_values.results)
-        self._on_batch()
-
-    def end(self, session: tf.compat.v1.Session) -> None:
-        self.secs = time.monotonic() - self._start
 
 
 def _collected(name: str) -> list[tf.Tensor]:

@@ -15,7 +15,7 @@ from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.stop import Stop
-from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import record as record_lib
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
@@ -26,7 +26,7 @@ CHIEF = task_config.parse(json.dumps({
 
 @pytest.fixture
 def record():
-    return exporters.EvaluationRecord()
+    return record_lib.EvaluationRecord()
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import record as record_lib
 from estimator_trainer.roles import evaluator
 from tests.support import cloud_storage
 from tests.support import jobs
@@ -162,13 +162,13 @@ def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
 def fixture_evaluation(tmp_path, monkeypatch):
     """Returns a function that runs the evaluator's loop and returns what it evaluated."""
     evaluated = []
-    record = exporters.EvaluationRecord()
+    record = record_lib.EvaluationRecord()
 
-    def evaluate(experiment, single, record, path):
+    def evaluate(spec, single, record, path):
         evaluated.append(checkpoints.step_of(path))
         record.checkpoint_path = path
 
-    monkeypatch.setattr(evaluator.outcome, "evaluate", evaluate)
+    monkeypatch.setattr(evaluator.final_evaluation, "evaluate", evaluate)
     monkeypatch.setattr(deadlines, "FINAL_CHECKPOINT_SECS", 1.0)
     experiment = mock.Mock()
     experiment.estimator.model_dir = str(tmp_path)
@@ -179,7 +179,8 @@ def fixture_evaluation(tmp_path, monkeypatch):
         state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
         chief.announce("running")
         chief.announce("done", step, "train_steps")
-        evaluator.run(experiment, record, [], state_reader, Stop(), mock.Mock(spec=Watchdog))
+        evaluator.evaluate_all(experiment, record, [], state_reader, Stop(),
+                               mock.Mock(spec=Watchdog))
         return evaluated
 
     return run

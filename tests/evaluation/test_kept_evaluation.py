@@ -12,10 +12,10 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.evaluation import record
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import progress
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
@@ -122,7 +122,7 @@ def _compare(single, input_fn, paths, steps=None):
     paths = [*paths, paths[0]]
     expected = [single.evaluate(input_fn, steps, checkpoint_path=path, name="own")
                 for path in paths]
-    hook = progress.EvaluationProgress()
+    hook = record.EvaluationProgress()
     with KeptEvaluation(single, input_fn, [hook]).used_by(single):
         assert "evaluate" in vars(single)
         found = [single.evaluate(input_fn, steps, [hook], path, "kept") for path in paths]
@@ -201,7 +201,7 @@ def test_a_failure_closes_the_session_and_the_next_evaluation_has_another(job):
 
 def test_another_input_is_evaluated_by_the_estimator(job):
     single, input_fn, paths = job("linear")
-    hook = progress.EvaluationProgress()
+    hook = record.EvaluationProgress()
 
     def half(mode, params):
         return input_fn(mode, params).take(2)

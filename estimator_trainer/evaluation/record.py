@@ -1,0 +1,93 @@
+"""The record of evaluations: the last one's metrics and time, and what was exported."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer.steps import progress
+
+
+class EvaluationRecord(tf.estimator.Exporter):
+    """Remembers and logs every evaluation; exports nothing.
+
+    The Estimator's public API tells exporters of each evaluation, in every role, and tells nobody
+    else.
+
+    Attributes:
+      name: The exporter's name.
+      progress: The hook that counts the evaluation's examples.
+      checkpoint_path: The checkpoint evaluated last, or "".
+      metrics: Metrics of that evaluation, plain Python numbers by name.
+      exports: Paths of all that was exported in this process.
+    """
+
+    name = "evaluation_record"
+
+    def __init__(self, on_batch: Callable[[], None] = lambda: None):
+        """Makes an empty record; `on_batch` is called after each batch that is evaluated."""
+        self.progress = EvaluationProgress(on_batch)
+        self.checkpoint_path = ""
+        self.metrics: dict[str, Any] = {}
+        self.exports: list[str] = []
+
+    @property
+    def step(self) -> int:
+        """The global step that was evaluated last; 0 before the first evaluation."""
+        return int(self.metrics.get("global_step", 0))
+
+    def export(self, estimator: Any, export_path: str, checkpoint_path: str,
+               eval_result: dict[str, Any], is_the_final_export: bool) -> None:
+        self.checkpoint_path = checkpoint_path
+        self.metrics = plain_metrics(eval_result)
+        log_evaluation(self.metrics, self.progress)
+
+
+class EvaluationProgress(tf.estimator.SessionRunHook):
+    """Counts the examples and seconds of an evaluation.
+
+    Attributes:
+      examples: Number of examples of the last evaluation.
+      secs: Its duration in seconds, without the building of the graph.
+    """
+
+    def __init__(self, on_batch: Callable[[], None] = lambda: None):
+        """Makes the hook; it calls `on_batch` after each batch."""
+        self.examples = 0
+        self.secs = 0.0
+        self._on_batch = on_batch
+
+    def begin(self) -> None:
+        self._fetch = tf.add_n(tf.compat.v1.get_collection(progress.EXAMPLES))
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self._on_batch()
+        self.examples = 0
+        self._start = time.monotonic()
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        return tf.estimator.SessionRunArgs(self._fetch)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.examples += int(run_values.results)
+        self._on_batch()
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        self.secs = time.monotonic() - self._start
+
+
+def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
+    """Returns metrics as plain Python numbers, without bytes, such as those of text summaries."""
+    values = {name: getattr(value, "item", lambda v=value: v)()
+              for name, value in sorted(eval_result.items()) if not isinstance(value, bytes)}
+    return {name: value for name, value in values.items() if isinstance(value, (int, float))}
+
+
+def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None:
+    """Logs one line for an evaluation."""
+    shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")
+    logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
+                 shown, counted.examples, counted.secs)

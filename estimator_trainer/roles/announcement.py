@@ -1,0 +1,32 @@
+"""The announcement: the lines of a task's log that say what it is about to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from absl import logging
+
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.plan.run_plan import Plan
+
+
+def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
+    """Logs the plug-ins, the cluster and, where the plug-ins are loaded, the params."""
+    task, config = plan.task, plan.config
+    for note in task.notes:
+        logging.info("%s", note)
+    cluster = ", ".join(f"{len(hosts)} {role}" for role, hosts in task.cluster.items())
+    logging.info("model_fn=%s input_fn=%s train_distribute=%s model_dir=%s cluster: %s",
+                 config.model_fn, config.input_fn, config.train_distribute, config.model_dir,
+                 cluster or "none, all in this process")
+    if parts:
+        logging.info("params: %s", _changed(plan, parts.params) or "all as `list` shows them")
+
+
+def _changed(plan: Plan, params: dict[str, Any]) -> str:
+    """Returns the params that are not at their defaults."""
+    plugins = [plugin for plugin in (plan.model, plan.data) if plugin]
+    defaults = {key: value for plugin in plugins for key, value in (
+        plugin.default_params or {}).items()}
+    return " ".join(f"{key}={value!r}" for key, value in sorted(params.items())
+                    if key not in defaults or defaults[key] != value)

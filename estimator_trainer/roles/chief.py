@@ -1,0 +1,91 @@
+"""The chief: trains, alone or with others, and sees to it that the last checkpoint is evaluated."""
+
+from __future__ import annotations
+
+from absl import logging
+
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import signals
+from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.estimator import builder
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator import strategy
+from estimator_trainer.evaluation import early_stopping
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.roles import announcement
+from estimator_trainer.roles import experiment as experiment_lib
+from estimator_trainer.roles import final_evaluation
+from estimator_trainer.roles import outcome
+from estimator_trainer.roles import preflight
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps.end_of_training import EndOfTraining
+
+
+def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog) -> Result:
+    """Trains, and evaluates and exports what no evaluator does.
+
+    Raises:
+      Interrupted: if this task is asked to stop.
+    """
+    config, task = plan.config, plan.task
+    _warn_if_nothing_stops_early(plan)
+    state_writer.announce("running")
+    checkpoints.fall_back(config.model_dir)
+    is_trained = _is_trained(config)
+    strategies = (strategy.for_one_process(config) if is_trained else
+                  strategy.for_training(config, task))
+    signals.listen_again()
+    parts = loaded_plugins.load(plan)
+    record = experiment_lib.record_of(stop, watchdog)
+    single = builder.for_one_process(config, parts.model_fn, parts.params, parts.session_config)
+    evaluation = KeptEvaluation(single, parts.input_fn, [record.progress])
+    preflight.check(plan, parts, evaluation)
+    announcement.log(plan, parts)
+    hooks = experiment_lib.hooks_of(
+        plan, parts, EndOfTraining(config, task, stop, watchdog, state_writer))
+    experiment = experiment_lib.build(plan, parts, strategies, record, hooks,
+                                      early_stopping.build(config, stop.ask, task.name))
+    with evaluation.used_by(experiment.estimator, single):
+        if is_trained:
+            step, reason = _resume_finished(config, record)
+        else:
+            experiment_lib.train(experiment, hooks, task, stop, watchdog)
+            step, reason = hooks.end.step, outcome.reason_of(hooks.end, stop)
+        watchdog.leave_steps()
+        stop.check()
+        state_writer.announce("done", step, reason)
+        if evaluator_beat.evaluator_finishes(config, task, step, stop):
+            return outcome.report_of_evaluator(config, task, step, reason)
+        state_writer.announce("done", step, reason, finisher=task.name)
+        final = exporters.at_the_end(config, parts.receiver_fn, record)
+        final_evaluation.finish(experiment.eval_spec, single, record, final)
+        return outcome.report(config, task, record, step, reason)
+
+
+def _warn_if_nothing_stops_early(plan: Plan) -> None:
+    task = plan.task
+    if plan.config.early_stopping_metric and not (
+            task.is_local or task.head_evaluates or task.has_evaluator):
+        logging.warning("early_stopping_metric is set, and TF_CONFIG tells of no evaluator: only"
+                        " an evaluator task that shares model_dir can stop this job early")
+
+
+def _is_trained(config: TrainerConfig) -> bool:
+    """Returns whether an earlier run has trained to the last step."""
+    return bool(config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
+
+
+def _resume_finished(config: TrainerConfig, record: EvaluationRecord) -> tuple[int, str]:
+    """Returns step and reason of a run that has nothing to train; `record` gets what it did."""
+    step = checkpoints.latest_step(config.model_dir)
+    logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
+                 step, config.train_steps)
+    final_evaluation.restore(config.model_dir, record, step)
+    return step, "train_steps"

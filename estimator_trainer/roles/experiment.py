@@ -1,0 +1,149 @@
+"""The experiment: the Estimator, TrainSpec and EvalSpec of a task, and its training's hooks."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple, Sequence
+
+import tensorflow as tf
+
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.estimator import builder
+from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
+from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.estimator.strategy import Strategies
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import end_of_training
+from estimator_trainer.steps import progress
+from estimator_trainer.steps.end_of_training import EndOfTraining
+from estimator_trainer.steps.profiler import StepProfiler
+from estimator_trainer.steps.progress import TrainingProgress
+
+
+class Experiment(NamedTuple):
+    """The arguments of `tf.estimator.train_and_evaluate`."""
+
+    estimator: tf.estimator.Estimator
+    train_spec: tf.estimator.TrainSpec
+    eval_spec: tf.estimator.EvalSpec
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingHooks:
+    """The hooks of a task that trains.
+
+    Attributes:
+      end: Ends training, and knows why.
+      progress: Reports steps, loss and speed.
+      fit: Compares the model with the checkpoint that training resumes from.
+      profiler: Profiles some steps, if the user wants that.
+    """
+
+    end: EndOfTraining
+    progress: TrainingProgress
+    fit: CheckpointFit
+    profiler: StepProfiler | None
+
+    @property
+    def in_order(self) -> list[tf.estimator.SessionRunHook]:
+        """All of them, in the order in which the Estimator is to call them."""
+        hooks = [self.end, self.progress, self.fit, self.profiler]
+        return [hook for hook in hooks if hook is not None]
+
+
+def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHooks:
+    """Builds the hooks of a task that trains, around the one that ends its training."""
+    config, steps = plan.config, plan.config.profiled_steps
+    return TrainingHooks(
+        end, progress.for_training(config, plan.task, parts.train_examples, end.pace),
+        CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None)
+
+
+def record_of(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
+    """Builds the record of a task's evaluations, which may be asked to stop after each batch."""
+    def on_batch() -> None:
+        watchdog.tick()
+        stop.check()
+
+    return EvaluationRecord(on_batch)
+
+
+def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: EvaluationRecord,
+          hooks: TrainingHooks | None,
+          stopping: Sequence[tf.estimator.Exporter] = ()) -> Experiment:
+    """Builds the experiment of this task.
+
+    Args:
+      plan: What is to run.
+      parts: The user's functions, adapted.
+      strategies: The strategies of training and evaluation.
+      record: The record of evaluations.
+      hooks: The hooks of training; None in a task that does not train.
+      stopping: The exporter that stops training early, if this task is to have it.
+    """
+    config = plan.config
+    during = exporters.during_training(config, parts.receiver_fn, record)
+    return Experiment(
+        builder.for_training(config, parts.model_fn, parts.params, strategies,
+                             parts.session_config),
+        _train_spec(config, plan.task, parts.input_fn, hooks),
+        _eval_spec(config, parts.input_fn, record, [*during, *stopping]))
+
+
+def train(experiment: Experiment, hooks: TrainingHooks, task: TaskConfig, stop: Stop,
+          watchdog: Watchdog) -> None:
+    """Trains, and in some roles evaluates meanwhile, until `hooks.end` ends it.
+
+    Raises:
+      Interrupted: if this task was asked to stop before.
+    """
+    stop.check()
+    spec = experiment.train_spec
+    try:
+        with hooks.fit.explained():
+            if task.is_local and task.has_evaluator:
+                # A lone chief beside an evaluator: `train_and_evaluate` takes it for a run on its
+                # own and would evaluate in process too.
+                experiment.estimator.train(spec.input_fn, hooks=spec.hooks,
+                                           max_steps=spec.max_steps)
+            else:
+                tf.estimator.train_and_evaluate(*experiment)
+    except tf.errors.OpError as error:
+        if end_of_training.is_of_another_trainer(error):
+            watchdog.wait_for_end()
+        raise
+
+
+def _train_spec(config: TrainerConfig, task: TaskConfig, input_fn: InputFn,
+                hooks: TrainingHooks | None) -> tf.estimator.TrainSpec:
+    """Builds the training spec: the steps and the hooks of this role."""
+    if hooks is None:
+        return tf.estimator.TrainSpec(input_fn=input_fn, max_steps=config.max_steps)
+    listener = progress.SavingListener(
+        hooks.progress, evaluates=task.is_local or task.head_evaluates)
+    return tf.estimator.TrainSpec(
+        input_fn=input_fn, max_steps=config.max_steps, hooks=hooks.in_order,
+        # The Estimator calls none in an all-reduce, and warns.
+        saving_listeners=[] if config.is_collective else [listener])
+
+
+def _eval_spec(config: TrainerConfig, input_fn: InputFn, record: EvaluationRecord,
+               during: list[tf.estimator.Exporter]) -> tf.estimator.EvalSpec:
+    """Builds the evaluation spec: the whole set by default, every checkpoint, no idle waiting.
+
+    The Estimator's own defaults are 100 batches, 120 s before the first evaluation and 600 s
+    between two.
+    """
+    return tf.estimator.EvalSpec(
+        input_fn=input_fn,
+        steps=config.eval_steps or None,
+        hooks=[record.progress],
+        exporters=during,
+        start_delay_secs=0,
+        throttle_secs=config.eval_throttle_secs)

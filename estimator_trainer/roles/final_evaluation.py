@@ -1,0 +1,70 @@
+"""The final evaluation and export: of the checkpoint with which training ended, made once."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any, Sequence
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.evaluation.record import EvaluationRecord
+
+
+def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
+             record: EvaluationRecord, path: str) -> None:
+    """Evaluates one checkpoint and runs the exporters that follow every evaluation.
+
+    Args:
+      spec: The evaluation's input, steps and exporters; `record` is one of these.
+      single: An Estimator of the model that computes in this process alone.
+      record: The record of evaluations, which gets this one.
+      path: The checkpoint.
+    """
+    metrics = single.evaluate(spec.input_fn, steps=spec.steps, hooks=[record.progress],
+                              checkpoint_path=path)
+    _export(spec.exporters, single, path, metrics)
+
+
+def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: EvaluationRecord,
+           final: list[tf.estimator.Exporter]) -> None:
+    """Evaluates the last checkpoint and makes the final export, each if that is still undone.
+
+    Args:
+      spec: The evaluation's input, steps and exporters.
+      single: An Estimator of the model that computes in this process alone.
+      record: What was evaluated so far.
+      final: The exporters of the final export.
+    """
+    latest = checkpoints.latest(single.model_dir, known=record.checkpoint_path)
+    if not latest:
+        logging.warning("training ended without a checkpoint: nothing to evaluate or export")
+        return
+    if record.checkpoint_path != latest:
+        evaluate(spec, single, record, latest)
+    undone = [exporter for exporter in final
+              if not any(_folder(single, exporter) == posixpath.dirname(path)
+                         for path in record.exports)]
+    _export(undone, single, latest, record.metrics)
+
+
+def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
+    """Puts into `record` what result.json says of the checkpoint of `step`, if it does."""
+    before = checkpoints.read_result(model_dir)
+    if before and before.status == "done" and before.step == step and before.metrics:
+        logging.info("step %d was evaluated before: see result.json", step)
+        record.checkpoint_path = checkpoints.latest(model_dir)
+        record.metrics = dict(before.metrics)
+        record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
+
+
+def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,
+            metrics: dict[str, Any]) -> None:
+    for exporter in exporters:
+        exporter.export(single, _folder(single, exporter), path, metrics,
+                        is_the_final_export=True)
+
+
+def _folder(single: tf.estimator.Estimator, exporter: tf.estimator.Exporter) -> str:
+    return posixpath.join(single.model_dir, "export", exporter.name)

@@ -1,0 +1,56 @@
+"""A worker: trains with the chief, from its first step to the end that the chief, or both, see."""
+
+from __future__ import annotations
+
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import signals
+from estimator_trainer.coordination.job_state import JobState
+from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator import strategy
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.roles import announcement
+from estimator_trainer.roles import experiment as experiment_lib
+from estimator_trainer.roles import outcome
+from estimator_trainer.steps.end_of_training import EndOfTraining
+
+_POLL_SECS = 0.25
+
+
+def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog) -> Result:
+    """Trains until training ends, or finds that it has ended.
+
+    Raises:
+      Interrupted: if this task is asked to stop, or the job was.
+      TrainerError: if training failed in another task.
+    """
+    config, task = plan.config, plan.task
+    final_state = _wait_to_begin(state_reader, stop, task)
+    if final_state:
+        return outcome.follow(task, final_state)
+    strategies = strategy.for_training(config, task)
+    signals.listen_again()
+    parts = loaded_plugins.load(plan)
+    announcement.log(plan, parts)
+    hooks = experiment_lib.hooks_of(
+        plan, parts, EndOfTraining(config, task, stop, watchdog, None, state_reader))
+    experiment = experiment_lib.build(plan, parts, strategies,
+                                      experiment_lib.record_of(stop, watchdog), hooks)
+    experiment_lib.train(experiment, hooks, task, stop, watchdog)
+    state_reader.leave(task.index)
+    return outcome.left(task, hooks.end, stop, state_reader)
+
+
+def _wait_to_begin(state_reader: JobStateReader, stop: Stop, task: TaskConfig) -> JobState | None:
+    """Waits until this worker can take part; returns how the job ended, if it has."""
+    while True:
+        now = state_reader.now()
+        if now and now.status != "running":
+            return state_reader.final_state()
+        if now and (not task.is_all_reduce or state_reader.join(task.index)):
+            return None
+        stop.sleep(_POLL_SECS)
+        stop.check()
