@@ -40,6 +40,8 @@ SUPPLIED = {
     "tensorflow.python.tpu.session_support": "imported by TPUEstimator",
     f"{_EXPORT}.ESTIMATOR_API_NAME": "read by the decorator of Estimator's public names",
 }
+# The graph collection of the op that TensorFlow's hooks read the global step with.
+STEP_READ = "global_step_read_op_cache"
 
 
 class _ExportNames(NamedTuple):

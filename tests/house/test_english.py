@@ -1,4 +1,4 @@
-"""What a program can check of the English: sentences that lack their subject, and dead references."""
+"""The English that a program can check: sentences without a subject, and dead references."""
 
 from __future__ import annotations
 
