@@ -63,7 +63,8 @@ class Collection(Generic[Entry]):
 # What a training step leaves for the hooks; each replica adds an entry, a loop adds one for all.
 EXAMPLES = Collection[tf.Tensor](
     "estimator_trainer/examples", "int64 []: the examples of the batch",
-    writers=("steps.loop", "estimator.model_fn_adapter"), readers=("steps.progress",))
+    writers=("steps.loop", "estimator.model_fn_adapter"),
+    readers=("steps.progress", "evaluation.record"))
 LOSSES = Collection[tf.Tensor](
     "estimator_trainer/losses", "float []: the loss of the batch",
     writers=("steps.loop",), readers=("steps.progress",))
