@@ -1,4 +1,4 @@
-"""The benchmark suite: what is timed, when it refuses to compare, its table and its targets."""
+"""Tests the benchmark suite: what is timed, when peers are not compared, tables and targets."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_the_timed_steps_and_those_of_the_loss_are_the_same_for_all(
 
 
 def test_the_steps_that_are_asked_for_fit_every_peer(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["suite.py", "--idx=/nowhere", "--steps=250"])
+    monkeypatch.setattr(sys, "argv", ["suite", "--idx=/nowhere", "--steps=250"])
     with pytest.raises(SystemExit) as stopped:
         suite.main()
     assert stopped.value.code == 2
