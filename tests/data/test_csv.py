@@ -1,6 +1,7 @@
-"""The input plug-in `csv`: columns and their types, who reads which line, and bad lines."""
+"""The input plug-in `csv`: columns and their types, and who reads which line."""
 
 import csv
+import functools
 import gzip
 import io
 
@@ -10,32 +11,20 @@ import tensorflow as tf
 
 from input_fns import csv as plugin
 from input_fns import digits
-from input_fns.reading import bad_line
-from input_fns.reading import table
-from tests.support import reading
+from tests.support import csv_files
+from tests.support.csv_files import HEADER
+from tests.support.csv_files import line
+from tests.support.csv_files import ROWS
+from tests.support.csv_files import rows_of
 from tests.support.reading import context
 
 pytestmark = pytest.mark.any_tensorflow
-
-HEADER = "row,name,price,label\n"
-ROWS = 23
-
-
-def line(number):
-    return f"{number},\"n, {number}\",{number}.5,{number % 3}\n"
-
-
-def write_files(folder, files, rows=ROWS):
-    """Writes numbered rows to files of unequal sizes, in order."""
-    for i, part in enumerate(reading.parts_of(rows, files)):
-        (folder / f"part-{i}.csv").write_text(HEADER + "".join(map(line, part)))
-    return str(folder / "part-*")
 
 
 @pytest.fixture(scope="module", name="folders")
 def fixture_folders(tmp_path_factory):
     """{number of files: pattern of so many files with all rows}."""
-    return {files: write_files(tmp_path_factory.mktemp(f"files{files}"), files)
+    return {files: csv_files.write_files(tmp_path_factory.mktemp(f"files{files}"), files)
             for files in (1, 3, 4)}
 
 
@@ -48,19 +37,7 @@ def fixture_params(folders):
 @pytest.fixture(name="file")
 def fixture_file(params, tmp_path):
     """Writes a file and makes it the data."""
-    def write(text, name="rows.csv"):
-        path = tmp_path / name
-        content = text.encode()
-        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-        params.update(train_files=str(path), eval_files=str(path))
-        return path
-
-    return write
-
-
-def rows(dataset):
-    batches = (batch[0] if isinstance(batch, tuple) else batch for batch in dataset)
-    return [int(number) for features in batches for number in features["row"].numpy()]
+    return functools.partial(csv_files.write_data, params, tmp_path)
 
 
 def test_this_plugin_hides_no_standard_module():
@@ -121,15 +98,15 @@ def test_prediction_needs_no_label(params, tmp_path):
     (tmp_path / "new.csv").write_text("price,row\n1.5,7\n")
     params.update(eval_files=str(tmp_path / "new.csv"), drop=["name"])
     batch, = plugin.input_fn("infer", params)
-    assert rows([batch]) == [7] and batch["price"].numpy() == [1.5]
+    assert rows_of([batch]) == [7] and batch["price"].numpy() == [1.5]
 
 
 @pytest.mark.parametrize("mode", ("eval", "infer"))
 @pytest.mark.parametrize("files", (1, 4))
 def test_evaluation_is_every_line_once_in_the_files_order(params, folders, mode, files):
     params["eval_files"] = folders[files]
-    assert rows(plugin.input_fn(mode, params)) == list(range(ROWS))
-    assert rows(plugin.input_fn(mode, {**params, "batch_size": 5, "seed": 9})) == list(range(ROWS))
+    for changes in ({}, {"batch_size": 5, "seed": 9}):
+        assert rows_of(plugin.input_fn(mode, {**params, **changes})) == list(range(ROWS))
 
 
 @pytest.mark.parametrize("mode", ("train", "eval"))
@@ -150,7 +127,8 @@ def test_works_in_a_graph(params, mode):
 @pytest.mark.parametrize("files, pipelines", ((1, 1), (1, 3), (3, 2), (4, 2)))
 def test_every_line_is_read_by_one_pipeline(params, folders, files, pipelines, mode):
     params.update(train_files=folders[files], eval_files=folders[files], epochs=1, batch_size=1)
-    parts = [rows(plugin.input_fn(mode, params, context(pipelines, i))) for i in range(pipelines)]
+    parts = [rows_of(plugin.input_fn(mode, params, context(pipelines, i)))
+             for i in range(pipelines)]
     assert sorted(sum(parts, [])) == list(range(ROWS))
     assert min(map(len, parts)) > 0
 
@@ -163,7 +141,7 @@ def test_one_file_is_split_for_evaluation(params, file, monkeypatch, pipelines):
     params.update(eval_files="", eval_every=5, epochs=1, batch_size=1)
 
     def read(mode):
-        return sorted(sum((rows(plugin.input_fn(mode, params, context(pipelines, i)))
+        return sorted(sum((rows_of(plugin.input_fn(mode, params, context(pipelines, i)))
                            for i in range(pipelines)), []))
 
     assert read("eval") == read("infer") == [4, 9, 14, 19]
@@ -173,13 +151,13 @@ def test_one_file_is_split_for_evaluation(params, file, monkeypatch, pipelines):
 @pytest.mark.cluster
 def test_training_order_batches_and_epochs(params):
     def order(**changes):
-        return rows(plugin.input_fn("train", {**params, "epochs": 1, **changes}))
+        return rows_of(plugin.input_fn("train", {**params, "epochs": 1, **changes}))
 
     assert order(seed=3) == order(seed=3) != order(seed=4)
     assert order(shuffle_buffer=0) == list(range(20))
     assert len(order(epochs=3)) == ROWS * 3 // 4 * 4
     endless = plugin.input_fn("train", params, context(2, 1, replicas=2))
-    assert len(rows(endless.take(30))) == 60
+    assert len(rows_of(endless.take(30))) == 60
     assert endless.options().experimental_distribute.auto_shard_policy == (
         tf.data.experimental.AutoShardPolicy.OFF)
 
@@ -189,7 +167,7 @@ def test_reads_gzip_and_a_byte_order_mark(params, file):
     with pytest.raises(ValueError, match="label"):
         plugin.input_fn("eval", {**params, "label": "lable"})
     assert list(plugin.input_fn("eval", params).element_spec[0]) == ["row", "name", "price"]
-    assert rows(plugin.input_fn("eval", params)) == [1]
+    assert rows_of(plugin.input_fn("eval", params)) == [1]
     assert plugin.data_problem(params) == ""
 
 
@@ -235,65 +213,3 @@ def test_a_file_needs_a_header(params, file, header, expected):
         plugin.input_fn("train", params)
     assert caught.value.exit_code == 1 and f"{path} {expected}" in str(caught.value)
     assert plugin.data_problem(params) == str(caught.value)
-
-
-BAD = {
-    "5,x,1.5": " has 3 columns; expected 4",
-    "5.5,x,1.5,0": ": column 'row' is '5.5'; expected an integer",
-    "5,x,cheap,0": ": column 'price' is 'cheap'; expected a number",
-    "5,x,1.5,3": ": label is 3; expected 0 to 2 (num_classes=3)",
-    "5,x,1.5,-1": ": label is -1; expected 0 to 2 (num_classes=3)",
-    "5,x,1.5,": ": label 'label' is missing",
-    "5,\"x,1.5,0": " cannot be split into columns: ",
-    "5,x\"y,1.5,0": ": Unquoted fields cannot have quotes",
-}
-
-
-@pytest.mark.parametrize("bad", list(BAD)[:-1])
-def test_what_is_wrong_with_a_line(params, bad):
-    path = f"{params['train_files'][:-1]}0.csv"
-    columns = table.table_of(path, path, params, labelled=True)
-    assert bad_line.line_problem(bad, columns, params).startswith(BAD[bad])
-    assert bad_line.line_problem(line(7).rstrip(), columns, params) == ""
-
-
-@pytest.mark.parametrize("before, bad", (
-    (16, "5,x,1.5,3"), (16, "5,x\"y,1.5,0"), (1301, "5,x,1.5"), (1301, "5,x,cheap,0")))
-def test_a_bad_line_stops_reading_and_is_named(params, file, before, bad):
-    path = file(HEADER + "\n" + "".join(map(line, range(before))) + bad + "\n" + line(1))
-    # Bad beyond the lines that types are inferred from.
-    params.update(columns={"row": 0, "name": "", "price": 0.0, "label": 0}, epochs=1,
-                  eval_files="", eval_every=7)
-    with pytest.raises(tf.errors.OpError):
-        rows(plugin.input_fn("train", params))
-    with tf.Graph().as_default():
-        problem = plugin.data_problem(params)
-    assert problem.startswith(f"line {before + 3} of {path}{BAD[bad]}")
-
-
-@pytest.mark.cluster
-def test_an_unknown_label_and_another_header_are_named(params, tmp_path, file):
-    path = file(HEADER + "1,x,1.5,no\n1,x,1.5,nope\n")
-    params["label_vocabulary"] = ["no", "yes"]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="label_vocabulary"):
-        rows(plugin.input_fn("eval", params))
-    assert plugin.data_problem(params) == (
-        f"line 3 of {path}: label is 'nope'; expected one of ['no', 'yes']")
-    path.write_text(HEADER + line(1))
-    (tmp_path / "rows2.csv").write_text("row,price,name,label\n1,1.5,x,0\n")
-    params.update(eval_files=str(tmp_path / "*"), label_vocabulary=[])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="header differs"):
-        rows(plugin.input_fn("eval", params))
-    assert plugin.data_problem(params) == (
-        f"line 1 of {tmp_path / 'rows2.csv'} has the columns row, price, name, label; expected "
-        f"those of {path}: row,name,price,label")
-
-
-def test_damaged_and_empty_files_are_named(params, file):
-    path = file(HEADER + "".join(map(line, range(500))), "rows.csv.gz")
-    assert plugin.data_problem(params) == ""
-    path.write_bytes(path.read_bytes()[:-20])
-    assert plugin.data_problem(params).startswith(f"{path} is truncated or damaged after line ")
-    file(HEADER)
-    params["columns"] = {"row": 0, "label": 0}
-    assert "no file of it holds a record" in plugin.data_problem(params)

@@ -1,0 +1,42 @@
+"""CSV files of numbered rows, for the tests of the input plug-in `csv`."""
+
+from __future__ import annotations
+
+import gzip
+import pathlib
+from typing import Any
+
+import tensorflow as tf
+
+from tests.support import reading
+
+HEADER = "row,name,price,label\n"
+ROWS = 23
+
+
+def line(number: int) -> str:
+    """Returns the line of a row."""
+    return f"{number},\"n, {number}\",{number}.5,{number % 3}\n"
+
+
+def write_files(folder: pathlib.Path, files: int, rows: int = ROWS) -> str:
+    """Writes numbered rows to files of unequal sizes, in order; returns their pattern."""
+    for i, part in enumerate(reading.parts_of(rows, files)):
+        (folder / f"part-{i}.csv").write_text(HEADER + "".join(map(line, part)))
+    return str(folder / "part-*")
+
+
+def write_data(params: dict[str, Any], folder: pathlib.Path, text: str,
+               name: str = "rows.csv") -> pathlib.Path:
+    """Writes one file, gzipped if its name says so, and makes it the data of the params."""
+    path = folder / name
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    params.update(train_files=str(path), eval_files=str(path))
+    return path
+
+
+def rows_of(dataset: tf.data.Dataset) -> list[int]:
+    """Returns the numbers of the rows that a dataset yields."""
+    batches = (batch[0] if isinstance(batch, tuple) else batch for batch in dataset)
+    return [int(number) for features in batches for number in features["row"].numpy()]
