@@ -8,6 +8,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import task_events
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -141,3 +142,4 @@ def log_evaluation(metrics: dict[str, Any], progress: EvaluationProgress) -> Non
     shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")
     logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
                  shown, progress.examples, progress.secs)
+    task_events.tell("evaluates")
