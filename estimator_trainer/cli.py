@@ -11,6 +11,7 @@ from estimator_trainer import commands
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import storage_plugin
+from estimator_trainer import task_events
 from estimator_trainer import versions
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings import command_line
@@ -21,6 +22,7 @@ from estimator_trainer.settings.command_table import COMMANDS
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code (0 done, 1 failed, 2 configuration error)."""
+    task_events.begin()
     try:
         code = _answer(list(sys.argv[1:] if argv is None else argv))
     except Exception:
@@ -47,7 +49,7 @@ def _answer(argv: list[str]) -> int:
         run = getattr(commands, COMMANDS[line.command].run)
         return run(line, environment.read())
     except errors.TrainerError as error:
-        print(f"estimator-trainer: {error}", file=sys.stderr)
+        errors.show(error)
         return error.exit_code
 
 

@@ -7,7 +7,6 @@ needs is imported in its function, so a start waits for nothing else.
 from __future__ import annotations
 
 import json
-import sys
 import traceback
 from typing import Any, Callable
 
@@ -141,7 +140,7 @@ def _failed(command: str, plan: Plan, error: Exception) -> int:
         error = outcome.explained(error, plan)
     code = getattr(error, "exit_code", 1)
     if hasattr(error, "exit_code"):
-        print(f"estimator-trainer: {error}", file=sys.stderr)
+        errors.show(error)
         reason = "configuration" if code == 2 else "error"
     else:
         traceback.print_exception(error)

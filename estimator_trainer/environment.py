@@ -11,6 +11,8 @@ import dataclasses
 import os
 from typing import Iterator, Mapping
 
+_EVENTS = "ESTIMATOR_TRAINER_EVENTS_FD"
+
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
@@ -68,6 +70,17 @@ def of_fork_server() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items()
             if name not in ("CLUSTER_SPEC", "TF_CONFIG")}
     return {**kept, "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": "-1"}
+
+
+def with_events_pipe(variables: Mapping[str, str], descriptor: int) -> dict[str, str]:
+    """Returns the environment of a task that tells its events to a pipe; see task_events.py."""
+    return {**variables, _EVENTS: str(descriptor)}
+
+
+def take_events_pipe() -> int | None:
+    """Removes the file descriptor of the events' pipe from the environment; returns it, or None."""
+    descriptor = os.environ.pop(_EVENTS, "")
+    return int(descriptor) if descriptor.isdecimal() else None
 
 
 def replace(variables: Mapping[str, str]) -> None:

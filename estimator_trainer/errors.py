@@ -12,8 +12,10 @@ exception is a bug, or came out of user code, and keeps its traceback.
 from __future__ import annotations
 
 import difflib
+import sys
 from typing import Iterable, Sequence
 
+from estimator_trainer import task_events
 from estimator_trainer.result import Status
 
 
@@ -53,6 +55,12 @@ class TaskConfigError(ConfigError):
     def __init__(self, problems: Sequence[str]):
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+
+
+def show(error: BaseException) -> None:
+    """Prints the message of an error to standard error, and tells it to a launcher."""
+    task_events.tell("error", message=str(error))
+    print(f"estimator-trainer: {error}", file=sys.stderr)
 
 
 def first_line(error: BaseException) -> str:

@@ -34,6 +34,7 @@ _NOISE = (
 _UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/")
 # The one line of TensorFlow's that names a phase.
 _PHASES = ("Saving checkpoints for",)
+_BAR_WIDTH = 24
 _FORMAT = "%(asctime)s {role}  %(message)s"
 
 
@@ -77,6 +78,12 @@ class _CurrentStderr(logging.StreamHandler):
 
 
 _bar_is_drawn = False
+
+
+def bar(step: int, max_steps: int) -> str:
+    """Returns a progress bar, such as "[======      ]"."""
+    done = min(_BAR_WIDTH * step // max_steps, _BAR_WIDTH)
+    return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}]"
 
 
 def draw_bar(text: str) -> None:

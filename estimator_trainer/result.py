@@ -8,6 +8,8 @@ import math
 import sys
 from typing import Any, Literal
 
+from estimator_trainer import task_events
+
 # How a job, or a task of it, stands: it runs, is asked to stop, or has ended in one of four ways.
 Status = Literal["running", "stopping", "done", "stopped", "failed", "lost"]
 
@@ -59,7 +61,8 @@ def from_json(text: str) -> Result | None:
 
 
 def print_last_line(result: Result) -> None:
-    """Prints the process's last line to standard error."""
+    """Prints the process's last line to standard error, and tells it to a launcher."""
+    task_events.tell("end", status=result.status, step=int(result.step), reason=result.reason)
     reason = result.reason if result.reason.isidentifier() else json.dumps(result.reason)
     print(f"role={result.role} status={result.status} step={result.step} reason={reason}",
           file=sys.stderr, flush=True)

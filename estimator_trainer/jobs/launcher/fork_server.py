@@ -83,19 +83,22 @@ class ForkServer:
         self.pid = self._process.pid
         self._connection = connection_lib.Connection(ours.detach())
 
-    def start(self, request: Request, stdout: int, stderr: int) -> ForkedProcess:
+    def start(self, request: Request, stdout: int, stderr: int,
+              events: int | None = None) -> ForkedProcess:
         """Starts a task, in a session of its own.
 
         Args:
-          request: What it is.
-          stdout: The file descriptor that it writes to; this process keeps its own.
-          stderr: Another, or the same.
+          request: The task.
+          stdout: The file descriptor that the task writes to; this process keeps its own.
+          stderr: Another file descriptor, or the same.
+          events: The pipe that the task tells its events to, or None; see task_events.py.
 
         Raises:
           OSError, EOFError: if the server is gone.
         """
-        self._connection.send(request)
-        for descriptor in (stdout, stderr):
+        descriptors = [stdout, stderr, *([] if events is None else [events])]
+        self._connection.send((request, len(descriptors)))
+        for descriptor in descriptors:
             reduction.send_handle(self._connection, descriptor, self.pid)
         if not self._connection.poll(deadlines.FORK_IMPORT_SECS):
             self.close()
@@ -160,10 +163,10 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
             importlib.import_module(module)
     while True:
         try:
-            request = connection.recv()
+            request, num_descriptors = connection.recv()
         except EOFError:
             return
-        outputs = [reduction.recv_handle(connection) for _ in range(2)]
+        descriptors = [reduction.recv_handle(connection) for _ in range(num_descriptors)]
         if os.fork() == 0:
             between = os.getpid()
             if os.fork():
@@ -172,21 +175,23 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
                 time.sleep(0.001)
             connection.send(os.getpid())
             connection.close()
-            _become(request, outputs, asking)
+            _become(request, descriptors, asking)
         os.wait()
-        for output in outputs:
-            os.close(output)
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
-def _become(request: Request, outputs: Sequence[int], asking: int) -> NoReturn:
+def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoReturn:
     """Makes this process, a fork of the server, the program that was asked for."""
     os.setsid()
     prctl.die_with_parent(asking)
     prctl.set_name(request.name)
-    for number, output in zip((1, 2), outputs):
+    for number, output in zip((1, 2), descriptors):
         os.dup2(output, number)
         os.close(output)
     environment.replace(request.environment)
+    for events in descriptors[2:]:
+        environment.replace(environment.with_events_pipe(request.environment, events))
     if "numpy.random" in sys.modules:
         # Its generator was seeded by the import: all forks would draw the same numbers.
         sys.modules["numpy.random"].seed()

@@ -8,13 +8,13 @@ import threading
 import time
 from typing import Sequence, TextIO
 
+from estimator_trainer import logs
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
 
 _COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
 _HEADINGS = ("task", "pid", "state", "step", "examples/s", "restarts")
 _DRAW_SECS = 0.2
 _PRINT_SECS = 60.0
-_BAR_WIDTH = 24
 
 
 class Screen:
@@ -77,8 +77,7 @@ class Screen:
         step = max(child.step for child in children)
         if not self._max_steps:
             return f"step {step}"
-        done = min(_BAR_WIDTH * step // self._max_steps, _BAR_WIDTH)
-        return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}] step {step}/{self._max_steps}"
+        return f"{logs.bar(step, self._max_steps)} step {step}/{self._max_steps}"
 
 
 def table(children: Sequence[TaskProcess]) -> list[str]:
