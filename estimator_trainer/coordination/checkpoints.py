@@ -71,7 +71,8 @@ def latest(model_dir: str, known: str = "") -> str:
                                         tf.io.gfile.exists(path))
             return path if is_there else ""
         except (text_format.ParseError, tf.errors.OpError) as error:
-            logging.warning("cannot read the file %s of %s now: %s", _STATE_FILE, model_dir, error)
+            logging.warning("cannot read the file %s of %s now: %s", _STATE_FILE, model_dir,
+                            errors.first_line(error))
             time.sleep(_TRY_SECS)
     return ""
 
@@ -109,7 +110,7 @@ def is_whole(path: str) -> bool:
     # A string's length is only known by reading it; its dtype's size is 0 here.
     needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
     files = tf.io.gfile.glob(f"{small_files.escape(path)}.data-*")
-    return needed <= sum(tf.io.gfile.stat(file).length for file in files)
+    return bool(needed <= sum(tf.io.gfile.stat(file).length for file in files))
 
 
 def step_of(path: str) -> int:
@@ -149,8 +150,8 @@ def select(model_dir: str, which: str) -> list[str]:
 
 def read_best(model_dir: str) -> Best | None:
     """Reads which checkpoint is the best so far, or None."""
-    text = small_files.read(posixpath.join(model_dir, _BEST_FILE))
-    return Best(**json.loads(text)) if text else None
+    content = small_files.read_json(posixpath.join(model_dir, _BEST_FILE))
+    return Best(**content) if content else None
 
 
 def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:

@@ -18,6 +18,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.stop import Stop
@@ -47,7 +48,7 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
             try:
                 notes.write(path, {"process": process, "count": count})
             except tf.errors.OpError as error:
-                logging.warning("cannot write %s: %s", path, error.message)
+                logging.warning("cannot write %s: %s", path, errors.first_line(error))
 
     thread = threading.Thread(target=beat, name="evaluator beat", daemon=True)
     thread.start()

@@ -19,6 +19,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
@@ -91,7 +92,7 @@ class JobStateWriter:
                 try:
                     self._write(dataclasses.replace(self._now, beat=self._now.beat + 1))
                 except tf.errors.OpError as error:
-                    logging.warning("cannot write %s: %s", JOB_FILE, error.message)
+                    logging.warning("cannot write %s: %s", JOB_FILE, errors.first_line(error))
 
     def listen(self, is_waiting: bool) -> None:
         """Looks what the other tasks say to this run; to be called often, looks rarely.

@@ -14,6 +14,7 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import errors
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
 
@@ -55,7 +56,7 @@ def begin(model_dir: str) -> None:
         try:
             tf.io.gfile.remove(path)
         except tf.errors.OpError as error:
-            logging.warning("cannot remove %s: %s", path, error.message)
+            logging.warning("cannot remove %s: %s", path, errors.first_line(error))
 
 
 def _path(model_dir: str, run: str, name: str) -> str:

@@ -18,6 +18,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
 
@@ -48,16 +49,15 @@ def write(path: str, content: dict[str, Any]) -> None:
 def read(path: str) -> dict[str, Any] | None:
     """Returns what a note holds; None if there is none, or none that can be read now."""
     try:
-        text = small_files.read(path)
+        content = small_files.read_json(path)
     except tf.errors.OpError as error:
         logging.log_every_n_seconds(logging.WARNING, "cannot read %s now: %s", _LOG_SECS, path,
-                                    error.message)
+                                    errors.first_line(error))
         return None
-    try:
-        content = json.loads(text or "{}")
-        checksum = content.pop(_CHECKSUM, None)
-    except (ValueError, TypeError, AttributeError):
-        return None  # Cut off, or of two notes.
+    if not content:
+        return None
+    # What is mixed of two notes may be JSON, too.
+    checksum = content.pop(_CHECKSUM, None)
     return content if checksum == _checksum(content) else None
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+from typing import Any
 
 import tensorflow as tf
 
@@ -44,6 +46,19 @@ def read(path: str) -> str | None:
             return bytes(file.read(_MOST_BYTES)).decode(errors="replace")
     except tf.errors.NotFoundError:
         return None
+
+
+def read_json(path: str) -> dict[str, Any] | None:
+    """Returns the JSON object that a small file holds; None if there is no file, or no such object.
+
+    Raises:
+      OpError: It cannot be read.
+    """
+    try:
+        content = json.loads(read(path) or "null")
+    except ValueError:
+        return None  # Cut off, or mixed of two.
+    return content if isinstance(content, dict) else None
 
 
 def is_listed(path: str) -> bool:

@@ -17,6 +17,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer import result
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -83,7 +84,7 @@ class Watchdog:
             try:
                 self._look()
             except (OSError, tf.errors.OpError) as error:
-                logging.warning("cannot look after the job: %s", error)
+                logging.warning("cannot look after the job: %s", errors.first_line(error))
 
     def _look(self) -> None:
         seen = self._view.look(self._has_stepped, self._is_past_steps)

@@ -24,7 +24,7 @@ class RecordedExporter(tf.estimator.Exporter):
 
     @property
     def name(self) -> str:
-        return self._exporter.name
+        return str(self._exporter.name)
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:

@@ -53,8 +53,8 @@ def export(plan: Plan) -> str:
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
-    exported = tf.compat.as_str_any(single.export_saved_model(
+    exported = str(tf.compat.as_str_any(single.export_saved_model(
         posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
-        checkpoint_path=path))
+        checkpoint_path=path)))
     logging.info("exported step %d to %s", checkpoints.step_of(path), exported)
     return exported

@@ -121,4 +121,5 @@ def _plain(value: Any) -> Any:
 def _sink(output: str) -> ContextManager[TextIO]:
     if not output:
         return contextlib.nullcontext(sys.stdout)
-    return tf.io.gfile.GFile(output, "w")
+    file: ContextManager[TextIO] = tf.io.gfile.GFile(output, "w")
+    return file

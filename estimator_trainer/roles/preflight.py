@@ -67,4 +67,4 @@ def _check_writable(config: TrainerConfig, task: str) -> None:
     except (tf.errors.OpError, OSError) as error:
         raise errors.ConfigError(
             f"model_dir is {config.model_dir!r} (from --model_dir), which cannot be written:"
-            f" {getattr(error, 'message', error)}. Expected a directory that {task} may write.")
+            f" {errors.first_line(error)}. Expected a directory that {task} may write.")

@@ -88,7 +88,7 @@ def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:
         if ended.step:
             checkpoints.write_result(plan.config.model_dir, ended)
     except tf.errors.OpError as error:
-        logging.warning("cannot write how the job ended: %s", error.message)
+        logging.warning("cannot write how the job ended: %s", errors.first_line(error))
 
 
 def _head(plan: Plan) -> str:

@@ -93,17 +93,17 @@ def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_rememb
     note = (tmp_path / "note").read_bytes()
     with cloud_storage.CloudStorage(tmp_path) as bucket:
         for step in (7, 100000):
-            bucket.write(f"job/model.ckpt-{step}.index", b"x")
+            bucket.objects.write(f"job/model.ckpt-{step}.index", b"x")
         reader = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", program], text=True, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, cwd=jobs.REPO,
             env=jobs.environment(GCS_STAT_CACHE_MAX_AGE="60", **bucket.environment()))
         with reader:
             for before, after in itertools.permutations((7, 100000)):
-                bucket.write("job/checkpoint", _state(before))
-                bucket.write("job/note", note)
+                bucket.objects.write("job/checkpoint", _state(before))
+                bucket.objects.write("job/note", note)
                 assert _ask(reader, "look") == "remembered"
-                bucket.write("job/checkpoint", _state(after))
+                bucket.objects.write("job/checkpoint", _state(after))
                 assert _ask(reader, "read") == f"{after} {{'reason': 'so'}}"
             reader.stdin.close()
             reader.kill()

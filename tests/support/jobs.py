@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from estimator_trainer.jobs.launcher import fork_server
 
@@ -223,6 +223,11 @@ def wait_for(condition: Callable[[], bool], timeout_secs: float) -> None:
     while not condition():
         assert time.monotonic() < deadline, "timed out"
         time.sleep(0.1)
+
+
+def result(model_dir: pathlib.Path | str) -> dict[str, Any]:
+    """Returns what `result.json` of a model_dir holds."""
+    return json.loads(pathlib.Path(model_dir, "result.json").read_text())
 
 
 def saved_step(model_dir: pathlib.Path) -> int:
