@@ -1,9 +1,9 @@
-"""Notes: the small files through which the tasks of a job tell each other how it stands.
+"""Notes are the small files through which the tasks of a job tell each other how it stands.
 
-A reader may be told a size, or attributes, that were cached: by TensorFlow for Cloud Storage, by
-the kernel for NFS and FUSE. Then a file that grew is cut off and one that shrank fails to be read.
-So all notes have one length, they are read without asking for it, and each has a checksum. A note
-that cannot be read now is as if it were not there yet; whoever waits for it looks again.
+TensorFlow caches the sizes of objects in Cloud Storage, and the kernel the attributes of files on
+NFS and FUSE. A reader that trusts them cuts off a file that grew, and cannot read one that shrank.
+So all notes have one length, are read without asking for it, and each has a checksum. A note that
+cannot be read now counts as not there yet; whoever waits for it looks again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from estimator_trainer import errors
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
 
-# A reason takes at most 300 characters, of at most 12 bytes each.
+# A reason has at most 300 characters, and JSON takes at most 12 bytes for each.
 _BYTES = 4096
 _CHECKSUM = "checksum"
 _LOG_SECS = 30
@@ -56,7 +56,7 @@ def read(path: str) -> dict[str, Any] | None:
         return None
     if not content:
         return None
-    # What is mixed of two notes may be JSON, too.
+    # A mixture of two notes may be JSON, too.
     checksum = content.pop(_CHECKSUM, None)
     return content if checksum == _checksum(content) else None
 

@@ -1,4 +1,4 @@
-"""`evaluate` and `export`: what is done with checkpoints after training, in one process."""
+"""`evaluate` and `export` use checkpoints after training, in one process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     """Evaluates the checkpoints that `config.checkpoint` means.
 
     Returns:
-      The metrics of each, oldest first, `global_step` included.
+      The metrics of each checkpoint, oldest first, `global_step` included.
     """
     paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
@@ -45,7 +45,7 @@ def export(plan: Plan) -> str:
     """Exports a SavedModel from the checkpoint that `config.checkpoint` means.
 
     Returns:
-      Its path, `model_dir/export/manual/TIMESTAMP`.
+      The path of the SavedModel, `model_dir/export/manual/TIMESTAMP`.
     """
     if plan.config.checkpoint == "all":
         raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); export takes one."

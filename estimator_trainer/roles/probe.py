@@ -1,4 +1,4 @@
-"""The probe: what `check` can find out with TensorFlow, by writing, importing and reading."""
+"""The probe finds out what `check` can with TensorFlow, by writing, importing and reading."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def examine(plan: Plan) -> Findings:
 
 
 def _model_dir(plan: Plan) -> Findings:
-    """Writes a mark there, and looks for those of the others, so that all can see who shares it."""
+    """Writes a mark into model_dir, and reads the others' marks, to see which tasks share it."""
     found, folder, task = Findings(), plan.config.model_dir, plan.task
     mark = {"task": task.name, "host": socket.gethostname(), "time": time.time()}
     try:

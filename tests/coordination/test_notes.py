@@ -1,4 +1,4 @@
-"""The small files through which tasks talk: nobody believes half of one, or a size of before."""
+"""Tasks talk through small files, and nobody believes half of one, or a size of before."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
 
 @pytest.fixture(name="evaluation")
 def fixture_evaluation(tmp_path, monkeypatch):
-    """Returns a function that runs the evaluator's loop and returns what it evaluated."""
+    """Returns a function that runs the evaluator's loop and returns the steps it evaluated."""
     evaluated = []
     record = record_lib.EvaluationRecord()
 

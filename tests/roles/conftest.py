@@ -1,4 +1,4 @@
-"""Fixtures of local runs: a command in this process, and modules of a team of users."""
+"""Fixtures of local runs run a command in this process, and write modules as users do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs whose model_dir is in a bucket, a Cloud Storage on this machine: they end as elsewhere."""
+"""Jobs whose model_dir is in a bucket, of a Cloud Storage on this machine, end as elsewhere."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _assert_finished(storage, tasks, status="done"):
 
 
 def _assert_polite(storage):
-    """Asserts that the program's own files are written as a bucket likes it: at once."""
+    """Asserts that the program writes its own files into a bucket at once, and renames none."""
     endings = (".json", ".beat", ".left", ".joined", ".stop", ".new", "job/tasks/")
     own = [request for request in storage.requests
            if request.name.endswith(endings) and request.kind != "fault"]
@@ -119,7 +119,7 @@ def test_early_stopping_asks_no_bucket_without_pause(tmp_path, storage):
 
 
 def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
-    """On records in the bucket, which `convert` put there."""
+    """The records are in the bucket, too; `convert` put them there."""
     ran = jobs.convert("--dataset=digits", f"--data_dir={tmp_path}",
                        "--output=gs://bucket/digits", **storage.environment())
     assert ran.returncode == 0, ran.stderr[-3000:]
@@ -179,7 +179,7 @@ def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files,
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.any_tensorflow
 def test_job_after_job_ends_on_a_slow_storage_with_limits(tmp_path, number):
-    """Half of them with TensorFlow's cache of sizes, which the user may have asked for."""
+    """In half of the jobs TensorFlow caches sizes, which the user may have asked for."""
     kinds = [(dict(chief=1, worker=2, ps=1), []),
              (dict(chief=1, worker=1), ["--train_distribute=multi_worker_mirrored"])]
     counts, extra = kinds[number % 2]

@@ -1,4 +1,4 @@
-"""Local runs, end to end, through the command line's own entry point."""
+"""Local runs train, evaluate and export, through the command line's own entry point."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_terminal_gets_a_progress_bar_with_the_time_left(tmp_path, data_dir):
             stderr=theirs, env=jobs.environment()) as process:
         os.close(theirs)
         shown = b""
-        with contextlib.suppress(OSError):  # Linux's answer when the other end is closed.
+        with contextlib.suppress(OSError):  # Linux answers so when the other end is closed.
             while chunk := os.read(ours, 4096):
                 shown += chunk
     os.close(ours)

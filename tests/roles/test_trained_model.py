@@ -1,4 +1,4 @@
-"""The README's first command, and what is done with the model that it trains."""
+"""The README's first command trains a model that evaluates, predicts and exports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.cluster
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory, data_dir):
-    """The README's first command, in a process of its own: model_dir and what it printed."""
+    """Runs the README's first command in a process; returns model_dir and what was printed."""
     model_dir = tmp_path_factory.mktemp("digits")
     ran = jobs.trainer(f"--model_dir={model_dir}", f"--param=data_dir={data_dir}")
     assert ran.returncode == 0, ran.stderr

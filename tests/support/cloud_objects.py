@@ -1,4 +1,4 @@
-"""The objects of a small Cloud Storage, in memory, and its answers to what TensorFlow asks."""
+"""The objects of a small Cloud Storage lie in memory, and answer what TensorFlow asks."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class CloudObjects:
 
     def _json(self, method: str, path: list[str], query: dict[str, str]
               ) -> tuple[str, str, Answer]:
-        """Answers for b/BUCKET, b/BUCKET/o, b/BUCKET/o/OBJECT and what is below."""
+        """Answers requests for b/BUCKET, b/BUCKET/o, b/BUCKET/o/OBJECT and what is below."""
         bucket, rest = path[0], path[1:]
         if bucket not in self._buckets:
             return "bucket", bucket, Answer.of(
@@ -122,7 +122,7 @@ class CloudObjects:
         return "get", name, Answer.of(200, _facts(objects[name]))
 
     def _media(self, bucket: str, path: str, headers: Any) -> tuple[str, str, Answer]:
-        """Answers for what an object holds, or a range of it."""
+        """Answers requests for what an object holds, or for a range of it."""
         name = path.partition("/")[2]
         found = self._buckets.get(bucket, {}).get(name)
         if found is None:
@@ -139,7 +139,7 @@ class CloudObjects:
 
     def _upload(self, method: str, path: list[str], query: dict[str, str], headers: Any,
                 body: bytes) -> tuple[str, str, Answer]:
-        """Answers for an upload in one request, and for the two or more of a resumable one."""
+        """Answers an upload in one request, and the two or more requests of a resumable one."""
         bucket = path[4]
         if bucket not in self._buckets:
             return "insert", bucket, Answer(404)

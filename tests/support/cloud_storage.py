@@ -1,4 +1,4 @@
-"""A small Google Cloud Storage on this machine, for tests: what TensorFlow asks of it, in memory.
+"""A small Google Cloud Storage on this machine serves tests; it keeps its objects in memory.
 
 TensorFlow's names for it are fixed: https://www.googleapis.com and https://storage.googleapis.com,
 port 443. So this server is also the proxy that `https_proxy` names: a client says CONNECT, and then
@@ -31,7 +31,7 @@ class Request:
     """One request that was answered.
 
     Attributes:
-      at: When it came, a time.monotonic() in seconds.
+      at: The time at which it came, a time.monotonic() in seconds.
       client: The user's name in the client's `https_proxy`.
       kind: "get", "read", "list", "insert", "rewrite", "delete" or "bucket".
       name: The object, or the prefix of a list.
@@ -46,11 +46,11 @@ class Request:
 
 
 class CloudStorage:
-    """The server; it serves while it is entered as a context.
+    """The server serves while it is entered as a context.
 
     Attributes:
       requests: The requests that were answered so far, in order.
-      objects: What the buckets hold.
+      objects: The buckets and what they hold.
     """
 
     def __init__(self, folder: pathlib.Path, buckets: tuple[str, ...] = ("bucket",),
@@ -96,7 +96,7 @@ class CloudStorage:
     def environment(self, client: str = "task") -> dict[str, str]:
         """Returns the variables of a process whose gs:// is this server."""
         proxy = f"http://{client.replace(':', '-')}:x@127.0.0.1:{self._server.server_port}"
-        # gRPC heeds a proxy, too; the tasks of a job talk to each other without.
+        # gRPC heeds a proxy, too; the tasks of a job must talk to each other without one.
         return {"https_proxy": proxy, "no_proxy": "127.0.0.1,localhost", "NO_GCE_CHECK": "true",
                 "CURL_CA_BUNDLE": str(self._ca_path), "GOOGLE_APPLICATION_CREDENTIALS": ""}
 
@@ -116,7 +116,7 @@ class CloudStorage:
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    """One connection: a CONNECT, then TLS, then requests of the JSON and the XML interface."""
+    """One connection takes a CONNECT, then TLS, then requests of the JSON and XML interfaces."""
 
     protocol_version = "HTTP/1.1"
     # An answer's head and body are two packets; without this the second waits for 40 ms.
@@ -157,7 +157,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._answer()
 
     def finish(self) -> None:
-        # The server closes the socket of before TLS.
+        # The server itself closes the socket that was there before TLS.
         super().finish()
         self.connection.close()
 
