@@ -35,12 +35,10 @@ from estimator_trainer import errors
 from estimator_trainer.coordination import stop
 from estimator_trainer.plan import plugins
 from estimator_trainer.steps import ancestry
-from estimator_trainer.steps import sync_replicas
+from estimator_trainer.steps import graph_state
 
 # Why training ended, as in Result.
 REASON = "train_returned_true"
-# Graph collection: what stands for the features in a graph whose batches are fed.
-_BATCH = "estimator_trainer/fed_batch"
 
 
 def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
@@ -68,7 +66,7 @@ def fed_batch() -> tf.Tensor | None:
 
     The input_fn's batches must not be read beside `train`, which has its own or reads them itself.
     """
-    return next(iter(tf.compat.v1.get_collection(_BATCH)), None)
+    return graph_state.FED_BATCH.first()
 
 
 class _Iterations(tf.estimator.SessionRunHook):
@@ -137,7 +135,7 @@ class _Seen:
 def _training(instance: Any, handle: Any, is_chief: bool) -> tf.estimator.EstimatorSpec:
     loss = tf.compat.v1.placeholder_with_default(tf.constant(0.0), [], "seen_loss")
     batch = tf.compat.v1.placeholder_with_default(tf.zeros([0]), [None], "fed_batch")
-    tf.compat.v1.add_to_collection(_BATCH, batch)
+    graph_state.FED_BATCH.add(batch)
     _hand_over([handle, *getattr(handle, "__dict__", {}).values(), *vars(instance).values()])
     init_fn = instance.get_init_fn() if hasattr(instance, "get_init_fn") else None
     return tf.estimator.EstimatorSpec(
@@ -148,16 +146,16 @@ def _training(instance: Any, handle: Any, is_chief: bool) -> tf.estimator.Estima
 
 def _replicas(config: tf.estimator.RunConfig) -> dict[str, Any]:
     """Returns `sync` and `num_replicas`."""
-    asked = tf.compat.v1.get_collection(sync_replicas.OPTIMIZER)
-    return {"sync": bool(asked),
-            "num_replicas": asked[0] if asked else max(config.num_worker_replicas, 1)}
+    asked = graph_state.SYNC_REPLICAS.first()
+    return {"sync": asked is not None,
+            "num_replicas": max(config.num_worker_replicas, 1) if asked is None else asked}
 
 
 def _hand_over(kept: list[Any]) -> None:
     """Puts a SyncReplicasOptimizer where it was asked for."""
     for each in kept:
         if isinstance(each, tf.compat.v1.train.SyncReplicasOptimizer):
-            tf.compat.v1.add_to_collection(sync_replicas.OPTIMIZER, each)
+            graph_state.SYNC_OPTIMIZER.add(each)
             return
 
 

@@ -16,9 +16,9 @@ from estimator_trainer.plan import plugins
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
 from estimator_trainer.steps import batches
-from estimator_trainer.steps import end_of_training
+from estimator_trainer.steps import graph_state
 from estimator_trainer.steps import loop
-from estimator_trainer.steps import progress
+from estimator_trainer.steps import obstacle
 from estimator_trainer.steps import train_op
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
@@ -54,7 +54,7 @@ class _Adapted:
         if mode == tf.estimator.ModeKeys.TRAIN:
             return self._train(features, labels, call)
         spec = call(features, labels)
-        progress.watch(batches.size(features), spec.loss)
+        graph_state.EXAMPLES.add(batches.size(features))
         forward_key = self._config.forward_key
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             return _with_key(spec, forward_key, features[forward_key])
@@ -72,49 +72,35 @@ class _Adapted:
 
     def _train(self, features: Any, labels: Any, call: ModelFn) -> tf.estimator.EstimatorSpec:
         ballot = ballots.ballot() if self._task.is_all_reduce else None
-        specs = []
+        if loop.is_wanted():
+            return self._looped(call, ballot)
+        spec, made = self._step((features, labels), call)
+        if ballot is not None:
+            made = made._replace(counts=ballots.counts(
+                made.is_last, tf.equal(made.examples, 0), ballot))
+        made.make_known()
+        return spec
+
+    def _looped(self, call: ModelFn, ballot: tf.Tensor | None) -> tf.estimator.EstimatorSpec:
+        if self._is_class:
+            raise obstacle.Obstacle("it runs its own iterations")
 
         def step(batch: Any) -> loop.Step:
+            known = obstacle.things()
             spec, made = self._step(batch, call)
-            specs.append(spec)
+            obstacle.check(spec, self._config, known)
             return made
 
-        is_looped = loop.is_wanted()
-        if is_looped:
-            made = self._looped(step, specs, ballot)
-        else:
-            made = step((features, labels))
-            if ballot is not None:
-                made = made._replace(counts=ballots.counts(
-                    made.is_last, tf.equal(made.examples, 0), ballot))
-        if specs:  # Of a loop, in one replica only.
-            progress.watch(made.examples, made.loss)
-        end_of_training.watch(made)
-        if not is_looped:
-            return specs[0]
+        made = loop.build(step, self._config, self._task.num_trainers, ballot)
         # The Estimator adds up the losses of all replicas. What else a spec holds is for other
-        # modes, and inside the loop, which one replica makes.
+        # modes, or hooks, which a loop cannot have.
         return tf.estimator.EstimatorSpec(
             tf.estimator.ModeKeys.TRAIN, train_op=made.train_op,
             loss=made.loss / tf.distribute.get_strategy().num_replicas_in_sync,
-            scaffold=specs[0].scaffold if specs else None)
+            scaffold=made.scaffold)
 
-    def _looped(self, step: Callable[[Any], loop.Step],
-                specs: list[tf.estimator.EstimatorSpec],
-                ballot: tf.Tensor | None) -> loop.Step:
-        if self._is_class:
-            raise loop.Obstacle("it runs its own iterations")
-
-        def checked(batch: Any) -> loop.Step:
-            known = loop.things()
-            made = step(batch)
-            loop.check(specs[-1], self._config, known)
-            return made
-
-        return loop.build(checked, self._config, self._task.num_trainers, ballot)
-
-    def _step(self, batch: Any,
-              call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
+    def _step(self, batch: Any, call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
+        """Makes a replica's step with a batch as the adapted input_fn yields it."""
         marked, labels = batch if isinstance(batch, tuple) else (batch, None)
         features, is_last = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.IS_LAST]
         train_op.ask(self._config, self._task)
@@ -122,8 +108,8 @@ class _Adapted:
         fed_batch = model_class.fed_batch()
         if fed_batch is not None:
             features, is_last = fed_batch, tf.constant(False)
-        examples = batches.size(features)
-        return spec, loop.Step(spec.train_op, spec.loss, is_last, examples)
+        return spec, loop.Step(spec.train_op, spec.loss, is_last, batches.size(features),
+                               scaffold=spec.scaffold)
 
 
 def _placed(device: str) -> ContextManager[Any]:

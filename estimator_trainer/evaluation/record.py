@@ -8,7 +8,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer.steps import progress
+from estimator_trainer.steps import graph_state
 
 
 class EvaluationRecord(tf.estimator.Exporter):
@@ -61,7 +61,7 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
         self._on_batch = on_batch
 
     def begin(self) -> None:
-        self._fetch = tf.add_n(tf.compat.v1.get_collection(progress.EXAMPLES))
+        self._fetch = tf.add_n(graph_state.EXAMPLES.all())
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         self._on_batch()

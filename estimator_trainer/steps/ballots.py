@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-# Graph collections, one entry a replica.
-BALLOTS, COUNTS = "estimator_trainer/ballots", "estimator_trainer/counts"
+from estimator_trainer.steps import graph_state
 
 
 def ballot() -> tf.Tensor:
-    """Returns what a trainer of an all-reduce feeds with 1 to ask all of them to end."""
+    """Returns the placeholder that a trainer feeds with 1 to ask all trainers to end."""
     made = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
-    tf.compat.v1.add_to_collection(BALLOTS, made)
+    graph_state.BALLOTS.add(made)
     return made
 
 

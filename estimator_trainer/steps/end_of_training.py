@@ -17,35 +17,19 @@ from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import ballots
-from estimator_trainer.steps import loop
-from estimator_trainer.steps import sync_replicas
+from estimator_trainer.steps import graph_state
 from estimator_trainer.steps.global_step import StepCount
-from estimator_trainer.steps.loop import Step
 from estimator_trainer.steps.pace import Pace
 
 # The reason, where another trainer's ballot alone tells of it.
 ASKED_BY_ANOTHER = "asked by another"
-# Graph collections, one entry a replica.
-_IS_LAST = "estimator_trainer/is_last"
-_TRAIN_OPS = "estimator_trainer/train_ops"
 # How TensorFlow says, in any kind of error, that not this process is to blame.
 _BROKEN = "Collective ops is aborted"
-# Of the train op of a model_fn: how many session runs one global step takes; 1 if it is empty.
-_RUNS_PER_STEP = "runs_per_step"
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
             " batches than there are trainers, or ends at another step in each. Give it more data,"
             " smaller batches, fewer trainers, or .repeat() and --train_steps.")
 _POLL_SECS = 0.2
 _LOG_SECS = 10.0
-
-
-def watch(made: Step) -> None:
-    """Makes a replica's step known to the hook of the current graph."""
-    tf.compat.v1.add_to_collection(_IS_LAST, made.is_last)
-    tf.compat.v1.add_to_collection(_TRAIN_OPS, made.train_op)
-    if made.counts is not None:
-        tf.compat.v1.add_to_collection(ballots.COUNTS, made.counts)
 
 
 def is_of_another_trainer(error: tf.errors.OpError) -> bool:
@@ -88,24 +72,23 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._stop.ends(tf.compat.v1.get_default_graph())
         self._global_step = tf.compat.v1.train.get_global_step()
         # Read after the step, not beside it: a trainer must not miss that the goal is reached.
-        with tf.control_dependencies(_collected(_TRAIN_OPS)):
+        with tf.control_dependencies(graph_state.TRAIN_OPS.all()):
             step = tf.identity(self._global_step.read_value())
         self._fetches = {"step": step,
-                         "is_last": tf.reduce_any(tf.stack(_collected(_IS_LAST)))}
-        self._count.runs_per_step = max(_collected(_RUNS_PER_STEP), default=1)
-        self._steps = _collected(loop.STEPS)
-        if self._steps:
-            self._fetches["made"] = _collected(loop.MADE)[0]
-            self._fetches["waited_secs"] = _collected(loop.WAITED)[0]
-        self._ballots = _collected(ballots.BALLOTS)
-        if self._ballots:
-            self._fetches["counts"] = _collected(ballots.COUNTS)[0]
+                         "is_last": tf.reduce_any(tf.stack(graph_state.IS_LAST.all()))}
+        self._count.runs_per_step = max(graph_state.RUNS_PER_STEP.all(), default=1)
+        self._steps, self._ballot = graph_state.STEPS.first(), graph_state.BALLOTS.first()
+        if self._steps is not None:
+            self._fetches["made"] = graph_state.MADE.first()
+            self._fetches["waited_secs"] = graph_state.WAITED.first()
+        if self._ballot is not None:
+            self._fetches["counts"] = graph_state.COUNTS.first()
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         if self._task.is_all_reduce and self._has_stepped:
             self._watchdog.wait_for_end()
         # Of hooks that began after this one.
-        self._wake = session.graph.get_collection(sync_replicas.WAKE)
+        self._wake = graph_state.WAKE.all(session.graph)
         self.step = int(session.run(self._global_step))
         self._count.start(self.step)
         self.pace.start(self.step)
@@ -113,9 +96,9 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._watchdog.tick()
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
-        feed = {self._ballots[0]: 1} if self._ballots and self._stop.request else {}
-        if self._steps:
-            feed[self._steps[0]] = self.pace.plan(self.step)
+        feed = {self._ballot: 1} if self._ballot is not None and self._stop.request else {}
+        if self._steps is not None:
+            feed[self._steps] = self.pace.plan(self.step)
         return tf.estimator.SessionRunArgs(self._fetches, feed)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -125,7 +108,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._stop.check_failure()
         made = int(values.get("made", 1))
         self._count.check(self.step, made)
-        if self._steps:
+        if self._steps is not None:
             self.pace.made(made, float(values["waited_secs"]))
         self.reason = self.reason or self._why_to_end(values)
         if self.reason:
@@ -151,7 +134,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def _why_to_end(self, values: dict[str, Any]) -> str:
         request = self._stop.request
-        if self._ballots:
+        if self._ballot is not None:
             last, empty, asked = (int(count) for count in values["counts"])
             if empty:
                 raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
@@ -229,7 +212,3 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         elif self._is_asynchronous and goal and self.step > goal:
             logging.info("stopped at step %d (target %d, %d asynchronous trainers)", self.step,
                          goal, self._task.num_trainers)
-
-
-def _collected(name: str) -> list[Any]:
-    return list(tf.compat.v1.get_collection(name))

@@ -6,7 +6,7 @@ processes take part in it.
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
 
@@ -15,30 +15,20 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import feed
-
-# Graph collections: the placeholder of how many steps a session run makes, how many it made, and
-# for how many seconds of it they waited for a batch.
-STEPS, MADE, WAITED = (f"estimator_trainer/{name}" for name in ("steps", "made", "waited"))
-_DATASET = "estimator_trainer/dataset"
-# TensorFlow's own: the op that its hooks read the global step with (training_util.py).
-_STEP_READ = "global_step_read_op_cache"
-_LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
-
-
-class Obstacle(Exception):
-    """Why the steps of a model cannot, or had better not, be looped over."""
+from estimator_trainer.steps import graph_state
+from estimator_trainer.steps.obstacle import Obstacle
 
 
 class Step(NamedTuple):
-    """What a step gives, or the last step of a loop.
+    """A training step, or a loop over steps, of which it tells the last.
 
     Attributes:
-      train_op: What makes it.
-      loss: Its loss, a scalar.
-      is_last: Whether the input ends with its batch, a bool scalar.
-      examples: Of its batch, an int64 scalar; of a loop, their mean.
-      counts: Of the trainers, who make it together, see `ballots.counts`; None for a trainer by
-        itself.
+      train_op: The operation that makes the step, or all steps of the loop.
+      loss: The loss, a float scalar.
+      is_last: Whether the input ends with the batch, a bool scalar.
+      examples: Number of examples in the batch, an int64 scalar; for a loop, the mean per step.
+      counts: What `ballots.counts` returns, where the trainers make a step together; else None.
+      scaffold: The Scaffold of the model; None in a replica that leaves the loop to another one.
     """
 
     train_op: Any
@@ -46,6 +36,16 @@ class Step(NamedTuple):
     is_last: tf.Tensor
     examples: tf.Tensor
     counts: tf.Tensor | None = None
+    scaffold: tf.compat.v1.train.Scaffold | None = None
+
+    def make_known(self) -> None:
+        """Leaves in the current graph what the hooks ask of each session run."""
+        graph_state.TRAIN_OPS.add(self.train_op)
+        graph_state.LOSSES.add(self.loss)
+        graph_state.IS_LAST.add(self.is_last)
+        graph_state.EXAMPLES.add(self.examples)
+        if self.counts is not None:
+            graph_state.COUNTS.add(self.counts)
 
 
 class _State(NamedTuple):
@@ -67,98 +67,106 @@ def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
     Returns:
       A dataset of the same elements, and of none of them: what the Estimator gets to iterate.
     """
-    tf.compat.v1.get_collection_ref(_DATASET)[:] = [dataset]
+    graph_state.DATASET.put(dataset)
     return dataset.take(0)
 
 
 def is_wanted() -> bool:
     """Returns whether the current graph holds a training set to loop over."""
-    return bool(tf.compat.v1.get_collection(_DATASET))
+    return bool(graph_state.DATASET.all())
 
 
 def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
           ballot: tf.Tensor | None) -> Step:
-    """Builds the loop, in one replica for all of this process.
+    """Builds the loop, in one replica for all of this process, and makes it known to the hooks.
 
     Args:
       step: Makes a replica's step with an element of the dataset.
-      config: Tells `max_steps`.
-      num_trainers: How many train.
-      ballot: By which they agree to end (ballots.py) if they make each step together, or None.
+      config: The settings; `max_steps` ends the loop.
+      num_trainers: How many processes train.
+      ballot: The placeholder by which they agree to end (ballots.py) if they make each step
+        together, or None.
 
     Raises:
       Obstacle: if a step cannot be made in a loop.
     """
-    [dataset] = tf.compat.v1.get_collection_ref(_DATASET)
+    [dataset] = graph_state.DATASET.all()
     steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
     # Each has timed its own steps, and all must make as many.
     agreed = (steps,) if ballot is None else ballots.agree(
         steps, not batches.is_endless(dataset), ballot, num_trainers)
+    loop = _Loop(step, config.max_steps)
 
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
-        tf.compat.v1.add_to_collection(STEPS, steps)
+        graph_state.STEPS.add(steps)
         agreed = [strategy.experimental_local_results(each)[0] for each in per_replica]
         try:
-            return _build(strategy, step, agreed, config.max_steps)
+            return loop.build(strategy, *agreed)
         except (Obstacle, errors.TrainerError):
             raise
         except Exception as error:
             # Of the loop or of the model; the same step by itself, which is tried next, will tell.
             raise Obstacle(f"in a loop it raises {type(error).__name__}: {error}") from error
 
-    return tf.distribute.get_replica_context().merge_call(build_for_all, args=agreed)
+    made: Step = tf.distribute.get_replica_context().merge_call(build_for_all, args=agreed)
+    return made._replace(scaffold=loop.scaffold)
 
 
-def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
-          known: dict[str, int]) -> None:
-    """Looks at a step made in the loop.
+class _Loop:
+    """The loop of one process; each replica has an object, and the first one's is built.
 
-    Args:
-      spec: Of the step.
-      config: Whether the user asks for a loop.
-      known: What `things` said before it was made.
-
-    Raises:
-      Obstacle: if there is one.
+    Attributes:
+      scaffold: The Scaffold of the model; None until the loop is built.
     """
-    if spec.training_hooks or spec.training_chief_hooks:
-        raise Obstacle("its EstimatorSpec has training hooks, which are called once a session run")
-    new = things()
-    for name, count in new.items():
-        if count > known[name]:
-            raise Obstacle(f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
-    operations = tf.compat.v1.get_default_graph().get_operations()
-    large = {op.type for op in operations} & _LARGE_SUMMARIES
-    if large and not config.steps_per_loop:
-        raise Obstacle(
-            f"it has summaries ({', '.join(sorted(large))}) that each step would compute")
 
+    def __init__(self, step: Callable[[Any], Step], max_steps: int | None):
+        """Makes the loop of a replica's `step`, which ends at the global step `max_steps`."""
+        self._step, self._max_steps = step, max_steps
+        self.scaffold: tf.compat.v1.train.Scaffold | None = None
 
-def things() -> dict[str, int]:
-    """Returns how many there are of what cannot be made in a loop."""
-    keys = tf.compat.v1.GraphKeys
-    return {name: len(tf.compat.v1.get_collection(name)) for name in (
-        keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS)}
+    def build(self, strategy: tf.distribute.Strategy, steps: tf.Tensor,
+              *together: tf.Tensor) -> Step:
+        """Builds the loop of `steps` steps; `together` is what else `ballots.agree` returns."""
+        self._strategy, self._steps, self._together = strategy, steps, together
+        dataset = graph_state.DATASET.take()
+        assert dataset is not None
+        self._source = feed.build(strategy, dataset)
+        # TensorFlow's hooks take the step that they fetch for the one before the run.
+        with tf.control_dependencies(graph_state.STEP_READ.all()):
+            zero = tf.identity(tf.constant(0, tf.int64))
+        first, waited_secs = self._source.first()
+        start = _State(zero, tf.constant(-1, tf.int64), tf.constant(False),
+                       tf.zeros([3], tf.int32), tf.constant(0.0), zero, waited_secs,
+                       tf.constant(b""))
+        shapes = _State(*(tensor.shape for tensor in start)), self._source.shapes
+        end, _ = tf.while_loop(self._goes_on, self._body, (start, first), shapes,
+                               parallel_iterations=1)
+        _leave_out_inner_ops()
+        graph_state.MADE.add(end.count)
+        graph_state.WAITED.add(end.waited_secs)
+        tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, end.summary)
+        made = Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
+                    end.counts if together else None)
+        made.make_known()
+        return made
 
+    def _goes_on(self, state: _State, carried: Any) -> tf.Tensor:
+        is_ending = tf.reduce_any(state.counts > 0) if self._together else state.is_last
+        goes = tf.logical_and(state.count < self._steps, tf.logical_not(is_ending))
+        # Another trainer may have made the last one.
+        return (tf.logical_and(goes, state.global_step < self._max_steps) if self._max_steps
+                else goes)
 
-def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step],
-           agreed: Sequence[tf.Tensor], max_steps: int | None) -> Step:
-    """Builds the loop; `agreed` is what `ballots.agree` returns, or the steps alone."""
-    source = feed.build(strategy, _taken())
-    steps, *together = agreed
-
-    def body(state: _State, carried: Any) -> tuple[_State, Any]:
-        batch, waited_secs = source.batch(carried)
-        made = strategy.extended.call_for_each_replica(step, args=(batch,))
-        train_ops, losses, lasts, examples = (
-            strategy.experimental_local_results(each) for each in made[:-1])
+    def _body(self, state: _State, carried: Any) -> tuple[_State, Any]:
+        batch, waited_secs = self._source.batch(carried)
+        train_ops, losses, lasts, examples = self._made_in_replicas(batch)
         is_last = tf.reduce_any(tf.stack(lasts))
-        counts = (_counts(strategy, is_last, tf.reduce_any(tf.equal(examples, 0)), *together)
-                  if together else state.counts)
+        counts = (_counts(self._strategy, is_last, tf.reduce_any(tf.equal(examples, 0)),
+                          *self._together) if self._together else state.counts)
         with tf.control_dependencies(train_ops):
             done = tf.timestamp()
-        following, late_secs = source.following(
-            carried, tf.logical_and(state.count + 1 < steps, tf.logical_not(is_last)), done)
+        following, late_secs = self._source.following(
+            carried, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
         # The next step must not begin before.
         with tf.control_dependencies(train_ops):
             return _State(
@@ -169,38 +177,14 @@ def _build(strategy: tf.distribute.Strategy, step: Callable[[Any], Step],
                 state.examples + tf.add_n(examples),
                 state.waited_secs + waited_secs + late_secs, _merged_summaries()), following
 
-    def goes_on(state: _State, carried: Any) -> tf.Tensor:
-        is_ending = tf.reduce_any(state.counts > 0) if together else state.is_last
-        goes = tf.logical_and(state.count < steps, tf.logical_not(is_ending))
-        # Another trainer may have made the last one.
-        return tf.logical_and(goes, state.global_step < max_steps) if max_steps else goes
-
-    # TensorFlow's hooks take the step that they fetch for the one before the run.
-    with tf.control_dependencies(tf.compat.v1.get_collection(_STEP_READ)):
-        zero = tf.identity(tf.constant(0, tf.int64))
-    first, waited_secs = source.first()
-    start = _State(zero, tf.constant(-1, tf.int64), tf.constant(False), tf.zeros([3], tf.int32),
-                   tf.constant(0.0), zero, waited_secs, tf.constant(b""))
-    shapes = _State(*(tensor.shape for tensor in start)), source.shapes
-    end, _ = tf.while_loop(goes_on, body, (start, first), shapes, parallel_iterations=1)
-    _leave_out_inner_ops()
-    _make_known(end)
-    return Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
-                end.counts if together else None)
-
-
-def _make_known(end: _State) -> None:
-    """Puts into collections what the hooks of the current graph are to know of a session run."""
-    for name, value in ((MADE, end.count), (WAITED, end.waited_secs),
-                        (tf.compat.v1.GraphKeys.SUMMARIES, end.summary)):
-        tf.compat.v1.add_to_collection(name, value)
-
-
-def _taken() -> tf.data.Dataset:
-    """Returns the training set, and forgets it: a checkpoint's graph could not hold it."""
-    [dataset] = tf.compat.v1.get_collection_ref(_DATASET)
-    tf.compat.v1.get_collection_ref(_DATASET).clear()
-    return dataset
+    def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
+        """Returns the train ops, losses, ends and batch sizes of a step, one of each a replica."""
+        made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
+        if self.scaffold is None:
+            # The body can hand on nothing but tensors.
+            self.scaffold = self._strategy.experimental_local_results(made.scaffold)[0]
+        return [self._strategy.experimental_local_results(each) for each in (
+            made.train_op, made.loss, made.is_last, made.examples)]
 
 
 def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.Tensor,

@@ -12,22 +12,13 @@ import tensorflow as tf
 from estimator_trainer import logs
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import graph_state
 from estimator_trainer.steps.pace import Pace
 
-# Graph collections, one entry a replica; a hook sees no other way what model_fn was given.
-EXAMPLES = "estimator_trainer/examples"
-_LOSSES = "estimator_trainer/losses"
 _BAR_WIDTH = 24
 _BAR_SECS = 0.2
 # With the input ready in time, a batch takes some microseconds to come.
 _MUCH_WAITING = 0.1
-
-
-def watch(examples: tf.Tensor, loss: tf.Tensor | None) -> None:
-    """Makes a replica's batch size and loss known to the hooks of the current graph."""
-    tf.compat.v1.add_to_collection(EXAMPLES, examples)
-    if loss is not None:
-        tf.compat.v1.add_to_collection(_LOSSES, loss)
 
 
 class TrainingProgress(tf.estimator.SessionRunHook):
@@ -58,10 +49,10 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._is_terminal = sys.stderr.isatty()
 
     def begin(self) -> None:
-        losses = [tf.cast(loss, tf.float32) for loss in _collected(_LOSSES)]
+        losses = [tf.cast(loss, tf.float32) for loss in graph_state.LOSSES.all()]
         self._global_step = tf.identity(tf.compat.v1.train.get_global_step())
         self._fetches = {"loss": tf.add_n(losses) / len(losses),
-                         "examples": tf.add_n(_collected(EXAMPLES))}
+                         "examples": tf.add_n(graph_state.EXAMPLES.all())}
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         self.step = int(session.run(self._global_step))
@@ -164,7 +155,3 @@ class SavingListener(tf.estimator.CheckpointSaverListener):
     def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
         if self._evaluates:
             self._progress.pause()
-
-
-def _collected(name: str) -> list[tf.Tensor]:
-    return list(tf.compat.v1.get_collection(name))

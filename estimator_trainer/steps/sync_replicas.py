@@ -12,11 +12,7 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
-# Graph collection, as of model_fns: how many gradients a step is to take, and trainers; then the
-# optimizer that does it.
-OPTIMIZER = "sync_replicas"
-# Graph collection: what lets trainers go on that wait for a step to complete.
-WAKE = "estimator_trainer/wake"
+from estimator_trainer.steps import graph_state
 
 
 class SyncReplicasHook(tf.estimator.SessionRunHook):
@@ -38,8 +34,7 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
     def begin(self) -> None:
         # The Estimator waits for the variables already; unused, this would be logged as an error.
         self._optimizer.ready_for_local_init_op.mark_used()
-        tf.compat.v1.add_to_collection(
-            WAKE, self._optimizer.get_init_tokens_op(self._num_trainers))
+        graph_state.WAKE.add(self._optimizer.get_init_tokens_op(self._num_trainers))
         if self._is_chief:
             [self._complete_step] = self._optimizer.get_chief_queue_runner().enqueue_ops
             self._start = self._optimizer.chief_init_op

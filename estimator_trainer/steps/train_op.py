@@ -1,7 +1,7 @@
 """What the program asks of a model_fn's train op, and adds to it.
 
-A model_fn is asked through graph collections, whose names are those of
-`model_fns/training/update.py`: it finds what is wanted and puts the optimizer that does it there.
+A model_fn is asked through graph collections (`graph_state.CONTRACT`): it finds there what is
+wanted, and puts there what does it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ancestry
+from estimator_trainer.steps import graph_state
 from estimator_trainer.steps import sync_replicas
 
-_LOSS_SCALE, _LOSS_SCALED = "loss_scale", "loss_scaled"
 _UNABLE = ("{}; model_fn {!r} does not do it. Expected a train op of model_fns.training. For"
            " example: return model_fns.training.update.spec(loss, params)")
 _STATISTICS = re.compile(r"/moving_(mean|variance)(_\d+)?(/replica_\d+)?$")
@@ -27,11 +27,10 @@ _ASSIGNMENTS = ("AssignSubVariableOp", "AssignAddVariableOp", "AssignSub", "Assi
 
 def ask(config: TrainerConfig, task: TaskConfig) -> None:
     """Makes known in the current graph what a train op made from now on is to do."""
-    wanted = {sync_replicas.OPTIMIZER: [config.sync_replicas, task.num_trainers],
-              _LOSS_SCALE: [1] if config.mixed_precision == "float16" else [0]}
-    for name, values in wanted.items():
-        if values[0]:
-            tf.compat.v1.get_collection_ref(name)[:] = values
+    if config.sync_replicas:
+        graph_state.SYNC_REPLICAS.put(config.sync_replicas, task.num_trainers)
+    if config.mixed_precision == "float16":
+        graph_state.LOSS_SCALE.put(1)
 
 
 def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
@@ -41,7 +40,7 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
     Raises:
       ConfigError: if the model_fn does not do what it was asked for.
     """
-    if config.mixed_precision == "float16" and not tf.compat.v1.get_collection(_LOSS_SCALED):
+    if config.mixed_precision == "float16" and not graph_state.LOSS_SCALED.all():
         raise errors.ConfigError(_UNABLE.format(
             "mixed_precision is 'float16' (from --mixed_precision), and gradients of 16 bit vanish"
             " unless the loss is scaled", config.model_fn))
@@ -57,13 +56,12 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
 
 
 def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOptimizer:
-    found = tf.compat.v1.get_collection_ref(sync_replicas.OPTIMIZER)
-    if not isinstance(found[-1], tf.compat.v1.train.SyncReplicasOptimizer):
+    found = graph_state.SYNC_OPTIMIZER.take()
+    if not isinstance(found, tf.compat.v1.train.SyncReplicasOptimizer):
         raise errors.ConfigError(_UNABLE.format(
             f"sync_replicas is {config.sync_replicas} (from --sync_replicas), which is up to the"
             " optimizer", config.model_fn))
-    # The graph in a checkpoint could not hold it.
-    return found.pop()
+    return found
 
 
 def _left_out_updates(train_op: Any) -> list[tf.Operation]:

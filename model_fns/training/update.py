@@ -22,7 +22,8 @@ DEFAULT_PARAMS = {
 }
 # Graph collections, through which the program asks for what its flags say, and learns that it is
 # done; a model_fn with a train op of its own may answer too.
-SYNC_REPLICAS = "sync_replicas"  # gradients that a step takes, trainers; then the optimizer
+SYNC_REPLICAS = "sync_replicas"  # gradients that a step takes, and trainers, if it is wanted
+SYNC_OPTIMIZER = "sync_replicas_optimizer"  # the SyncReplicasOptimizer that does it
 LOSS_SCALE, LOSS_SCALED = "loss_scale", "loss_scaled"  # 1 if wanted, 1 if done
 RUNS_PER_STEP = "runs_per_step"  # session runs that one global step takes
 _NO_GROWTH = 2**31 - 1
@@ -56,7 +57,7 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
 
 def _optimizer(params: dict[str, Any], rate: tf.Tensor) -> optimizers.Optimizer:
     """Returns the optimizer within all wrappers asked for; the outermost comes first."""
-    request = tf.compat.v1.get_collection_ref(SYNC_REPLICAS)
+    request = tf.compat.v1.get_collection(SYNC_REPLICAS)
     optimizer = optimizers.by_name(params, rate)
     if params["clip_norm"]:
         optimizer = optimizers.Clipping(optimizer, params["clip_norm"])
@@ -67,7 +68,7 @@ def _optimizer(params: dict[str, Any], rate: tf.Tensor) -> optimizers.Optimizer:
     if request:
         _refuse_with_sync(params, loss_scale)
         optimizer = tf.compat.v1.train.SyncReplicasOptimizer(optimizer, *request)
-        request.append(optimizer)
+        tf.compat.v1.add_to_collection(SYNC_OPTIMIZER, optimizer)
     elif loss_scale:
         optimizer = tf.compat.v1.train.experimental.MixedPrecisionLossScaleOptimizer(
             optimizer, loss_scale)

@@ -130,8 +130,8 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
                                          mock.Mock(spec=Watchdog), None)
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         global_step = tf.compat.v1.train.create_global_step()
-        end_of_training.watch(loop.Step(
-            global_step.assign(step), tf.constant(0.0), tf.constant(False), tf.constant(2), None))
+        loop.Step(global_step.assign(step), tf.constant(0.0), tf.constant(False),
+                  tf.constant(2)).make_known()
         hook.begin()
         session.run(global_step.assign(step))
         hook.end(session)
