@@ -1,4 +1,4 @@
-"""Fixtures: no test sees another's environment, or the user's data."""
+"""Fixtures see to it that no test sees another's environment, or the user's data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from estimator_trainer import tensorflow_import
 from tests.support import jobs
 
-# By -m: about how long the tests take on two quiet cores.
+# About how long the tests take on two quiet cores, by what -m selects.
 _DURATIONS = {"not soak": "8 minutes", "not cluster": "1 minute", "soak": "12 minutes"}
 
 
@@ -50,11 +50,11 @@ def _no_process_after() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """A TFDS data_dir for the whole session, prepared by whoever comes first."""
+    """Returns a TFDS data_dir for the whole session; who comes first prepares it."""
     return tmp_path_factory.mktemp("tfds")
 
 
 @pytest.fixture
 def own_folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test runs in an empty folder."""
+    """Runs the test in an empty folder."""
     monkeypatch.chdir(tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import tensorflow as tf
@@ -13,8 +12,6 @@ from estimator_trainer.compat import estimator_training
 from estimator_trainer.compat import legacy_keras
 from estimator_trainer.compat import private_api
 from estimator_trainer.compat import removed_tpu
-
-_API = "tensorflow_estimator.python.estimator.api"
 
 # `tf.compat.v1` and `tensorflow.compat.v1` can be two module objects, and each has both again.
 _V1_NAMESPACES = (tf.compat.v1, tf_v1, tf.compat.v1.compat.v1, tf.compat.v2.compat.v1)
@@ -29,8 +26,7 @@ def bind() -> None:
                               estimator_training)
     removed_tpu.supply(tf)
 
-    v1_api = importlib.import_module(f"{_API}._v1.estimator")
-    v2_api = importlib.import_module(f"{_API}._v2.estimator")
+    v1_api, v2_api = private_api.estimator_api("_v1"), private_api.estimator_api("_v2")
     for namespace in _V1_NAMESPACES:
         namespace.estimator = v1_api
     for namespace in _V2_NAMESPACES:

@@ -1,9 +1,10 @@
-"""Every private name of TensorFlow that this package touches, with the reason.
+"""Every private name of TensorFlow that estimator_trainer touches, with the reason.
 
 USED must exist; a new TensorFlow that moves one of them gets a sentence with its name, from
-`tests/test_compat.py` before a release, from a ConfigError after it. SUPPLIED is what
+`tests/compat/test_private_api.py` before a release, from a ConfigError after it. ATTRIBUTES are
+those of objects of Estimator, which `estimator_training.py` reads and sets. SUPPLIED is what
 tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given
-TensorFlow still has stays as it is.
+TensorFlow still has stays as it is. Methods that are replaced are in `estimator/upstream.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _COORDINATOR = "tensorflow.python.distribute.distribute_coordinator"
 _CONTEXT = "tensorflow.python.distribute.distribute_coordinator_context"
 _EXPORT = "tensorflow.python.util.tf_export"
 _ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
+_API = "tensorflow_estimator.python.estimator.api"
+_STEP = "tensorflow.python.training.training_util"
 
 USED = {
     f"{_COORDINATOR}.run_distribute_coordinator": "starts the server of a task and its work",
@@ -29,6 +32,36 @@ USED = {
     f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
     f"{_ESTIMATOR}._write_dict_to_summary": "logs an evaluation, and writes its events",
     f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
+    f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
+    f"{_API}._v2.estimator": "the public names of `tf.estimator`",
+    f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
+}
+# By class. Estimator has no public way to say that a copy is to do another task's work.
+ATTRIBUTES = {
+    "RunConfig": {
+        "_experimental_distribute": "the DistributeConfig that the user gave",
+        "_train_distribute": "the strategy of training, configured for the task",
+        "_eval_distribute": "the strategy of evaluation, configured for the task",
+        "_distribute_coordinator_mode": "whether the coordinator is still to run",
+        "_init_distributed_setting_from_environment_var": "takes role and cluster from TF_CONFIG",
+        "_maybe_overwrite_session_config_for_distributed_training": "sets the device filters",
+        "_cluster_spec": "the cluster",
+        "_task_type": "the role",
+        "_task_id": "the index within the role",
+        "_is_chief": "whether the task saves checkpoints",
+        "_master": "the server that a session of training runs on",
+        "_evaluation_master": "the server that a session of evaluation runs on",
+        "_session_config": "the ConfigProto of each session",
+        "_num_ps_replicas": "number of ps",
+        "_num_worker_replicas": "number of trainers",
+        "_global_id_in_cluster": "the number of the task among all",
+    },
+    "Estimator": {
+        "_config": "the RunConfig itself; `config` returns a copy",
+        "_session_config": "the ConfigProto of each session",
+        "_train_distribution": "the strategy of training, as the Estimator took it",
+        "_eval_distribution": "the strategy of evaluation, as the Estimator took it",
+    },
 }
 OPTIONAL = {
     "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
@@ -40,7 +73,8 @@ SUPPLIED = {
     "tensorflow.python.tpu.session_support": "imported by TPUEstimator",
     f"{_EXPORT}.ESTIMATOR_API_NAME": "read by the decorator of Estimator's public names",
 }
-# The graph collection of the op that TensorFlow's hooks read the global step with.
+# The value of GLOBAL_STEP_READ_KEY: the graph collection of the op that TensorFlow's hooks read the
+# global step with.
 STEP_READ = "global_step_read_op_cache"
 
 
@@ -52,14 +86,21 @@ class _ExportNames(NamedTuple):
 
 
 def use(name: str) -> Any:
-    """Returns the object of a dotted name in USED."""
+    """Returns the object, or the module, of a dotted name in USED."""
     module_name, _, attribute = name.rpartition(".")
     try:
-        return getattr(importlib.import_module(module_name), attribute)
+        module = importlib.import_module(module_name)
+        return getattr(module, attribute) if hasattr(module, attribute) else (
+            importlib.import_module(name))
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"TensorFlow {sys.modules['tensorflow'].__version__} (installed) no "
                           f"longer has {name} ({USED[name]}); expected a version that "
                           "estimator_trainer was tested on, see README.md") from error
+
+
+def estimator_api(version: str) -> Any:
+    """Returns the module of Estimator's public names; `version` is "_v1" or "_v2"."""
+    return use(f"{_API}.{version}.estimator")
 
 
 def coordinator_mode() -> Any:

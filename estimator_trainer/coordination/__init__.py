@@ -1,1 +1,1 @@
-"""Coordination: what the tasks of a job tell each other, through files in model_dir."""
+"""Coordination is what the tasks of a job tell each other, through files in model_dir."""

@@ -1,4 +1,4 @@
-"""What model_dir holds: the checkpoints, which is meant, the best one; and the result."""
+"""The checkpoints of a model_dir: the latest, the best, those that the user means; the result."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Best:
     """The best checkpoint so far, as `model_dir/best.json` holds it.
 
     Attributes:
-      metric: The metric that decided.
-      value: Its value.
-      step: The global step.
-      export: Path of its export.
+      metric: The name of the metric that decided.
+      value: The value of that metric.
+      step: The checkpoint's global step.
+      export: Path of the SavedModel that was exported from the checkpoint.
     """
 
     metric: str
@@ -49,14 +49,14 @@ class Best:
 def latest(model_dir: str, known: str = "") -> str:
     """Returns the path of the latest checkpoint; "" if there is none, or none can be read now.
 
-    `tf.train.latest_checkpoint` takes as many bytes of the file `checkpoint` as a size says that
-    may be cached, and lists all of model_dir.
+    `tf.train.latest_checkpoint` reads as many bytes of the file `checkpoint` as its cached size
+    says, and lists all of model_dir.
 
     Args:
-      model_dir: Where to look.
-      known: A checkpoint that is known to have been there; it is not looked for again.
+      model_dir: The directory of the checkpoints.
+      known: A checkpoint that was found before; it is not looked for again.
     """
-    # TensorFlow's public names have this type of message, but not its name.
+    # The type of this message has no public name in TensorFlow; its maker has one.
     state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any")
     state.Clear()
     for _ in range(_TRIES):
@@ -71,7 +71,8 @@ def latest(model_dir: str, known: str = "") -> str:
                                         tf.io.gfile.exists(path))
             return path if is_there else ""
         except (text_format.ParseError, tf.errors.OpError) as error:
-            logging.warning("cannot read the file %s of %s now: %s", _STATE_FILE, model_dir, error)
+            logging.warning("cannot read the file %s of %s now: %s", _STATE_FILE, model_dir,
+                            errors.first_line(error))
             time.sleep(_TRY_SECS)
     return ""
 
@@ -84,7 +85,7 @@ def latest_step(model_dir: str) -> int:
 def fall_back(model_dir: str) -> None:
     """Makes the newest checkpoint that is whole the latest, if the latest is not.
 
-    A process killed while it saved, or a full disk, leaves part of one.
+    A process killed while it saved, or a full disk, leaves part of a checkpoint.
     """
     newest = latest(model_dir)
     if not newest or is_whole(newest):
@@ -106,10 +107,10 @@ def is_whole(path: str) -> bool:
         shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     except (tf.errors.OpError, ValueError, RuntimeError):
         return False
-    # A string's length is only known by reading it; its dtype's size is 0 here.
+    # Only reading a string tells its length; the size of its dtype counts as 0.
     needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
     files = tf.io.gfile.glob(f"{small_files.escape(path)}.data-*")
-    return needed <= sum(tf.io.gfile.stat(file).length for file in files)
+    return bool(needed <= sum(tf.io.gfile.stat(file).length for file in files))
 
 
 def step_of(path: str) -> int:
@@ -122,8 +123,8 @@ def select(model_dir: str, which: str) -> list[str]:
     """Returns the paths of the checkpoints that `which` means, oldest first.
 
     Args:
-      model_dir: Where to look.
-      which: "latest", "best", "all" or "step=N".
+      model_dir: The directory of the checkpoints.
+      which: The checkpoints that are meant: "latest", "best", "all" or "step=N".
 
     Raises:
       ConfigError: if there is no such checkpoint, listing those that exist.
@@ -149,8 +150,8 @@ def select(model_dir: str, which: str) -> list[str]:
 
 def read_best(model_dir: str) -> Best | None:
     """Reads which checkpoint is the best so far, or None."""
-    text = small_files.read(posixpath.join(model_dir, _BEST_FILE))
-    return Best(**json.loads(text)) if text else None
+    content = small_files.read_json(posixpath.join(model_dir, _BEST_FILE))
+    return Best(**content) if content else None
 
 
 def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
@@ -185,7 +186,8 @@ def write_result(model_dir: str, ended: Result) -> None:
 def _newest_if_listed(model_dir: str) -> str:
     """Returns the newest checkpoint where TensorFlow's file is there and cannot be opened.
 
-    TensorFlow looks for it before there is one, and see `small_files.read`.
+    TensorFlow looks for that file before there is one, and some shared disks remember this; see
+    `small_files.read`.
     """
     path = posixpath.join(model_dir, _STATE_FILE)
     if storage.is_object_store(path) or not small_files.is_listed(path):

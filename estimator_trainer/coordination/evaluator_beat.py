@@ -1,8 +1,8 @@
-"""Presence: how the chief learns that an evaluator runs, when TF_CONFIG does not say.
+"""The evaluator's beat tells the chief that an evaluator runs, when TF_CONFIG does not say so.
 
-Vertex AI and others keep the evaluator out of every cluster. So it leaves a beat in model_dir,
-rewritten every few seconds, and at its end the step it evaluated last. A beat that stays as it is
-belongs to a process that is gone; no clock is compared, and nothing is locked.
+Vertex AI and others keep the evaluator out of every cluster. So the evaluator writes a beat into
+model_dir every few seconds, and at its end the step that it evaluated last. A beat that does not
+change belongs to a process that is gone; no clock is compared, and nothing is locked.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.stop import Stop
@@ -30,11 +31,11 @@ _LOG_SECS = 10.0
 
 @contextlib.contextmanager
 def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
-    """Within it, this process shows its presence as the evaluator of model_dir.
+    """Shows, within the context, that this process is the evaluator of model_dir.
 
     Args:
-      model_dir: Where to show it.
-      last_step: Is called at the end, and returns the step that was evaluated last.
+      model_dir: The job's directory.
+      last_step: Returns the step that was evaluated last; called at the end.
     """
     stop = threading.Event()
     path = posixpath.join(model_dir, _FILE)
@@ -47,7 +48,7 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
             try:
                 notes.write(path, {"process": process, "count": count})
             except tf.errors.OpError as error:
-                logging.warning("cannot write %s: %s", path, error.message)
+                logging.warning("cannot write %s: %s", path, errors.first_line(error))
 
     thread = threading.Thread(target=beat, name="evaluator beat", daemon=True)
     thread.start()
@@ -65,14 +66,14 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
     The chief waits, since on many platforms its end is the end of all other tasks.
 
     Args:
-      config: Tells where.
-      task: The chief; tells whether an evaluator is known to exist.
-      step: The step of the final checkpoint.
-      stop: Ends the waiting.
+      config: The settings, which name model_dir.
+      task: The chief, which knows whether TF_CONFIG lists an evaluator.
+      step: The global step of the final checkpoint.
+      stop: Ends the wait when this task is asked to stop.
 
     Returns:
-      False if there is no evaluator, or it is gone: then the chief has to do it. An evaluator
-      that hangs ends itself, see Monitor.
+      False if there is no evaluator, or it is gone: then the chief has to evaluate. An evaluator
+      that hangs ends itself; see Watchdog.
 
     Raises:
       Interrupted: if this task is asked to stop.

@@ -1,9 +1,9 @@
-"""The end of training: how every role learns that it came, at which step, and why.
+"""The state of the job, from which every task learns that training ended, at which step, and why.
 
-The chief keeps it in `model_dir/job.json`, with an id of its run, and is the only writer; the
-others read. They leave messages to it: see messages.py. What a task finds when it starts may be of
-an earlier run in the same model_dir, which must not end this one. Nothing is locked, and no two
-clocks are compared.
+The chief keeps the state in `model_dir/job.json`, with an id of its run. It alone writes there; the
+others read, and leave messages to the chief: see messages.py. What a task finds when it starts may
+be the state of an earlier run in the same model_dir, which must not end this one. Nothing is
+locked, and no two clocks are compared.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
@@ -32,16 +33,16 @@ _GOES_ON = ("running", "stopping")
 
 @dataclasses.dataclass(frozen=True)
 class JobState:
-    """What job.json holds.
+    """How a job stands, as `model_dir/job.json` says it.
 
     Attributes:
-      run: Id of the chief's process.
+      run: Id of the chief's process, a new one for each.
       status: "running"; "stopping", when the chief asks the trainers to stop; "done", "stopped",
         "failed" or "lost" after the end.
       step: The global step of the final checkpoint; 0 before the end.
       reason: Why training ended, or is to; "" while running.
       finisher: The task that evaluates the final checkpoint, once that is not the evaluator.
-      beat: Grows while the chief lives.
+      beat: Number of signs of life since the last change.
     """
 
     run: str
@@ -53,15 +54,15 @@ class JobState:
 
 
 class JobStateWriter:
-    """The chief's side: says that a run began, that it lives, and how it ended."""
+    """The chief's side says that a run began, that the chief lives, and how the run ended."""
 
     def __init__(self, model_dir: str, is_heard: bool,
                  peer_timeout_secs: float = deadlines.PEER_TIMEOUT_SECS):
         """Makes the writer.
 
         Args:
-          model_dir: The job's.
-          is_heard: Whether there may be others; a run on its own writes nothing.
+          model_dir: The job's directory.
+          is_heard: Whether there may be other tasks; a run on its own writes nothing.
           peer_timeout_secs: How long the others wait for a sign of life.
         """
         self._model_dir = model_dir
@@ -75,7 +76,7 @@ class JobStateWriter:
         self._request: Request | None = None
 
     def announce(self, status: Status, step: int = 0, reason: str = "", finisher: str = "") -> None:
-        """Tells every role how the job stands; see Ending."""
+        """Tells every task how the job stands; see JobState."""
         with self._lock:
             if self._is_heard and not self._has_begun:
                 messages.begin(self._model_dir)
@@ -83,7 +84,7 @@ class JobStateWriter:
             self._write(JobState(self._now.run, status, step, reason, finisher))
 
     def beat(self) -> None:
-        """Shows that the chief lives; to be called often, writes rarely."""
+        """Shows that the chief lives; is called often, and writes rarely."""
         if time.monotonic() - self._written_at < self._rhythm.chief_beat_secs:
             return
         with self._lock:
@@ -91,10 +92,10 @@ class JobStateWriter:
                 try:
                     self._write(dataclasses.replace(self._now, beat=self._now.beat + 1))
                 except tf.errors.OpError as error:
-                    logging.warning("cannot write %s: %s", JOB_FILE, error.message)
+                    logging.warning("cannot write %s: %s", JOB_FILE, errors.first_line(error))
 
     def listen(self, is_waiting: bool) -> None:
-        """Looks what the other tasks say to this run; to be called often, looks rarely.
+        """Looks what the other tasks say to this run; is called often, and looks rarely.
 
         Args:
           is_waiting: Whether the chief waits for others, and does not train.
@@ -113,7 +114,7 @@ class JobStateWriter:
 
     @property
     def requested(self) -> Request | None:
-        """What another task asks of this run, as far as heard; the first request."""
+        """The first request of another task to this run, of those that were heard."""
         return self._request
 
     def has_left(self, worker: int) -> bool:
@@ -131,7 +132,7 @@ class JobStateWriter:
 
 
 class JobStateReader:
-    """The others' side: looks whether training goes on, and asks for its end.
+    """The others' side looks whether training goes on, and asks for its end.
 
     Attributes:
       joined_run: Id of the run that a worker of an all-reduce takes part in; "" before it does.
@@ -141,9 +142,9 @@ class JobStateReader:
         """Starts to read.
 
         Args:
-          model_dir: The job's.
-          max_steps: Where training ends: an earlier run that got there has ended this one too.
-          look_secs: How long what was seen is taken for what is.
+          model_dir: The job's directory.
+          max_steps: The last step of training; a run that got there has ended this one, too.
+          look_secs: The least seconds between two looks; between them the last one counts.
         """
         self.joined_run = ""
         self._refused_run: str | None = None
@@ -151,7 +152,7 @@ class JobStateReader:
         self._max_steps = max_steps
         self._look_secs = look_secs
         self._lock = threading.Lock()
-        # A look at a folder that is not there yet may be remembered; see small_files.read.
+        # Some disks remember that a folder was not there; see small_files.read.
         with contextlib.suppress(tf.errors.OpError):
             small_files.make_folder(model_dir)
         self._seen = self._read()
@@ -181,7 +182,7 @@ class JobStateReader:
         if now is None or now.status == "running":
             return now
         if now.status == "stopping":
-            # Seen from the start, it is of a chief that was killed then, or soon says more.
+            # If it was there at the start, that chief was killed, or says more soon.
             return None if now == self._found else now
         is_reached = self._max_steps and now.status == "done" and now.step >= self._max_steps
         age_secs = time.monotonic() - self._start
@@ -189,7 +190,7 @@ class JobStateReader:
         return None if may_be_stale and not is_reached else now
 
     def expect_end_at(self, step: int) -> None:
-        """Looks more often, where that costs, if training is to end at `step`, or has."""
+        """Looks more often, if looks are rare, when training is to end at `step`, or has."""
         if self._max_steps and step >= self._max_steps:
             self._look_secs = min(self._look_secs, deadlines.GOAL_LOOK_SECS)
 
@@ -202,7 +203,7 @@ class JobStateReader:
 
     def ask(self, status: Status, reason: str, by: str) -> None:
         """Asks the chief to end the run that goes on; without one there is nothing to end."""
-        # What cannot be read now was most likely as it was seen last.
+        # A state that cannot be read now is most likely what it was at the last look.
         now = self._look(0) or self._last
         if now is not None and now.status == "running":
             messages.say(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
@@ -246,4 +247,4 @@ class JobStateReader:
         try:
             return JobState(**content) if content else None
         except TypeError:
-            return None  # Of another version of this program.
+            return None  # Another version of this program wrote it.

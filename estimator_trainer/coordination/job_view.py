@@ -1,4 +1,4 @@
-"""The view of the job: what a task sees of the other tasks through the files in model_dir.
+"""The view of the job is what a task sees of the others through the files in model_dir.
 
 The chief and the other tasks see different things; the watchdog asks both in the same way.
 """
@@ -22,7 +22,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 @dataclasses.dataclass(frozen=True)
 class Sight:
-    """What one look at the job showed.
+    """The outcome of one look at the job.
 
     Attributes:
       lost: Why this process must end now; "" if it need not.
@@ -52,7 +52,7 @@ class JobView(Protocol):
 
 
 class ChiefView:
-    """The chief's view: it shows that it lives, and hears what the others say."""
+    """The view of the chief, which shows that it lives, and hears what the others say."""
 
     def __init__(self, task: TaskConfig, stop: Stop, state_writer: JobStateWriter):
         """Makes the view; `stop` gets the requests of the others."""
@@ -78,7 +78,7 @@ class ChiefView:
 
 
 class OthersView:
-    """The view of a worker, ps or evaluator: it watches the chief."""
+    """The view of a worker, ps or evaluator, which watches the chief."""
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop,
                  state_reader: JobStateReader):
@@ -124,7 +124,7 @@ class OthersView:
         pass
 
     def _tell_if_model_dir_is_not_shared(self) -> None:
-        """Says so once if the chief answers: it writes job.json before it starts its server."""
+        """Warns once if the chief answers, since it writes job.json before it starts its server."""
         address = next(iter(self._task.cluster.get("chief", ())), "")
         if address and not self._has_told_of_model_dir and peers.state(address) == "up":
             self._has_told_of_model_dir = True

@@ -1,9 +1,9 @@
-"""Notes: the small files through which the tasks of a job tell each other how it stands.
+"""Notes are the small files through which the tasks of a job tell each other how it stands.
 
-A reader may be told a size, or attributes, that were cached: by TensorFlow for Cloud Storage, by
-the kernel for NFS and FUSE. Then a file that grew is cut off and one that shrank fails to be read.
-So all notes have one length, they are read without asking for it, and each has a checksum. A note
-that cannot be read now is as if it were not there yet; whoever waits for it looks again.
+TensorFlow caches the sizes of objects in Cloud Storage, and the kernel the attributes of files on
+NFS and FUSE. A reader that trusts them cuts off a file that grew, and cannot read one that shrank.
+So all notes have one length, are read without asking for it, and each has a checksum. A note that
+cannot be read now counts as not there yet; whoever waits for it looks again.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
 
-# A reason takes at most 300 characters, of at most 12 bytes each.
+# A reason has at most 300 characters, and JSON takes at most 12 bytes for each.
 _BYTES = 4096
 _CHECKSUM = "checksum"
 _LOG_SECS = 30
@@ -48,16 +49,15 @@ def write(path: str, content: dict[str, Any]) -> None:
 def read(path: str) -> dict[str, Any] | None:
     """Returns what a note holds; None if there is none, or none that can be read now."""
     try:
-        text = small_files.read(path)
+        content = small_files.read_json(path)
     except tf.errors.OpError as error:
         logging.log_every_n_seconds(logging.WARNING, "cannot read %s now: %s", _LOG_SECS, path,
-                                    error.message)
+                                    errors.first_line(error))
         return None
-    try:
-        content = json.loads(text or "{}")
-        checksum = content.pop(_CHECKSUM, None)
-    except (ValueError, TypeError, AttributeError):
-        return None  # Cut off, or of two notes.
+    if not content:
+        return None
+    # A mixture of two notes may be JSON, too.
+    checksum = content.pop(_CHECKSUM, None)
     return content if checksum == _checksum(content) else None
 
 

@@ -1,4 +1,4 @@
-"""Signals: SIGTERM and SIGINT ask the process to stop; a second one ends it at once."""
+"""Signals ask the process to stop, SIGTERM and SIGINT; a second one ends it at once."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 @contextlib.contextmanager
 def asking(stop: Stop, task: str) -> Iterator[None]:
-    """Within it, a signal asks `stop` to stop.
+    """Asks `stop` to stop when a signal comes, within the context.
 
-    Python runs a signal's handler in the main thread only, between two steps of its own: not in
-    a step that hangs. What the interpreter writes to the wakeup descriptor is seen at once, by a
-    thread.
+    Python runs a signal's handler in the main thread only, between two instructions of its own:
+    not while TensorFlow hangs. So a thread reads what the interpreter writes at once to the wakeup
+    descriptor.
 
     Args:
-      stop: Is asked, with the signal's name as the reason.
-      task: Name of this task.
+      stop: Gets the request, with the signal's name as the reason.
+      task: The name of this task.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -47,17 +47,17 @@ def asking(stop: Stop, task: str) -> Iterator[None]:
 
 
 def listen_again() -> None:
-    """Takes SIGTERM back from TensorFlow, if it was asked for.
+    """Takes SIGTERM back from TensorFlow, if `asking` had it before.
 
-    The runtime of `MultiWorkerMirroredStrategy` puts a handler of its own there when it is set
-    up, as a notice of preemption, which nothing in an Estimator heeds.
+    The runtime of `MultiWorkerMirroredStrategy` sets a handler of its own, for a notice of
+    preemption, which nothing in an Estimator heeds.
     """
     if signal.getsignal(signal.SIGTERM) is _ignore:
         signal.signal(signal.SIGTERM, _ignore)
 
 
 def _ignore(*_: Any) -> None:
-    """Lets the thread that reads the wakeup descriptor do the work."""
+    """Does nothing, since the thread that reads the wakeup descriptor does the work."""
 
 
 def _listen(ours: socket.socket, stop: Stop, task: str) -> None:

@@ -1,22 +1,24 @@
-"""Small files: written whole, and read whole, on disks, shared disks and object stores."""
+"""Small files are written whole and read whole, on disks, shared disks and object stores."""
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+from typing import Any
 
 import tensorflow as tf
 
 from estimator_trainer import storage
 
-# More than any file has that is read as a whole.
+# No file that is read as a whole has as many bytes.
 _MOST_BYTES = 1 << 24
 
 
 def write(path: str, text: str) -> None:
     """Writes a small file, so that no reader sees half of it.
 
-    On an object store it is there at once and whole; elsewhere it gets its name when it is whole.
+    On an object store the file appears whole; elsewhere it gets its name when it is whole.
     """
     if storage.is_object_store(path):
         with tf.io.gfile.GFile(path, "w") as file:
@@ -31,8 +33,8 @@ def write(path: str, text: str) -> None:
 def read(path: str) -> str | None:
     """Returns what a small file holds, read without asking for its size; None if there is none.
 
-    On a disk its name is looked for in a listing: some shared disks remember for 30 s that a name
-    they were asked for was not there.
+    On a disk the name is looked for in a listing: some shared disks remember for 30 s that a name
+    was not there when they were asked for it.
 
     Raises:
       OpError: It cannot be read.
@@ -44,6 +46,19 @@ def read(path: str) -> str | None:
             return bytes(file.read(_MOST_BYTES)).decode(errors="replace")
     except tf.errors.NotFoundError:
         return None
+
+
+def read_json(path: str) -> dict[str, Any] | None:
+    """Returns the JSON object that a small file holds; None if there is no file, or no such object.
+
+    Raises:
+      OpError: It cannot be read.
+    """
+    try:
+        content = json.loads(read(path) or "null")
+    except ValueError:
+        return None  # It was cut off, or is a mixture of two.
+    return content if isinstance(content, dict) else None
 
 
 def is_listed(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Stop: the one place of a process where it is known that it is to end, and why."""
+"""The Stop of a process holds the request to end it, if there is one, and why."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Request:
     by: str
 
 
-# By graph of training: a hook of the user's finds no other way to it.
+# Each graph of training has one; a hook of the user's has no other way to it.
 _STOPS: weakref.WeakKeyDictionary[Any, Stop] = weakref.WeakKeyDictionary()
 
 
@@ -52,7 +52,7 @@ class Stop:
 
     @property
     def is_done(self) -> bool:
-        """Whether training that ends now has come to its end, and is not to be continued."""
+        """Whether training that ends now is complete, and is not to be continued."""
         return self._request is None or self._request.status == "done"
 
     def ends(self, graph: Any) -> None:
@@ -71,19 +71,19 @@ class Stop:
         return self._event.wait(secs)
 
     def sleep(self, secs: float) -> None:
-        """Sleeps for `secs`; the first request that comes meanwhile ends that."""
+        """Sleeps for `secs`; the first request, if it comes meanwhile, ends the sleep."""
         if self._request is None:
             self._event.wait(secs)
         else:
             time.sleep(secs)
 
     def check_failure(self) -> None:
-        """Raises Interrupted if the job has failed: what it computes now is not to be saved."""
+        """Raises Interrupted if the job has failed, since its result must not be saved."""
         if self._request is not None and self._request.status in ("failed", "lost"):
             self.check()
 
     def check(self) -> None:
-        """Raises Interrupted if the job is to end now, unfinished."""
+        """Raises Interrupted if the job is to end now, before it is done."""
         request = self._request
         if request is not None and request.status not in ("done", "stopping"):
             raise errors.Interrupted(request.status, request.reason, request.by)

@@ -17,6 +17,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines
+from estimator_trainer import errors
 from estimator_trainer import result
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -72,8 +73,8 @@ class Watchdog:
     def wait_for_end(self) -> None:
         """Waits until this watchdog ends the process, because an all-reduce broke.
 
-        TensorFlow breaks one when a trainer is gone, or did not answer for some 10 s, and does not
-        mend it: a new session fails as the one before it did, for ever.
+        TensorFlow breaks an all-reduce when a trainer is gone, or did not answer for some 10 s, and
+        does not mend it: every new session fails as the one before it did.
         """
         self._broke_at = time.monotonic()
         self._over.wait()
@@ -83,7 +84,7 @@ class Watchdog:
             try:
                 self._look()
             except (OSError, tf.errors.OpError) as error:
-                logging.warning("cannot look after the job: %s", error)
+                logging.warning("cannot look after the job: %s", errors.first_line(error))
 
     def _look(self) -> None:
         seen = self._view.look(self._has_stepped, self._is_past_steps)
@@ -98,7 +99,7 @@ class Watchdog:
             if now - self._asked_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
                 self._end(status, f"{request.by}: {request.reason}")
-        # An impatient job looks for its peers before half of their time is over.
+        # A job with a short peer timeout looks for its peers before half of it is over.
         patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
         if self._peers and not self._is_past_steps and is_quiet:
@@ -110,7 +111,7 @@ class Watchdog:
     def _look_for_peers(self, now: float) -> None:
         """Logs which peers do not answer, and ends this process when one is gone too long.
 
-        A peer of an all-reduce that was started again answers, and is gone all the same.
+        A peer of an all-reduce that was started again answers, and counts as gone all the same.
         """
         restarted = self._view.restarted_peer()
         if restarted:
@@ -128,7 +129,7 @@ class Watchdog:
         if any(now - since > limit for since in self._down_at.values()):
             self._end("lost", f"{shown} for {limit} s")
         broken_secs = 0 if self._broke_at is None else now - self._broke_at
-        # One that failed first asks all to end, and says why, before it is gone.
+        # A trainer that fails asks all others to end, and says why, before it is gone.
         if not self._stop.request and (broken_secs and lost or broken_secs > deadlines.BROKEN_SECS):
             self._end("lost", f"the all-reduce broke: {shown or 'every trainer answers again'}")
 
@@ -138,7 +139,7 @@ class Watchdog:
             logging.info("%s", text)
 
     def _end(self, status: result.Status, reason: str) -> None:
-        """Ends the process now; what a main thread that hangs held is in no checkpoint."""
+        """Ends the process now; no checkpoint holds what its main thread did since the last one."""
         logging.error("ends at once: %s; the last checkpoint is kept", reason)
         if status == "lost":
             faulthandler.dump_traceback(sys.stderr.fileno(), all_threads=True)

@@ -12,12 +12,13 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.estimator import session_options
 from estimator_trainer.estimator import strategy
+from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator import variable_placement
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.model_fn_adapter import ModelFn
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import loop
+from estimator_trainer.steps.obstacle import Obstacle
 
 
 def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
@@ -35,35 +36,36 @@ def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any
     """
     estimator = _build(config, model_fn, params, strategies, session_config)
     if config.steps_per_loop != 1 and not config.sync_replicas:
-        # Not made as one: the Estimator looks into a subclass for what it must not override. An
-        # attribute of the instance would not do: under a strategy a copy of the Estimator trains.
-        estimator.__class__ = _Looping
-        estimator.asked_steps = config.steps_per_loop
+        upstream.train_with(
+            estimator, functools.partial(_train_in_a_loop, config.steps_per_loop))
     return estimator
 
 
-class _Looping(tf.estimator.Estimator):
-    """An Estimator that makes several training steps in a session run, if the model allows it.
+def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train: upstream.Train,
+                     input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+    """Trains with several steps in a session run, if the model allows it.
 
-    Attributes:
-      asked_steps: For how many the user asks, or 0.
+    Only building the graph, which `train` does, tells whether it does.
+
+    Args:
+      asked_steps: For how many steps the user asks, or 0.
+      estimator: The Estimator, or a copy of it.
+      train: The Estimator's own `train`.
+      input_fn: The user's, adapted.
+      *args: Further arguments of `train`.
+      **kwargs: Further arguments of `train`.
     """
-
-    asked_steps: int
-
-    def train(self, input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
-        """Trains; only building the graph, which happens here, tells whether a loop can be."""
-        try:
-            return super().train(functools.partial(input_fn, is_held=True), *args, **kwargs)
-        except loop.Obstacle as obstacle:
-            if self.asked_steps:
-                raise errors.ConfigError(
-                    f"steps_per_loop is {self.asked_steps} (from --steps_per_loop), which this"
-                    f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
-                    ) from obstacle
-            logging.info("one step in a session run: %s", obstacle)
-        _seed(self.config.tf_random_seed)
-        return super().train(input_fn, *args, **kwargs)
+    try:
+        return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
+    except Obstacle as obstacle:
+        if asked_steps:
+            raise errors.ConfigError(
+                f"steps_per_loop is {asked_steps} (from --steps_per_loop), which this"
+                f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
+                ) from obstacle
+        logging.info("one step in a session run: %s", obstacle)
+    _seed(estimator.config.tf_random_seed)
+    return train(input_fn, *args, **kwargs)
 
 
 def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],

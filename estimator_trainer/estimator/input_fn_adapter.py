@@ -36,7 +36,7 @@ class DataSpec:
     @property
     def is_infinite(self) -> bool:
         """Whether the dataset never ends."""
-        return self.batches == tf.data.INFINITE_CARDINALITY
+        return bool(self.batches == tf.data.INFINITE_CARDINALITY)
 
 
 def adapt(function: InputFn, plan: Plan) -> InputFn:
@@ -122,7 +122,7 @@ def feature_batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
                 return
 
 
-@tf.autograph.experimental.do_not_convert  # As in batches.py.
+@batches.as_it_is
 def _with_mark(batch: Any, is_last: tf.Tensor) -> Any:
     if isinstance(batch, tuple):
         features, labels = batch

@@ -6,10 +6,8 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.estimator import strategy
+from estimator_trainer.estimator import upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
-
-# Of tensorflow.RewriterConfig, which has no public name.
-_ON, _OFF = 1, 2
 
 
 def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
@@ -26,11 +24,12 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
         session_config.device_count["CPU"] = config.num_replicas
     graph_options = session_config.graph_options
     if config.mixed_precision == "float16":
-        graph_options.rewrite_options.auto_mixed_precision = _ON
+        graph_options.rewrite_options.auto_mixed_precision = upstream.REWRITER_ON
     if config.mixed_precision == "bfloat16":
-        graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = _ON
+        graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = (
+            upstream.REWRITER_ON)
         # It fuses convolutions with what follows them to an op that has no bfloat16.
-        graph_options.rewrite_options.remapping = _OFF
+        graph_options.rewrite_options.remapping = upstream.REWRITER_OFF
     if config.xla:
         graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
     return session_config

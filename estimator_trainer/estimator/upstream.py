@@ -1,22 +1,102 @@
-"""Waiting: how often a trainer looks whether the chief has initialized or restored the model."""
+"""Where TensorFlow is bent: each method that is replaced, and each value that has no public name.
+
+Nothing else in this package outside `compat/` changes how TensorFlow works. Each function says
+why; a test in `tests/estimator/test_upstream_bends.py` fails when a TensorFlow no longer needs it,
+or no longer takes it. The private names that are read are in `compat/private_api.py`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+from typing import Any, Callable, Iterable, Iterator
 
 import tensorflow as tf
 
 POLL_SECS = 1
+# Values of tensorflow.RewriterConfig.Toggle, an enum that TensorFlow exports under no name.
+REWRITER_ON, REWRITER_OFF = 1, 2
+
+Train = Callable[..., tf.estimator.Estimator]
+Values = list[Any]
 
 
 def poll_every_second() -> None:
-    """Makes every session that is created from now on wait in steps of POLL_SECS.
+    """Makes every session that is created from now on wait in steps of POLL_SECS for its model.
 
-    The default is 30 seconds, at the start and after a ps came back, and is out of reach: it is
-    neither in RunConfig nor in a Scaffold (tensorflow/tensorflow#10679, whose maintainers agree).
+    A trainer looks this often whether the chief has initialized or restored the model. The default
+    is 30 seconds, at the start and after a ps came back, and is out of reach: it is neither in
+    RunConfig nor in a Scaffold (tensorflow/tensorflow#10679, whose maintainers agree).
     """
     manager = tf.compat.v1.train.SessionManager
     if inspect.signature(manager.__init__).parameters["recovery_wait_secs"].default != POLL_SECS:
         manager.__init__ = functools.partialmethod(
             manager.__init__, recovery_wait_secs=POLL_SECS)
+
+
+def train_with(estimator: tf.estimator.Estimator, train: Train) -> None:
+    """Makes an Estimator train with `train`.
+
+    The class of the object is changed. The Estimator refuses to be constructed as a subclass that
+    overrides one of its methods. An attribute of the object, as in `evaluating_with`, would not do:
+    under a strategy a copy of the Estimator trains.
+
+    Args:
+      estimator: The Estimator.
+      train: Takes the Estimator, its class's own `train`, and the arguments of that.
+    """
+    class Training(type(estimator)):  # type: ignore[misc]
+        """An Estimator with another `train`."""
+
+        def train(self, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+            """Trains."""
+            return train(self, super().train, *args, **kwargs)
+
+    estimator.__class__ = Training
+
+
+@contextlib.contextmanager
+def evaluating_with(estimators: Iterable[tf.estimator.Estimator],
+                    evaluate: Callable[..., dict[str, Any]]) -> Iterator[None]:
+    """Makes Estimators evaluate with `evaluate`, within a `with` statement.
+
+    It is an attribute of each object, since the Estimator refuses a subclass that overrides it,
+    and `train_and_evaluate`, which calls it, takes no other kind of object.
+    """
+    estimators = list(estimators)
+    for estimator in estimators:
+        estimator.evaluate = evaluate
+    try:
+        yield
+    finally:
+        for estimator in estimators:
+            del estimator.evaluate
+
+
+def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values], Values],
+                      received: Callable[[Values], Values]) -> None:
+    """Makes a strategy convert what an all-reduce sends.
+
+    Every optimizer of TensorFlow hands its gradients to `StrategyExtended.batch_reduce_to`. No
+    option of a strategy says in which dtype they travel, and its class is not the user's to choose.
+    The class of the object is changed, since a copy of the strategy trains.
+
+    Args:
+      strategy: The strategy.
+      sent: Converts the values of one replica before the all-reduce.
+      received: Converts the values of one replica after it.
+    """
+    class Converting(type(strategy.extended)):  # type: ignore[misc]
+        """A StrategyExtended that converts what it reduces."""
+
+        def batch_reduce_to(self, reduce_op: tf.distribute.ReduceOp,
+                            value_destination_pairs: Iterable[Any], options: Any = None) -> Any:
+            """Reduces each value to its destination."""
+            values, destinations = zip(*value_destination_pairs)
+            small = self.call_for_each_replica(sent, args=(list(values),))
+            reduced = super().batch_reduce_to(
+                reduce_op, list(zip(small, destinations)), options)
+            return self.call_for_each_replica(received, args=(list(reduced),))
+
+    strategy.extended.__class__ = Converting

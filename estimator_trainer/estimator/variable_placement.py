@@ -19,9 +19,10 @@ def by_size(config: tf.estimator.RunConfig) -> Callable[[tf.Operation], str] | N
     """Returns the device function of a trainer of a RunConfig's cluster; None without two ps."""
     if config.num_ps_replicas < 2 or config.task_type == "ps":
         return None
-    return tf.compat.v1.train.replica_device_setter(
+    device_of: Callable[[tf.Operation], str] = tf.compat.v1.train.replica_device_setter(
         worker_device=f"/job:{config.task_type}/task:{config.task_id}",
         cluster=config.cluster_spec, ps_strategy=_FewestBytes(config.num_ps_replicas))
+    return device_of
 
 
 class _FewestBytes:
@@ -47,4 +48,4 @@ def _size_bytes(op: tf.Operation) -> int:
     shape = tf.TensorShape(op.get_attr("shape"))
     if not shape.is_fully_defined():
         return 1
-    return max(1, shape.num_elements() * tf.dtypes.as_dtype(op.get_attr("dtype")).size)
+    return max(1, int(shape.num_elements() * tf.dtypes.as_dtype(op.get_attr("dtype")).size))

@@ -1,4 +1,4 @@
-"""Exporters: which checkpoints are exported, after every evaluation or at the end."""
+"""Exporters export checkpoints as SavedModels, after every evaluation or at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 class RecordedExporter(tf.estimator.Exporter):
-    """Runs another exporter; logs and records what it exported."""
+    """An exporter that runs another one, and logs and records what that exported."""
 
     def __init__(self, exporter: tf.estimator.Exporter, record: EvaluationRecord):
         self._exporter = exporter
@@ -24,7 +24,7 @@ class RecordedExporter(tf.estimator.Exporter):
 
     @property
     def name(self) -> str:
-        return self._exporter.name
+        return str(self._exporter.name)
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
@@ -38,7 +38,7 @@ class RecordedExporter(tf.estimator.Exporter):
 
 
 class BestExporter(tf.estimator.Exporter):
-    """Exports a checkpoint that evaluates better than every one before it, and keeps a copy of it.
+    """An exporter of each checkpoint that evaluates best so far; it keeps a copy of the best one.
 
     The best so far is remembered in `model_dir/best.json`, so a restart exports nothing worse;
     `tf.estimator.BestExporter` forgets (tensorflow/tensorflow#47396). NaN is never best.

@@ -19,6 +19,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.compat import private_api
+from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.evaluation import evaluation_graph
 from estimator_trainer.evaluation.evaluation_graph import EvaluationGraph
@@ -54,14 +55,10 @@ class KeptEvaluation:
             logging.info("each evaluation is built anew: %s", obstacle)
             self._forget()
             estimators = ()
-        for estimator in estimators:
-            # A subclass must not override it.
-            estimator.evaluate = self.evaluate
         try:
-            yield
+            with upstream.evaluating_with(estimators, self.evaluate):
+                yield
         finally:
-            for estimator in estimators:
-                del estimator.evaluate
             self._forget()
 
     def evaluate(self, input_fn: InputFn, steps: int | None = None,

@@ -1,4 +1,4 @@
-"""The record of evaluations: the last one's metrics and time, and what was exported."""
+"""The record of evaluations holds the last one's metrics and time, and what was exported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from estimator_trainer.steps import graph_state
 
 
 class EvaluationRecord(tf.estimator.Exporter):
-    """Remembers and logs every evaluation; exports nothing.
+    """An exporter that remembers and logs every evaluation, and exports nothing.
 
     The Estimator's public API tells exporters of each evaluation, in every role, and tells nobody
     else.
@@ -48,7 +48,7 @@ class EvaluationRecord(tf.estimator.Exporter):
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):
-    """Counts the examples and seconds of an evaluation.
+    """A hook that counts the examples and seconds of an evaluation.
 
     Attributes:
       examples: Number of examples of the last evaluation.

@@ -1,1 +1,1 @@
-"""Roles: what a process does from its first line to its last, one file a role."""
+"""Roles are what a process does from its first line to its last; each has a file."""

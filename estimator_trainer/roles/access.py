@@ -1,7 +1,7 @@
-"""Access: whether the storage that a run names is there, asked before all else is done with it.
+"""Access asks whether the storage that a run names is there, before anything is done with it.
 
-TensorFlow answers a bucket's wrong name with a wait without end: it makes the folders of a path
-one by one, and tries again whatever fails.
+TensorFlow waits without end for a bucket of a wrong name: it makes the folders of a path one by
+one, and tries again whatever fails.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from estimator_trainer import errors
 from estimator_trainer import storage
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-# A listing of what is not there is one short request, which needs no right on the bucket itself.
+# To list what is not there takes one short request, and no right on the bucket itself.
 _NOWHERE = ".estimator_trainer-looks-for-the-bucket/*"
 
 
@@ -26,7 +26,7 @@ def check(config: TrainerConfig, tensorflow: str | None) -> None:
       tensorflow: TensorFlow's version, for the message.
 
     Raises:
-      ConfigError: One is not there, or may not be read; one sentence each.
+      ConfigError: if one is not there, or may not be read; one sentence each.
     """
     found = [text for name, path in config.paths.items()
              if (text := _problem(name, path, tensorflow))]

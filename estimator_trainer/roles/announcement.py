@@ -1,4 +1,4 @@
-"""The announcement: the lines of a task's log that say what it is about to do."""
+"""The announcement is the lines of a task's log that say what it is about to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chief: trains, alone or with others, and sees to it that the last checkpoint is evaluated."""
+"""The chief trains, alone or with others, and has the last checkpoint evaluated and exported."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _is_trained(config: TrainerConfig) -> bool:
 
 
 def _resume_finished(config: TrainerConfig, record: EvaluationRecord) -> tuple[int, str]:
-    """Returns step and reason of a run that has nothing to train; `record` gets what it did."""
+    """Returns step and reason of a finished run; `record` gets what that run evaluated."""
     step = checkpoints.latest_step(config.model_dir)
     logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
                  step, config.train_steps)

@@ -1,4 +1,4 @@
-"""The evaluator: evaluates and exports checkpoints as they come, and ends with the training."""
+"""The evaluator evaluates and exports checkpoints as they come, and ends with the training."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def evaluate_all(experiment: Experiment, record: EvaluationRecord,
     looks_at, lost_at = 0.0, math.inf
     while True:
         stop.check()
-        # In this order: what is the latest after the end is the last.
+        # The order matters: the checkpoint that is the latest after the end is the last.
         final_state = state_reader.final_state()
         if final_state and (final_state.status != "done" or final_state.finisher):
             return final_state
@@ -124,6 +124,6 @@ def _evaluate(experiment: Experiment, record: EvaluationRecord, path: str) -> No
     except Exception:
         if checkpoints.is_whole(path):
             raise
-        # Few are kept, and training went on meanwhile.
+        # Few checkpoints are kept, and training went on meanwhile.
         logging.warning("the checkpoint of step %d is gone or damaged: goes on with the newest",
                         checkpoints.step_of(path))

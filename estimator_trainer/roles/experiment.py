@@ -1,4 +1,4 @@
-"""The experiment: the Estimator, TrainSpec and EvalSpec of a task, and its training's hooks."""
+"""The experiment has the Estimator, TrainSpec and EvalSpec of a task; with it come its hooks."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class TrainingHooks:
     """The hooks of a task that trains.
 
     Attributes:
-      end: Ends training, and knows why.
-      progress: Reports steps, loss and speed.
-      fit: Compares the model with the checkpoint that training resumes from.
-      profiler: Profiles some steps, if the user wants that.
+      end: The hook that ends training, and knows why.
+      progress: The hook that reports steps, loss and speed.
+      fit: The hook that compares the model with the checkpoint that training resumes from.
+      profiler: The hook that profiles some steps; None if the user wants no profile.
     """
 
     end: EndOfTraining
@@ -52,7 +52,7 @@ class TrainingHooks:
 
     @property
     def in_order(self) -> list[tf.estimator.SessionRunHook]:
-        """All of them, in the order in which the Estimator is to call them."""
+        """All hooks, in the order in which the Estimator is to call them."""
         hooks = [self.end, self.progress, self.fit, self.profiler]
         return [hook for hook in hooks if hook is not None]
 
@@ -80,7 +80,7 @@ def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: Eval
     """Builds the experiment of this task.
 
     Args:
-      plan: What is to run.
+      plan: The plan of this task.
       parts: The user's functions, adapted.
       strategies: The strategies of training and evaluation.
       record: The record of evaluations.
@@ -108,8 +108,8 @@ def train(experiment: Experiment, hooks: TrainingHooks, task: TaskConfig, stop: 
     try:
         with hooks.fit.explained():
             if task.is_local and task.has_evaluator:
-                # A lone chief beside an evaluator: `train_and_evaluate` takes it for a run on its
-                # own and would evaluate in process too.
+                # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,
+                # and would evaluate in process too.
                 experiment.estimator.train(spec.input_fn, hooks=spec.hooks,
                                            max_steps=spec.max_steps)
             else:
@@ -129,7 +129,7 @@ def _train_spec(config: TrainerConfig, task: TaskConfig, input_fn: InputFn,
         hooks.progress, evaluates=task.is_local or task.head_evaluates)
     return tf.estimator.TrainSpec(
         input_fn=input_fn, max_steps=config.max_steps, hooks=hooks.in_order,
-        # The Estimator calls none in an all-reduce, and warns.
+        # In an all-reduce the Estimator calls no listener, and warns.
         saving_listeners=[] if config.is_collective else [listener])
 
 

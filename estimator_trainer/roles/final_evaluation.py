@@ -1,4 +1,4 @@
-"""The final evaluation and export: of the checkpoint with which training ended, made once."""
+"""The final evaluation and export are made once, of the checkpoint with which training ended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
     Args:
       spec: The evaluation's input, steps and exporters.
       single: An Estimator of the model that computes in this process alone.
-      record: What was evaluated so far.
+      record: The record of what was evaluated so far.
       final: The exporters of the final export.
     """
     latest = checkpoints.latest(single.model_dir, known=record.checkpoint_path)
@@ -50,7 +50,7 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
 
 
 def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
-    """Puts into `record` what result.json says of the checkpoint of `step`, if it does."""
+    """Puts into `record` what result.json says of the checkpoint of `step`, if anything."""
     before = checkpoints.read_result(model_dir)
     if before and before.status == "done" and before.step == step and before.metrics:
         logging.info("step %d was evaluated before: see result.json", step)

@@ -1,4 +1,4 @@
-"""`evaluate` and `export`: what is done with checkpoints after training, in one process."""
+"""`evaluate` and `export` use checkpoints after training, in one process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     """Evaluates the checkpoints that `config.checkpoint` means.
 
     Returns:
-      The metrics of each, oldest first, `global_step` included.
+      The metrics of each checkpoint, oldest first, `global_step` included.
     """
     paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
@@ -45,7 +45,7 @@ def export(plan: Plan) -> str:
     """Exports a SavedModel from the checkpoint that `config.checkpoint` means.
 
     Returns:
-      Its path, `model_dir/export/manual/TIMESTAMP`.
+      The path of the SavedModel, `model_dir/export/manual/TIMESTAMP`.
     """
     if plan.config.checkpoint == "all":
         raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); export takes one."
@@ -53,8 +53,8 @@ def export(plan: Plan) -> str:
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
-    exported = tf.compat.as_str_any(single.export_saved_model(
+    exported = str(tf.compat.as_str_any(single.export_saved_model(
         posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
-        checkpoint_path=path))
+        checkpoint_path=path)))
     logging.info("exported step %d to %s", checkpoints.step_of(path), exported)
     return exported

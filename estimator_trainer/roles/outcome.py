@@ -1,4 +1,4 @@
-"""The outcome: how a role ends, with which result, and what it reports of a failure."""
+"""The outcome of a role is its result, or the error that it reports."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
     request = stop.request
     if request and request.status != "stopping":
         if task.is_all_reduce:
-            # All stopped at the same step as this one; why, the chief has to be told.
+            # All trainers stopped at this step; the chief must be told why.
             state_reader.ask(request.status, request.reason, request.by)
         return follow(task, JobState("", request.status, end.step, request.reason))
-    # The chief says why all of them stop, once it has saved.
+    # The chief says why all trainers stop, once it has saved.
     final_state = state_reader.wait(deadlines.CHIEF_SAVES_SECS)
     if final_state is None:
         raise errors.Interrupted("lost", "the chief did not say why training ended", task.name)
@@ -64,7 +64,7 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
 
 
 def reason_of(end: EndOfTraining, stop: Stop) -> str:
-    """Returns why the chief stopped training; waits for that if a worker's ballot stopped it."""
+    """Returns why the chief stopped; waits to hear that if a worker's ballot stopped all."""
     if end.reason == end_of_training.ASKED_BY_ANOTHER:
         stop.wait(deadlines.WORKER_ASKS_SECS)
         stop.ask("stopped", end.reason, "a worker")
@@ -82,7 +82,7 @@ def interrupted(config: TrainerConfig, task: TaskConfig,
 
 
 def explained(error: Exception, plan: Plan) -> Exception:
-    """Returns one sentence for an error that has nothing to do with code, else the error itself."""
+    """Returns one sentence for an error that is not the code's fault, else the error itself."""
     config, task = plan.config, plan.task
     step = checkpoints.latest_step(config.model_dir)
     if isinstance(error, tf.estimator.NanLossDuringTrainingError):

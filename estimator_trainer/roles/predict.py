@@ -1,4 +1,4 @@
-"""`predict`: JSON lines, in the order of the input, from a checkpoint or an export."""
+"""`predict` writes JSON lines, in the order of the input, from a checkpoint or an export."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SIGNATURE = "serving_default"
 
 
 def predict(plan: Plan) -> int:
-    """Writes one JSON object an instance of the input_fn's dataset in mode "infer".
+    """Writes one JSON object for each instance of the input_fn's dataset in mode "infer".
 
     Each holds the model's predictions and `key`, the instance's position in the input; with
     --forward_key it holds that feature in place of the position.
@@ -107,7 +107,7 @@ def _feature(value: Any) -> tf.train.Feature:
 
 
 def _plain(value: Any) -> Any:
-    """Makes a prediction JSON: text as text, other bytes as {"b64": ...} like TF Serving."""
+    """Makes a prediction JSON; bytes that are no text become {"b64": ...}, as in TF Serving."""
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")
@@ -121,4 +121,5 @@ def _plain(value: Any) -> Any:
 def _sink(output: str) -> ContextManager[TextIO]:
     if not output:
         return contextlib.nullcontext(sys.stdout)
-    return tf.io.gfile.GFile(output, "w")
+    file: ContextManager[TextIO] = tf.io.gfile.GFile(output, "w")
+    return file

@@ -1,4 +1,4 @@
-"""Preflight: what would fail at the end of training is tried before its first step."""
+"""Preflight tries, before the first step of training, what would fail at its end."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation) -> None:
     """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
 
     Args:
-      plan: What is to run.
-      parts: What is built.
-      evaluation: Keeps the evaluation's graph, where that can be used again.
+      plan: The plan of this task.
+      parts: The user's functions, adapted.
+      evaluation: The evaluation, which keeps its graph where that can be used again.
 
     Raises:
       ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
@@ -61,10 +61,10 @@ def _call(parts: LoadedPlugins, features: Any, labels: Any,
 def _check_writable(config: TrainerConfig, task: str) -> None:
     path = posixpath.join(config.model_dir, f".{task.replace(':', '-')}.probe")
     try:
-        # Not empty: such a file is more than some file systems can rename.
+        # The file is not empty, since some file systems cannot rename an empty one.
         small_files.write(path, "may be removed\n")
         tf.io.gfile.remove(path)
     except (tf.errors.OpError, OSError) as error:
         raise errors.ConfigError(
             f"model_dir is {config.model_dir!r} (from --model_dir), which cannot be written:"
-            f" {getattr(error, 'message', error)}. Expected a directory that {task} may write.")
+            f" {errors.first_line(error)}. Expected a directory that {task} may write.")

@@ -1,8 +1,7 @@
-"""The probe: what `check` can find out with TensorFlow, by writing, importing and reading."""
+"""The probe finds out what `check` can with TensorFlow, by writing, importing and reading."""
 
 from __future__ import annotations
 
-import json
 import posixpath
 import socket
 import time
@@ -12,6 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import job_state
+from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import loaded_plugins
@@ -31,14 +31,13 @@ def examine(plan: Plan) -> Findings:
 
 
 def _model_dir(plan: Plan) -> Findings:
-    """Writes a mark there, and looks for those of the others, so that all can see who shares it."""
+    """Writes a mark into model_dir, and reads the others' marks, to see which tasks share it."""
     found, folder, task = Findings(), plan.config.model_dir, plan.task
     mark = {"task": task.name, "host": socket.gethostname(), "time": time.time()}
     try:
-        small_files.write(posixpath.join(folder, _MARK % task.name.replace(":", "-")),
-                          json.dumps(mark) + "\n")
-        marks = [_read(path) for path in tf.io.gfile.glob(posixpath.join(
-            small_files.escape(folder), _MARK % "*"))]
+        notes.write(posixpath.join(folder, _MARK % task.name.replace(":", "-")), mark)
+        paths = tf.io.gfile.glob(posixpath.join(small_files.escape(folder), _MARK % "*"))
+        marks = [seen for path in paths if (seen := notes.read(path))]
         is_running = tf.io.gfile.exists(posixpath.join(folder, job_state.JOB_FILE))
     except (tf.errors.OpError, ValueError) as error:
         found.problems.append(
@@ -48,9 +47,9 @@ def _model_dir(plan: Plan) -> Findings:
         return found
     found.facts["model_dir written by"] = [
         f"{seen['task']} on {seen['host']} {max(0, time.time() - seen['time']):.0f} s ago"
-        for seen in marks if seen]
+        for seen in marks]
     chief = task.name_of("chief", 0)
-    is_seen = is_running or any(seen.get("task") == chief for seen in marks)
+    is_seen = is_running or any(seen["task"] == chief for seen in marks)
     if not task.is_chief and not is_seen:
         found.warnings.append(
             f"model_dir {folder!r} shows no sign of {chief}: either it has not written there yet,"
@@ -58,14 +57,6 @@ def _model_dir(plan: Plan) -> Findings:
             f" check --probe` in {chief} first, then here again; if this stays, mount the same"
             " storage in both, or use one like --model_dir=gs://bucket/job")
     return found
-
-
-def _read(path: str) -> dict[str, Any]:
-    try:
-        content = json.loads(small_files.read(path) or "")
-        return {key: content[key] for key in ("task", "host", "time")}
-    except (tf.errors.OpError, ValueError, KeyError, TypeError):
-        return {}  # Of another making, or gone since.
 
 
 def _data(plan: Plan) -> Findings:

@@ -1,4 +1,4 @@
-"""A ps task: serves variables until training has ended and no trainer needs them any more."""
+"""A ps serves variables until training has ended and no trainer needs them any more."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
     Raises:
       Interrupted: if this task was asked to stop, and the chief has saved or does not answer.
     """
-    # Read as the trainers read it: they may call the chief `master`.
+    # The trainers read the cluster so, too; they may call the chief `master`.
     cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
-    # The name keeps the server: without it, it would be collected and stop.
+    # Without a name the server would be collected, and stop.
     server = tf.distribute.Server(cluster, job_name="ps", task_index=task.index)
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
@@ -57,7 +57,7 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
     while True:
         final_state, request = state_reader.final_state(), stop.request
         if request and leaves_at is None:
-            # Without its variables there is no training: the chief is to save them first.
+            # Without this ps's variables there is no training, so the chief must save them first.
             state_reader.ask(request.status, request.reason, task.name)
         if (request or final_state) and leaves_at is None:
             leaves_at = time.monotonic() + deadlines.PS_GRACE_SECS

@@ -1,4 +1,4 @@
-"""The run of one task: its role is chosen, and a failure is explained and told to the others."""
+"""The run of one task chooses its role, and explains a failure and tells the others of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def train_and_evaluate(plan: Plan) -> Result:
     """Runs this task of the job to its end.
 
     Raises:
-      TrainerError: for what one sentence explains; anything else came out of user code.
+      TrainerError: if one sentence explains the failure; any other error came out of user code.
     """
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.tf_config(head=_head(plan)))
@@ -88,7 +88,7 @@ def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:
         if ended.step:
             checkpoints.write_result(plan.config.model_dir, ended)
     except tf.errors.OpError as error:
-        logging.warning("cannot write how the job ended: %s", error.message)
+        logging.warning("cannot write how the job ended: %s", errors.first_line(error))
 
 
 def _head(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""A worker: trains with the chief, from its first step to the end that the chief, or both, see."""
+"""A worker trains with the chief until training ends, and then learns why it ended."""
 
 from __future__ import annotations
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, TypeVar
 import warnings
 
 import tensorflow as tf
 
 _BATCH = "batch"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 # Reading the source of a function anew, to find no `if` on tensors in it, delays the first step.
-_as_it_is = tf.autograph.experimental.do_not_convert
+as_it_is: Callable[[_Function], _Function] = tf.autograph.experimental.do_not_convert
 
 
 def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
@@ -65,11 +66,11 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
                for spec in tf.nest.flatten(specs)):
         return wrapped.map(lambda batch: (batch[_BATCH], False))
 
-    @_as_it_is
+    @as_it_is
     def hold_back(held: Any, batch: Any) -> Any:
         return batch, (held, tf.equal(size(batch), 0))
 
-    @_as_it_is
+    @as_it_is
     def restore_shapes(batch: Any, is_last: tf.Tensor) -> Any:
         for tensor, spec in zip(tf.nest.flatten(batch), tf.nest.flatten(specs)):
             if isinstance(tensor, tf.Tensor):
@@ -85,10 +86,10 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
     """Returns whether the dataset is known to have no end."""
     count = tf.data.experimental.cardinality(dataset)
     if tf.executing_eagerly():
-        return int(count) == tf.data.INFINITE_CARDINALITY
+        return bool(int(count) == tf.data.INFINITE_CARDINALITY)
     try:
         with tf.compat.v1.Session() as session:
-            return int(session.run(count)) == tf.data.INFINITE_CARDINALITY
+            return bool(int(session.run(count)) == tf.data.INFINITE_CARDINALITY)
     except tf.errors.OpError:
         return False  # What it hangs on is on another machine, or not made yet.
 
@@ -120,7 +121,7 @@ def size(batch: Any) -> tf.Tensor:
 
 def _wrap(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Makes a batch one argument whatever its structure: tuples would be unpacked."""
-    return dataset.map(_as_it_is(
+    return dataset.map(as_it_is(
         lambda *batch: {_BATCH: batch if len(batch) > 1 else batch[0]}))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import os
 import pathlib
@@ -144,63 +142,8 @@ def test_a_mixture_of_two_keras_is_refused(monkeypatch):
             legacy_keras.resolve(tf)
 
 
-@pytest.mark.parametrize("name", private_api.USED)
-def test_a_private_name_in_use_is_still_in_tensorflow(name):
-    try:
-        private_api.use(name)
-    except ConfigError as error:
-        pytest.fail(f"{error}; change estimator_trainer/compat/private_api.py", pytrace=False)
-
-
-def test_a_private_name_that_moved_is_named_in_one_sentence(monkeypatch):
-    monkeypatch.setitem(private_api.USED, "tensorflow.python.moved.thing", "does a thing")
-    with pytest.raises(ConfigError, match=r"no longer has tensorflow.python.moved.thing \(does a"):
-        private_api.use("tensorflow.python.moved.thing")
-
-
-def test_the_distribute_coordinator_still_takes_and_gives_what_is_used_of_it():
-    from tensorflow.python.distribute import distribute_coordinator
-
-    run = private_api.use(f"{distribute_coordinator.__name__}.run_distribute_coordinator")
-    used = {"worker_fn", "strategy", "eval_fn", "eval_strategy", "mode", "cluster_spec",
-            "session_config"}
-    assert used <= set(inspect.signature(run).parameters)
-    mode = private_api.coordinator_mode()
-    assert mode.STANDALONE_CLIENT != mode.INDEPENDENT_WORKER
-    context = distribute_coordinator._WorkerContext
-    for attribute in ("task_type", "task_id", "is_chief", "master_target", "session_config",
-                      "cluster_spec", "distributed_mode"):
-        assert hasattr(context, attribute), f"the worker context lost {attribute}"
-
-
 def test_tensorflow_still_says_which_keras_it_took():
     assert private_api.imported_with_legacy_keras(default=NATIVE) is not NATIVE
-
-
-def test_what_is_supplied_is_importable_by_its_old_name():
-    for name in private_api.SUPPLIED:
-        module_name, _, attribute = name.rpartition(".")
-        module = __import__(module_name, fromlist=[attribute])
-        assert getattr(module, attribute)
-    with pytest.raises(ValueError, match="not in private_api.SUPPLIED"):
-        private_api.supply_module("tensorflow.python.other", module)
-
-
-def test_estimator_finds_every_private_name_that_it_imports():
-    import tensorflow_estimator
-
-    missing = set()
-    for path in pathlib.Path(tensorflow_estimator.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            module = getattr(node, "module", None) or ""
-            if isinstance(node, ast.ImportFrom) and module.startswith("tensorflow.python"):
-                for alias in node.names:
-                    try:
-                        source = __import__(module, fromlist=[alias.name])
-                        getattr(source, alias.name)
-                    except (ImportError, AttributeError):
-                        missing.add(f"{module}.{alias.name} ({path.name})")
-    assert not missing, f"TensorFlow {tf.__version__} no longer has {sorted(missing)}"
 
 
 def test_tpu_estimator_says_by_name_that_it_cannot_work():

@@ -3,7 +3,7 @@
 Opt-in, since it needs their sources, `pip install portpicker`, and most of an hour:
 
     git clone --branch v2.15.0 https://github.com/tensorflow/estimator /tmp/upstream
-    ESTIMATOR_UPSTREAM_TESTS=/tmp/upstream python -m pytest tests/test_upstream.py
+    ESTIMATOR_UPSTREAM_TESTS=/tmp/upstream python -m pytest tests/compat/test_upstream.py
 
 Prints the counts of each file as it ends, and the totals. With ESTIMATOR_UPSTREAM_REPORT=FILE the
 name and outcome of every test go to FILE, to compare two versions of TensorFlow by `diff`.

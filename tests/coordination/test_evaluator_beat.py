@@ -1,4 +1,4 @@
-"""The evaluator's beat: how a chief learns of an evaluator that TF_CONFIG does not list."""
+"""By the evaluator's beat a chief learns of an evaluator that TF_CONFIG does not list."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
 def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
     def evaluate():
         with evaluator_beat.beating(str(tmp_path), lambda: record.step):
-            time.sleep(3)  # Longer than a lost beat takes to be noticed.
+            time.sleep(3)  # The chief would notice a lost beat in less.
             record.metrics = {"global_step": 10}
 
     evaluator = threading.Thread(target=evaluate)
@@ -71,7 +71,7 @@ def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
 
 
 def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch):
-    """A request that training is done with once ended every pause at once, for ever."""
+    """A request of status "done" once ended every later pause at once."""
     notes.write(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
     read, looks = notes.read, []
 

@@ -1,4 +1,4 @@
-"""The small files through which tasks talk: nobody believes half of one, or a size of before."""
+"""Tasks talk through small files, and nobody believes half of one, or a size of before."""
 
 from __future__ import annotations
 
@@ -93,17 +93,17 @@ def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_rememb
     note = (tmp_path / "note").read_bytes()
     with cloud_storage.CloudStorage(tmp_path) as bucket:
         for step in (7, 100000):
-            bucket.write(f"job/model.ckpt-{step}.index", b"x")
+            bucket.objects.write(f"job/model.ckpt-{step}.index", b"x")
         reader = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", program], text=True, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, cwd=jobs.REPO,
             env=jobs.environment(GCS_STAT_CACHE_MAX_AGE="60", **bucket.environment()))
         with reader:
             for before, after in itertools.permutations((7, 100000)):
-                bucket.write("job/checkpoint", _state(before))
-                bucket.write("job/note", note)
+                bucket.objects.write("job/checkpoint", _state(before))
+                bucket.objects.write("job/note", note)
                 assert _ask(reader, "look") == "remembered"
-                bucket.write("job/checkpoint", _state(after))
+                bucket.objects.write("job/checkpoint", _state(after))
                 assert _ask(reader, "read") == f"{after} {{'reason': 'so'}}"
             reader.stdin.close()
             reader.kill()
@@ -160,7 +160,7 @@ def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
 
 @pytest.fixture(name="evaluation")
 def fixture_evaluation(tmp_path, monkeypatch):
-    """Returns a function that runs the evaluator's loop and returns what it evaluated."""
+    """Returns a function that runs the evaluator's loop and returns the steps it evaluated."""
     evaluated = []
     record = record_lib.EvaluationRecord()
 

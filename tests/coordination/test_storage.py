@@ -1,4 +1,4 @@
-"""Which file system a path is on, and what is said where there is none."""
+"""A path's scheme names a file system, and a path without any gets a sentence."""
 
 from __future__ import annotations
 

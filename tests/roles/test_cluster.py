@@ -1,4 +1,4 @@
-"""Clusters of real processes on loopback: one command line, every role from TF_CONFIG."""
+"""Clusters of real processes run one command line, and each takes its role from TF_CONFIG."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _run(tmp_path, data_dir, hosts, *extra, evaluator=False):
 
 
 def _assert_trained(tmp_path, tasks, overshoot=0):
-    """The promises every job keeps, whatever its strategy.
+    """A job keeps its promises, whatever its strategy.
 
     Each asynchronous trainer may finish one step more than asked for, the one that it is in.
     """

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import jobs
 
-# The interpreter of the other environment; `.ci/run` makes both and names it.
+# The interpreter of the other environment; `.ci/run` makes both environments and names this.
 OTHER = os.environ.get("CROSSOVER_PYTHON", "")
 
 pytestmark = [

@@ -1,4 +1,4 @@
-"""How jobs of real processes end, in every role: the input's end, a failure, an early stop."""
+"""Jobs of real processes end in every role: with the input, by a failure, by an early stop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_ten_golden_jobs_in_a_row_end_right(turn, kind, counts, evaluator, tmp_p
 
 
 def _run_golden_job(kind, counts, evaluator, tmp_path):
-    """Data that runs out before train_steps, one checkpoint kept, best exporter, an evaluator."""
+    """Runs a job whose data ends before train_steps, with one checkpoint kept and all exporters."""
     _, extra = slow_jobs.CLUSTERS[kind]
     chief = "chief:0" if "chief" in counts else "worker:0"
     args = flags(tmp_path, "--train_steps=10000", "--param=examples=1003",
@@ -95,7 +95,7 @@ def test_uneven_shards_end_every_trainer_of_an_all_reduce_at_the_same_step(
     for task in tasks.values():
         assert f"status=done step={steps} reason=input_exhausted" in task.last_line
     metrics = json.loads((tmp_path / "model" / "result.json").read_text())["metrics"]
-    assert metrics["loss"] is not None  # No NaN of an empty batch got into the model.
+    assert metrics["loss"] is not None  # An empty batch would give NaN.
 
 
 def test_a_trainer_without_any_data_fails_an_all_reduce_with_a_sentence(tmp_path):

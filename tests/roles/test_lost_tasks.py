@@ -1,4 +1,4 @@
-"""Tasks that are gone, come back or hang: who ends, with which code; what a rerun keeps."""
+"""When a task is gone, comes back or hangs, the right ones end, and a rerun goes on from there."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp
 
 @pytest.mark.parametrize("victim", ["worker:0", slow_jobs.soak("chief:0")])
 def test_an_all_reduce_begins_anew_when_one_of_it_was_started_again(victim, tmp_path):
-    """The new process answers, so its peers, whose sums wait for the old one, cannot see it."""
+    """The new process answers, so its peers do not see that their sums wait for the old one."""
     hosts, extra = slow_jobs.cluster("all-reduce")
     args = flags(tmp_path, "--train_steps=20000", "--save_checkpoints_steps=50", *extra)
     role, _, index = victim.partition(":")
@@ -118,7 +118,7 @@ def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(tmp
 
 
 def test_a_models_own_session_config_keeps_the_roles_device_filters(tmp_path):
-    """Chief and worker:0 train without worker:1, which never comes (pains P53)."""
+    """Chief and worker:0 train without worker:1, which never comes."""
     hosts = jobs.cluster(chief=1, worker=2, ps=1)
     args = flags(tmp_path, "--train_steps=100")
     with jobs.running(tmp_path, hosts, args) as tasks:

@@ -1,4 +1,4 @@
-"""Tasks on hosts of their own: several addresses, and a network that fails for a while."""
+"""Tasks run on hosts of their own, with several addresses and a network that fails for a while."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.cluster
 
 _TIMEOUT_SECS = 120
 _SLOW = f"{jobs.REPO}/tests/support/slow.py"
-# By name of the host: its address.
+# Each host's address.
 _HOSTS = {"a": "10.77.0.1", "b": "10.77.0.2"}
 
 
@@ -26,7 +26,7 @@ def _ip(*words):
 
 @pytest.fixture
 def network():
-    """Two network namespaces, joined by a switch in a third; yields a function that cuts b off."""
+    """Makes two network namespaces and a switch in a third; yields a function that cuts b off."""
     prefix = f"et{os.getpid()}"
     switch = f"{prefix}-switch"
     spaces = [switch, *(f"{prefix}-{name}" for name in _HOSTS)]
@@ -65,7 +65,7 @@ def _connect(prefix, switch, spaces):
 
 @contextlib.contextmanager
 def _running(tmp_path, prefix, places, args):
-    """Starts each task on its host: `places` has the host's name by task."""
+    """Starts each task on the host that `places` names for it."""
     cluster = {}
     for i, (task, host) in enumerate(places.items()):
         cluster.setdefault(task.partition(":")[0], []).append(f"{_HOSTS[host]}:{2222 + i}")
@@ -115,7 +115,7 @@ def test_a_job_goes_on_after_the_link_of_a_host_was_cut(places, network, tmp_pat
 
 @pytest.mark.soak
 def test_an_all_reduce_whose_link_was_cut_is_to_be_restarted_and_then_completes(network, tmp_path):
-    """TensorFlow breaks it after some 10 s without an answer."""
+    """TensorFlow breaks an all-reduce after some 10 s without an answer."""
     prefix, cut = network
     places = {"chief:0": "a", "worker:0": "b"}
     flags = _flags(tmp_path, "--train_distribute=multi_worker_mirrored",

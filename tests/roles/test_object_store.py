@@ -1,4 +1,4 @@
-"""Jobs whose model_dir is in a bucket, a Cloud Storage on this machine: they end as elsewhere."""
+"""Jobs whose model_dir is in a bucket, of a Cloud Storage on this machine, end as elsewhere."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ def _assert_finished(storage, tasks, status="done"):
     """Asserts that a job is at its end: every task says so, and the bucket holds all of it."""
     for task in tasks.values():
         assert (task.code, f"status={status}" in task.last_line) == (0, True), task.log[-3000:]
-    result = json.loads(storage.read("job/result.json"))
+    result = json.loads(storage.objects.read("job/result.json"))
     assert result["status"] == status and result["step"] >= 100 and "loss" in result["metrics"]
-    steps = [int(name.split("-")[1].split(".")[0]) for name in storage.names("job/model.ckpt-")]
+    names = storage.objects.names("job/model.ckpt-")
+    steps = [int(name.split("-")[1].split(".")[0]) for name in names]
     assert max(steps) == result["step"]
-    [export] = storage.names("job/export/final/", suffix="saved_model.pb")
+    [export] = storage.objects.names("job/export/final/", suffix="saved_model.pb")
     assert result["exports"] == [f"gs://bucket/{export.removesuffix('/saved_model.pb')}"]
 
 
 def _assert_polite(storage):
-    """Asserts that the program's own files are written as a bucket likes it: at once."""
+    """Asserts that the program writes its own files into a bucket at once, and renames none."""
     endings = (".json", ".beat", ".left", ".joined", ".stop", ".new", "job/tasks/")
     own = [request for request in storage.requests
            if request.name.endswith(endings) and request.kind != "fault"]
     assert {request.kind for request in own} <= {"read", "insert", "list", "get", "delete"}
-    assert not [name for name in storage.names("job/") if name.endswith((".new", "tasks/"))]
+    assert not [name for name in storage.objects.names("job/") if name.endswith((".new", "tasks/"))]
 
 
 def test_a_cluster_with_an_evaluator_ends_where_requests_fail_now_and_then(tmp_path):
@@ -79,7 +80,7 @@ def test_a_stopped_job_is_resumed(tmp_path, storage):
         slow_jobs.send(tasks["ps:0"], signal.SIGTERM)
         slow_jobs.wait_for_all(tasks)
         slow_jobs.assert_codes(tasks, 143)
-    saved = json.loads(storage.read("job/result.json"))["step"]
+    saved = json.loads(storage.objects.read("job/result.json"))["step"]
     assert saved >= 20
     (tmp_path / "again").mkdir()
     flags = _flags(f"--train_steps={saved + 100}")
@@ -97,7 +98,7 @@ def test_launch_runs_a_job_in_a_bucket(tmp_path, storage):
                        **storage.environment("launch"))
     assert ran.returncode == 0, ran.stderr[-3000:] + ran.stdout[-3000:]
     assert f"job done, exit 0; result: {_MODEL_DIR}/result.json" in ran.stdout + ran.stderr
-    assert json.loads(storage.read("job/result.json"))["status"] == "done"
+    assert json.loads(storage.objects.read("job/result.json"))["status"] == "done"
     _assert_polite(storage)
 
 
@@ -118,7 +119,7 @@ def test_early_stopping_asks_no_bucket_without_pause(tmp_path, storage):
 
 
 def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
-    """On records in the bucket, which `convert` put there."""
+    """The records are in the bucket, too; `convert` put them there."""
     ran = jobs.convert("--dataset=digits", f"--data_dir={tmp_path}",
                        "--output=gs://bucket/digits", **storage.environment())
     assert ran.returncode == 0, ran.stderr[-3000:]
@@ -131,14 +132,14 @@ def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
                     ["predict", "--output=gs://bucket/out/predictions.jsonl"]):
         ran = jobs.trainer(*command, *flags, **storage.environment())
         assert ran.returncode == 0, (command, ran.stderr[-3000:])
-    assert len(storage.read("out/predictions.jsonl").splitlines()) == 355
-    assert storage.names("job/export/manual/", suffix="saved_model.pb")
-    assert json.loads(storage.read("job/result.json"))["metrics"]["global_step"] == 100
+    assert len(storage.objects.read("out/predictions.jsonl").splitlines()) == 355
+    assert storage.objects.names("job/export/manual/", suffix="saved_model.pb")
+    assert json.loads(storage.objects.read("job/result.json"))["metrics"]["global_step"] == 100
 
 
 def test_a_table_is_read_from_a_bucket(tmp_path, storage):
     rows = "".join(f"{i},{i % 7},{i % 2}\n" for i in range(200))
-    storage.write("data/rows-0.csv", f"a,b,label\n{rows}".encode())
+    storage.objects.write("data/rows-0.csv", f"a,b,label\n{rows}".encode())
     ran = jobs.trainer("--input_fn=csv", "--model_fn=wide_deep", "--exporters=none",
                        "--param=num_classes=2", "--param=train_files=gs://bucket/data/rows-*.csv",
                        "--param=eval_files=gs://bucket/data/rows-*.csv", "--train_steps=10",
@@ -166,7 +167,7 @@ def test_a_mistyped_bucket_is_one_sentence_at_once(storage, args):
     ("dbfs://bucket/rows.csv", "has no file system for dbfs:// here"),
 ])
 def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files, said):
-    storage.write("data/rows-0.csv", b"a,label\n1,0\n")
+    storage.objects.write("data/rows-0.csv", b"a,label\n1,0\n")
     ran = jobs.trainer("--input_fn=csv", f"--model_dir={tmp_path}/model", "--model_fn=linear",
                        f"--param=train_files={files}", **storage.environment(), timeout_secs=60)
     assert ran.returncode in (1, 2), ran.stderr
@@ -178,7 +179,7 @@ def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files,
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.any_tensorflow
 def test_job_after_job_ends_on_a_slow_storage_with_limits(tmp_path, number):
-    """Half of them with TensorFlow's cache of sizes, which the user may have asked for."""
+    """In half of the jobs TensorFlow caches sizes, which the user may have asked for."""
     kinds = [(dict(chief=1, worker=2, ps=1), []),
              (dict(chief=1, worker=1), ["--train_distribute=multi_worker_mirrored"])]
     counts, extra = kinds[number % 2]

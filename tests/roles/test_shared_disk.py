@@ -1,6 +1,6 @@
-"""A model_dir that hosts see through mounts that keep attributes, and what is not there, for long.
+"""Hosts see model_dir through mounts that keep attributes, and what is not there, for long.
 
-NFS does so for 3 to 60 s; here two FUSE mounts of one folder stand for two hosts.
+NFS keeps them for 3 to 60 s; two FUSE mounts of one folder stand for two hosts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow,
 
 @pytest.fixture(name="hosts")
 def fixture_hosts(tmp_path):
-    """Two mounts of one folder."""
+    """Makes two mounts of one folder."""
     (tmp_path / "disk").mkdir()
     with contextlib.ExitStack() as stack:
         mounts = []

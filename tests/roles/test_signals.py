@@ -1,4 +1,4 @@
-"""Signals to jobs of real processes: what is saved, and who ends with which code."""
+"""A signal to a task of a job saves a checkpoint, and ends the right tasks with the right code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""s3:// on TensorFlow 2.15, where tensorflow-io opens it: the job ends with a code of its own."""
+"""tensorflow-io opens s3:// on TensorFlow 2.15, and the job ends with a code of its own."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _ROWS = "a,b,label\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(200))
 
 @pytest.fixture(name="s3")
 def fixture_s3(tmp_path):
-    """An S3 of this machine: the variables of a process that is to use it, and a client of it."""
-    import boto3  # Not on every Python: see setup.py.
+    """Starts an S3 here; yields the variables of a process that is to use it, and a client."""
+    import boto3  # Some Pythons have none: see setup.py.
     log = tmp_path / "moto.log"
     with log.open("wb") as file:
         server = subprocess.Popen(

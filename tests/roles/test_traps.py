@@ -12,11 +12,9 @@ import sys
 import textwrap
 
 import pytest
-import tensorflow as tf
 
 from estimator_trainer import cli
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.estimator import upstream
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
@@ -203,11 +201,3 @@ def test_a_finished_run_makes_only_what_is_missing(run, tmp_path):
     (tmp_path / "m" / "result.json").unlink()
     _, err = run()
     assert "evaluated step 50" in err and "training from step" not in err
-
-
-def test_sessions_wait_in_steps_of_a_second_not_of_thirty():
-    """Fails when a TensorFlow gives SessionManager's waiting another name."""
-    upstream.poll_every_second()
-    upstream.poll_every_second()
-    manager = tf.compat.v1.train.SessionManager()
-    assert manager._recovery_wait_secs == upstream.POLL_SECS

@@ -26,8 +26,8 @@ pytestmark = [
 _COPIES = 5
 _STEPS = -(-1442 * _COPIES // 64)
 
-# The bundled digits, a few times for a hundred steps, enlarged to MNIST's shape and under its
-# name, where `tfds.load` looks: the tutorial downloads MNIST, and tests need no network.
+# The tutorial downloads MNIST, and tests need no network. So `tfds.load` finds under that name the
+# bundled digits, enlarged to MNIST's shape, and repeated for a hundred steps.
 PREPARE = f"COPIES = {_COPIES}" + """
 import numpy as np, tensorflow_datasets as tfds
 from input_fns import digits
@@ -101,12 +101,12 @@ def test_the_tutorial_trains_on_two_workers(tmp_path, home):
     hosts = jobs.cluster(worker=2)
     _run(tmp_path, home, [json.dumps({"cluster": hosts, "task": {"type": "worker", "index": i}})
                           for i in range(2)])
-    # Half of the records each, so half of the steps.
+    # Each trainer reads half of the records, so it makes half of the steps.
     assert jobs.saved_step(tmp_path / "model") == -(-_STEPS // 2)
 
 
 def test_its_functions_as_plugins_take_the_steps_of_its_own_script(tmp_path, home):
-    """Losses of the first hundred steps, in one process, on the same data with one seed."""
+    """Returns the losses of a hundred steps in one process, on the same data with one seed."""
     functions = [cell for cell in _cells() if "def " in cell or cell.startswith("import")]
     (tmp_path / "tutorial.py").write_text("\n\n".join(functions))
     script = "\n\n".join(_cells()).replace(

@@ -1,4 +1,4 @@
-"""Real jobs for the tests: one process a task, TF_CONFIG, free loopback ports, bounded in time."""
+"""Real jobs for the tests have one process a task, free loopback ports, and bounded time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from estimator_trainer.jobs.launcher import fork_server
 
@@ -48,7 +48,7 @@ class Task:
 
     @property
     def losses(self) -> list[tuple[int, float]]:
-        """The (global step, loss) pairs of its log."""
+        """The (global step, loss) pairs of the task's log."""
         found = re.findall(r"  step (\d+)\S*  loss (\S+)", self.log)
         return [(int(step), float(loss)) for step, loss in found]
 
@@ -93,7 +93,7 @@ def convert(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 @functools.cache
 def _fork_server() -> fork_server.ForkServer:
-    # Most jobs read the digits, through it.
+    # Most jobs read the digits, through tensorflow_datasets.
     return fork_server.ForkServer(environment(PYTHONUNBUFFERED="1"), ["tests"],
                                   ["tensorflow_datasets"])
 
@@ -144,12 +144,12 @@ def running(folder: pathlib.Path, hosts: dict[str, list[str]], args: Sequence[st
     """Starts every task of a job with the same command line; kills what is left at the end.
 
     Args:
-      folder: For the logs.
-      hosts: The cluster.
+      folder: The folder of the logs.
+      hosts: The addresses of the cluster, by role.
       args: The flags, the same for every task.
       evaluator: Whether to add an evaluator, which is not in the cluster.
-      is_forked: As of `start`.
-      variables: Returns more of the environment of the task of a name.
+      is_forked: Whether to fork a process that has TensorFlow already; see `start`.
+      variables: Returns more variables of the environment of the task of a name.
 
     Yields:
       The tasks by name, e.g. "worker:1".
@@ -173,13 +173,13 @@ def start(folder: pathlib.Path, name: str, args: Sequence[str], tf_config: str =
     """Starts one task in a process group of its own, its output in a log file.
 
     Args:
-      folder: For the log.
-      name: Of the task.
+      folder: The folder of the log.
+      name: The task's name, such as "worker:1".
       args: The flags.
-      tf_config: TF_CONFIG.
+      tf_config: The variable TF_CONFIG.
       prefix: Words before the command line, which is then executed.
       is_forked: Whether to fork a process that has TensorFlow already, which saves seconds.
-      **variables: More of the environment.
+      **variables: More variables of the environment.
     """
     log_path = folder / f"{name.replace(':', '-')}.log"
     env = environment(**{"TF_CONFIG": tf_config, **variables})
@@ -225,9 +225,14 @@ def wait_for(condition: Callable[[], bool], timeout_secs: float) -> None:
         time.sleep(0.1)
 
 
+def result(model_dir: pathlib.Path | str) -> dict[str, Any]:
+    """Returns what `result.json` of a model_dir holds."""
+    return json.loads(pathlib.Path(model_dir, "result.json").read_text())
+
+
 def saved_step(model_dir: pathlib.Path) -> int:
     """Returns the global step in the latest checkpoint."""
-    import tensorflow as tf  # A second of import that most users of this module do without.
+    import tensorflow as tf  # It takes seconds, which most users of this module save.
     return int(tf.train.load_variable(str(model_dir), "global_step"))
 
 

@@ -1,4 +1,4 @@
-"""Jobs of real processes whose steps take a while, for the tests of faults, signals and ends."""
+"""Jobs of real processes whose steps take a while serve the tests of faults, signals and ends."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ CLUSTERS = {
     "parameter_server": (dict(chief=1, worker=1, ps=1), ["--train_distribute=parameter_server"]),
     "all-reduce": (dict(chief=1, worker=1), ["--train_distribute=multi_worker_mirrored"]),
 }
-# What ends one way of training with a ps, ends the other.
+# Both ways of training with a ps end alike.
 KINDS = ["asynchronous", soak("parameter_server", any_tensorflow=True), soak("all-reduce")]
 
 

@@ -1,0 +1,118 @@
+"""Every private name of TensorFlow that is touched is listed, and is still there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import pathlib
+
+import pytest
+
+from estimator_trainer.compat import estimator_training  # Before TensorFlow.
+from estimator_trainer.compat import private_api
+from estimator_trainer.errors import ConfigError
+
+# isort: split
+import tensorflow as tf
+
+_ROOT = pathlib.Path(estimator_training.__file__).parents[1]
+# What Python and its named tuples call so, though it is public.
+_PUBLIC = {"_exit", "_replace", "_make", "_asdict", "_fields"}
+
+
+def _private_attributes(path):
+    """Returns the names of private attributes of other objects than `self`."""
+    return {node.attr for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_")
+            and not node.attr.startswith("__") and node.attr not in _PUBLIC
+            and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))}
+
+
+@pytest.mark.parametrize("name", private_api.USED)
+def test_a_private_name_in_use_is_still_in_tensorflow(name):
+    try:
+        private_api.use(name)
+    except ConfigError as error:
+        pytest.fail(f"{error}; change estimator_trainer/compat/private_api.py", pytrace=False)
+
+
+def test_a_private_name_that_moved_is_named_in_one_sentence(monkeypatch):
+    monkeypatch.setitem(private_api.USED, "tensorflow.python.moved.thing", "does a thing")
+    with pytest.raises(ConfigError, match=r"no longer has tensorflow.python.moved.thing \(does a"):
+        private_api.use("tensorflow.python.moved.thing")
+
+
+def test_the_distribute_coordinator_still_takes_and_gives_what_is_used_of_it():
+    from tensorflow.python.distribute import distribute_coordinator
+
+    run = private_api.use(f"{distribute_coordinator.__name__}.run_distribute_coordinator")
+    used = {"worker_fn", "strategy", "eval_fn", "eval_strategy", "mode", "cluster_spec",
+            "session_config"}
+    assert used <= set(inspect.signature(run).parameters)
+    mode = private_api.coordinator_mode()
+    assert mode.STANDALONE_CLIENT != mode.INDEPENDENT_WORKER
+    context = distribute_coordinator._WorkerContext
+    for attribute in ("task_type", "task_id", "is_chief", "master_target", "session_config",
+                      "cluster_spec", "distributed_mode"):
+        assert hasattr(context, attribute), f"the worker context lost {attribute}"
+
+
+def test_the_collection_of_the_global_step_has_the_name_that_tensorflow_gives_it():
+    name = "tensorflow.python.training.training_util.GLOBAL_STEP_READ_KEY"
+    assert private_api.use(name) == private_api.STEP_READ
+    with tf.Graph().as_default() as graph:
+        tf.compat.v1.train.create_global_step()
+        # A hook of TensorFlow makes the op that reads the step, where there is none.
+        tf.estimator.StepCounterHook(output_dir="unused").begin()
+        assert len(graph.get_collection(private_api.STEP_READ)) == 1
+
+
+@pytest.mark.parametrize("strategy", [False, True], ids=["no strategy", "a strategy"])
+def test_a_private_attribute_in_use_is_still_that_of_estimator(strategy, monkeypatch, tmp_path):
+    cluster = {"chief": ["h:1"], "ps": ["h:2"]}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(
+        {"cluster": cluster, "task": {"type": "chief", "index": 0}}))
+    if strategy:
+        monkeypatch.delenv("TF_CONFIG")
+    config = tf.estimator.RunConfig(str(tmp_path), train_distribute=(
+        tf.distribute.OneDeviceStrategy("/cpu:0") if strategy else None))
+    estimator = tf.estimator.Estimator(lambda features: None, config=config)
+    for each in (config, estimator):
+        kind = "RunConfig" if each is config else "Estimator"
+        lost = [name for name in private_api.ATTRIBUTES[kind] if not hasattr(each, name)]
+        # TensorFlow sets it where there is a strategy to coordinate.
+        assert lost == ([] if strategy or each is estimator else ["_distribute_coordinator_mode"])
+
+
+def test_a_private_attribute_is_touched_in_one_module_and_listed():
+    listed = {name for names in private_api.ATTRIBUTES.values() for name in names}
+    for path in _ROOT.rglob("*.py"):
+        is_listed_of = listed if path.samefile(estimator_training.__file__) else set()
+        assert _private_attributes(path) == is_listed_of, path
+
+
+def test_what_is_supplied_is_importable_by_its_old_name():
+    for name in private_api.SUPPLIED:
+        module_name, _, attribute = name.rpartition(".")
+        module = __import__(module_name, fromlist=[attribute])
+        assert getattr(module, attribute)
+    with pytest.raises(ValueError, match="not in private_api.SUPPLIED"):
+        private_api.supply_module("tensorflow.python.other", module)
+
+
+def test_estimator_finds_every_private_name_that_it_imports():
+    import tensorflow_estimator
+
+    missing = set()
+    for path in pathlib.Path(tensorflow_estimator.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            module = getattr(node, "module", None) or ""
+            if isinstance(node, ast.ImportFrom) and module.startswith("tensorflow.python"):
+                for alias in node.names:
+                    try:
+                        source = __import__(module, fromlist=[alias.name])
+                        getattr(source, alias.name)
+                    except (ImportError, AttributeError):
+                        missing.add(f"{module}.{alias.name} ({path.name})")
+    assert not missing, f"TensorFlow {tf.__version__} no longer has {sorted(missing)}"

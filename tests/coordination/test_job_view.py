@@ -1,0 +1,73 @@
+"""The chief and the other tasks see the job in different ways, and answer the watchdog alike."""
+
+from __future__ import annotations
+
+import json
+from unittest import mock
+
+import pytest
+
+from estimator_trainer import deadlines
+from estimator_trainer.cluster import task_config
+from estimator_trainer.coordination import job_view
+from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.stop import Request
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+
+def _task(role):
+    return task_config.parse(json.dumps({
+        "cluster": {"chief": ["a:1"], "worker": ["b:1"]}, "task": {"type": role, "index": 0}}))
+
+
+@pytest.fixture(name="reader")
+def fixture_reader():
+    """A reader that sees a chief which runs, and wrote just now."""
+    reader = mock.Mock(spec=JobStateReader, silent_secs=0.0, has_seen_chief=True, joined_run="")
+    reader.now.return_value = mock.Mock(status="running", run="first", reason="")
+    return reader
+
+
+def _other(reader, stop=None):
+    return job_view.OthersView(TrainerConfig(), _task("worker"), stop or Stop(), reader)
+
+
+def test_a_worker_obeys_the_chief_and_a_chief_the_others(reader):
+    stop = Stop()
+    reader.now.return_value = mock.Mock(status="stopping", reason="SIGTERM")
+    assert _other(reader, stop).look(True, False) == job_view.Sight()
+    assert stop.request == Request("stopping", "SIGTERM", "chief:0")
+    writer = mock.Mock(spec=JobStateWriter, requested=Request("failed", "OSError", "worker:0"))
+    stop = Stop()
+    job_view.ChiefView(_task("chief"), stop, writer).look(True, is_past_steps=True)
+    assert stop.request == writer.requested and writer.beat.called
+    writer.listen.assert_called_once_with(is_waiting=True)
+
+
+def test_a_chief_that_is_silent_is_waited_for_and_then_lost(reader):
+    reader.silent_secs = deadlines.QUIET_SECS + 1
+    seen = _other(reader).look(True, False)
+    assert not seen.lost and seen.waiting == "waiting for chief:0: no sign of life for 11 s"
+    reader.silent_secs = deadlines.PEER_TIMEOUT_SECS + 1
+    assert _other(reader).look(True, False).lost == "chief:0 gave no sign of life for 60 s"
+    reader.has_seen_chief = False
+    assert not _other(reader).look(False, False).lost
+
+
+def test_a_chief_that_was_started_again_takes_in_only_a_worker_without_a_step(reader):
+    reader.joined_run = "before"
+    assert _other(reader).look(True, False).lost == "chief:0 was started again"
+    assert not reader.join.called
+    assert _other(reader).look(False, False) == job_view.Sight() and reader.join.called
+
+
+def test_the_chief_alone_names_a_worker_that_was_started_again_and_tells_of_the_end(reader):
+    writer = mock.Mock(spec=JobStateWriter)
+    writer.is_joined_twice.return_value = True
+    chief = job_view.ChiefView(mock.Mock(wraps=_task("chief"), is_all_reduce=True, cluster={
+        "worker": ["b:1"]}), Stop(), writer)
+    assert chief.restarted_peer() == "worker:0" and _other(reader).restarted_peer() == ""
+    chief.tell_end("lost", 7, "worker:0 was started again")
+    writer.announce.assert_called_once_with("lost", 7, "worker:0 was started again")

@@ -1,0 +1,175 @@
+"""Where TensorFlow is bent: each test fails when TensorFlow changes what is bent, or the need."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer.estimator import upstream
+
+
+def _model_fn(features, labels, mode):
+    weight = tf.compat.v1.get_variable("weight", [], use_resource=True)
+    loss = tf.reduce_mean(tf.square(weight - tf.cast(features, tf.float32)))
+    step = tf.compat.v1.train.get_or_create_global_step()
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss,
+        train_op=tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(loss, step))
+
+
+def _input_fn():
+    return tf.data.Dataset.range(4).batch(2)
+
+
+@pytest.fixture
+def estimator(tmp_path):
+    return tf.estimator.Estimator(_model_fn, str(tmp_path))
+
+
+@pytest.fixture
+def default_polling():
+    """Leaves the SessionManager as it was."""
+    manager = tf.compat.v1.train.SessionManager
+    before = manager.__init__
+    yield manager
+    manager.__init__ = before
+
+
+def test_a_session_manager_waits_half_a_minute_unless_told_otherwise(default_polling):
+    signature = inspect.signature(tf.compat.v1.train.SessionManager.__init__)
+    given = signature.parameters["recovery_wait_secs"].default
+    assert given in (30, upstream.POLL_SECS)
+    upstream.poll_every_second()
+    upstream.poll_every_second()
+    assert default_polling()._recovery_wait_secs == upstream.POLL_SECS
+
+
+def test_no_public_setting_reaches_the_wait_of_a_session_manager():
+    for public in (tf.estimator.RunConfig, tf.compat.v1.train.Scaffold,
+                   tf.compat.v1.train.MonitoredTrainingSession):
+        assert "recovery_wait_secs" not in inspect.signature(public).parameters, public
+
+
+def test_monitored_sessions_are_made_with_that_manager(default_polling, monkeypatch):
+    seen = []
+    upstream.poll_every_second()
+    prepare = default_polling.prepare_session
+    monkeypatch.setattr(default_polling, "prepare_session", lambda self, *args, **kwargs: (
+        seen.append(self._recovery_wait_secs), prepare(self, *args, **kwargs))[1])
+    with tf.Graph().as_default():
+        tf.compat.v1.train.create_global_step()
+        with tf.compat.v1.train.MonitoredTrainingSession():
+            pass
+    assert seen == [upstream.POLL_SECS]
+
+
+@pytest.mark.parametrize("method", ["train", "evaluate"])
+def test_the_estimator_refuses_a_subclass_that_overrides_its_methods(method, tmp_path):
+    own = type("Own", (tf.estimator.Estimator,), {method: lambda self: None})
+    with pytest.raises(ValueError, match="override"):
+        own(_model_fn, str(tmp_path))
+
+
+@pytest.mark.parametrize("copied", [lambda each: each, copy.copy, copy.deepcopy],
+                         ids=["itself", "copy", "deepcopy"])
+def test_an_estimator_and_its_copies_train_as_told(copied, estimator):
+    calls = []
+
+    def train(self, own_train, input_fn, **kwargs):
+        calls.append(self)
+        return own_train(input_fn, **kwargs)
+
+    upstream.train_with(estimator, train)
+    assert isinstance(estimator, tf.estimator.Estimator)
+    trained = copied(estimator)
+    assert trained.train(_input_fn, steps=1) is trained and calls == [trained]
+    assert trained.get_variable_value("global_step") == 1
+
+
+def test_train_and_evaluate_trains_and_evaluates_as_told(estimator):
+    calls = []
+
+    def train(self, own_train, *args, **kwargs):
+        calls.append("train")
+        return own_train(*args, **kwargs)
+
+    def evaluate(*args, **kwargs):
+        calls.append("evaluate")
+        return {"global_step": 1, "loss": 0.0}
+
+    upstream.train_with(estimator, train)
+    with upstream.evaluating_with([estimator], evaluate):
+        tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(_input_fn, max_steps=1),
+                                        tf.estimator.EvalSpec(_input_fn))
+    assert calls == ["train", "evaluate"]
+
+
+def test_an_estimator_evaluates_by_itself_again_also_after_a_failure(estimator):
+    estimator.train(_input_fn, steps=1)
+    with contextlib.suppress(ArithmeticError), upstream.evaluating_with(
+            [estimator], lambda input_fn: {"loss": 7.0}):
+        assert estimator.evaluate(_input_fn) == {"loss": 7.0}
+        raise ArithmeticError
+    assert estimator.evaluate(_input_fn)["global_step"] == 1
+
+
+@pytest.mark.parametrize("optimizer", [
+    lambda: tf.compat.v1.train.GradientDescentOptimizer(1.0),
+    lambda: tf.compat.v1.train.AdamOptimizer(1.0),
+    lambda: tf.keras.optimizers.legacy.SGD(1.0),
+], ids=["v1 descent", "v1 Adam", "Keras"])
+def test_optimizers_hand_their_gradients_to_batch_reduce_to(optimizer):
+    seen = []
+
+    def sent(values):
+        seen.extend(values)
+        return [2 * value for value in values]
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+        upstream.convert_gradients(strategy, sent, lambda values: [10 * each for each in values])
+        made = optimizer()
+
+        def step():
+            weight = tf.compat.v1.get_variable("weight", [], use_resource=True)
+            if isinstance(made, tf.compat.v1.train.Optimizer):
+                return made.minimize(3 * weight)
+            return made.apply_gradients([(tf.gradients(3 * weight, weight)[0], weight)])
+
+        with strategy.scope():
+            op = strategy.extended.call_for_each_replica(step)
+        assert [each.dtype for each in seen] == [tf.float32]
+        [weight] = tf.compat.v1.trainable_variables()
+        session.run(tf.compat.v1.global_variables_initializer())
+        before = session.run(weight)
+        session.run(strategy.experimental_local_results(op))
+        if "Adam" not in type(made).__name__:
+            assert before - session.run(weight) == pytest.approx(3 * 2 * 10)
+
+
+def test_a_copy_of_a_strategy_converts_too():
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    upstream.convert_gradients(strategy, list, list)
+    assert type(copy.deepcopy(strategy).extended) is type(strategy.extended)
+    assert isinstance(strategy.extended, tf.distribute.StrategyExtended)
+
+
+def test_no_option_of_a_strategy_sets_the_dtype_that_gradients_travel_in():
+    options = tf.distribute.experimental.CommunicationOptions
+    assert set(inspect.signature(options.__init__).parameters) <= {
+        "self", "bytes_per_pack", "timeout_seconds", "implementation"}
+
+
+def test_rewriter_config_has_its_numbers_and_still_no_public_name():
+    from tensorflow.core.protobuf import rewriter_config_pb2
+
+    toggle = rewriter_config_pb2.RewriterConfig
+    assert (toggle.ON, toggle.OFF) == (upstream.REWRITER_ON, upstream.REWRITER_OFF)
+    assert not hasattr(tf.compat.v1, "RewriterConfig")
+    options = tf.compat.v1.ConfigProto().graph_options.rewrite_options
+    for name in ("auto_mixed_precision", "auto_mixed_precision_onednn_bfloat16", "remapping"):
+        assert hasattr(options, name)

@@ -1,0 +1,135 @@
+"""Graphs of evaluations: which can be kept, and that they evaluate as the Estimator does."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import textwrap
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from tests.evaluation import comparison
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+
+# A layer of tf.keras, its kernel's initializer seeded; `{extra}` goes before the spec.
+_MODEL = """
+    import numpy as np
+    import tensorflow as tf
+    from model_fns.training import classifier
+    def model_fn(features, labels, mode):
+        with open({calls!r}, "a") as calls:
+            calls.write(mode + " ")
+        x = tf.keras.layers.Flatten()(features["image"])
+        logits = tf.keras.layers.Dense(10)(x)
+        hooks, metrics = [], {{}}
+        if mode == "eval":
+            v1 = tf.compat.v1
+            {extra}
+        spec = classifier.spec(logits, labels, mode, {{"num_classes": 10}})
+        return spec._replace(evaluation_hooks=hooks, eval_metric_ops={{
+            **(spec.eval_metric_ops or {{}}), **metrics}})
+"""
+_MEAN_OF = "metrics['mine'] = v1.metrics.mean({})"
+_TABLE = """tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(
+                tf.range(5, dtype=tf.int64), tf.range(5, dtype=tf.int64)), 9).lookup(labels)"""
+_EXTRAS = {
+    "nothing": "pass",
+    "a table": _MEAN_OF.format(_TABLE),
+    "unseeded noise": "tf.random.uniform([])",
+    "a Keras metric": "metrics['mine'] = tf.keras.metrics.Mean(); metrics['mine'](logits)",
+}
+_OBSTACLES = {
+    "evaluation hooks": "hooks.append(tf.estimator.SessionRunHook())",
+    "a name that the Estimator uses": "metrics['loss'] = v1.metrics.mean(1.0)",
+    "MutableHashTable": _MEAN_OF.format(
+        "tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, 0).lookup(labels)"),
+    "Python functions": _MEAN_OF.format("v1.py_func(np.mean, [logits], tf.float32)"),
+    "random numbers by a seed": _MEAN_OF.format("tf.random.uniform([], seed=1)"),
+}
+
+
+@pytest.fixture
+def job(tmp_path, data_dir):
+    """Trains a model a little; returns its Estimator, input_fn and checkpoints, oldest first."""
+    return functools.partial(comparison.train, tmp_path, data_dir)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a model_fn; returns its path, and what tells how often it was called in mode eval."""
+
+    def write(extra):
+        calls, path = tmp_path / "calls", tmp_path / "my_model.py"
+        path.write_text(textwrap.dedent(_MODEL).format(calls=str(calls), extra=extra))
+        return str(path), lambda: calls.read_text().split().count("eval")
+
+    return write
+
+
+@pytest.mark.parametrize("model_fn, param", [
+    ("cnn", []),
+    ("canned", []),
+    ("dense_l2_ema", []),
+    *(pytest.param(*each, marks=pytest.mark.soak) for each in (
+        ("mlp", ["moving_average=0.5"]), ("convnet", []),
+        ("canned", ["estimator=LinearClassifier"]), ("keras_model", []))),
+])
+def test_every_kind_of_model_evaluates_as_before_to_the_bit(model_fn, param, job):
+    assert comparison.compare(*job(model_fn, *param)).examples == 355
+
+
+@pytest.mark.parametrize("extra", _EXTRAS.values(), ids=_EXTRAS)
+def test_the_graph_is_built_once(extra, job, written):
+    model_fn, calls = written(extra)
+    trained = job(model_fn)
+    comparison.compare(*trained)
+    assert calls() == len(comparison.STEPS) + 1 + 1
+
+
+def test_a_seed_changes_nothing(job, written):
+    assert comparison.compare(*job("cnn", seed=7)).examples == 355
+
+
+@pytest.mark.parametrize("reason", _OBSTACLES)
+def test_what_would_not_start_over_is_built_anew(reason, job, written, caplog):
+    model_fn, _ = written(_OBSTACLES[reason])
+    single, input_fn, paths = job(model_fn)
+    kept = KeptEvaluation(single, input_fn, [])
+    assert "loss" in kept.metrics
+    with caplog.at_level("INFO"), kept.used_by(single):
+        assert "evaluate" not in vars(single)
+    assert "each evaluation is built anew: " in caplog.text and reason in caplog.text
+
+
+def _run(folder, model_fn, data_dir, *flags):
+    ran = jobs.trainer(*flags, f"--model_fn={model_fn}", f"--param=data_dir={data_dir}",
+                       f"--model_dir={folder}")
+    assert ran.returncode == 0, ran.stderr
+    return ran
+
+
+def test_a_job_trains_and_evaluates_as_without_and_builds_the_graph_once(
+        written, data_dir, tmp_path):
+    flags = ["--train_steps=30", "--eval_every_steps=10", "--seed=3", "--exporters=none"]
+    results = []
+    for name, extra in (("kept", "pass"), ("own", _OBSTACLES["evaluation hooks"])):
+        with contextlib.suppress(FileNotFoundError):
+            (tmp_path / "calls").unlink()
+        model_fn, calls = written(extra)
+        ran = _run(tmp_path / name, model_fn, data_dir, *flags)
+        assert ("each evaluation is built anew" in ran.stderr) == (name == "own")
+        # Three evaluations; the graph that tells the metrics is one more where none is kept.
+        assert calls() == (1 if name == "kept" else 4)
+        reader = tf.train.load_checkpoint(f"{tmp_path}/{name}/model.ckpt-30")
+        results.append((
+            [event for event in comparison.events(tmp_path / name / "eval")
+             if event[1] != "checkpoint_path"],
+            {key: reader.get_tensor(key).tolist()
+             for key in reader.get_variable_to_shape_map()}))
+    assert results[0] == results[1]
+    ran = _run(tmp_path / "kept", written("pass")[0], data_dir, "evaluate", "--checkpoint=all")
+    assert len(ran.stdout.splitlines()) == 4 and calls() == 4 + 1
