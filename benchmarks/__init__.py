@@ -1,4 +1,4 @@
-"""Programs that measure this project; README.md beside this file lists them with their commands."""
+"""The programs here measure this project; README.md lists them with their commands."""
 
 import pathlib
 

@@ -1,12 +1,13 @@
-"""How fast chief, worker and ps train asynchronously, beside a hand-written loop of TensorFlow 1.
+"""Measures how fast chief, worker and ps train asynchronously, beside a hand-written loop.
 
     python -m benchmarks.asynchronous [--idx=FOLDER] [--work=/tmp/benchmarks] [--repeats=3]
         [--only=cnn]
 
-Networks, batches and Fashion-MNIST records are those of benchmarks.suite. Each side has three
-processes, pinned to the same two cores. After the warm-up, global steps are timed between two lines
-of the chief's log, as the lines arrive here; the loss is the mean of the lines after those. The two
-sides take turns, --repeats times. --idx is needed once, until --work has the records.
+The loop is TensorFlow 1's. Networks, batches and Fashion-MNIST records are those of
+benchmarks.suite. Each side has three processes, pinned to the same two cores. After the warm-up,
+global steps are timed between two lines of the chief's log, as the lines arrive here; the loss is
+the mean of the lines after those. The two sides take turns, --repeats times. --idx is needed once,
+until --work has the records.
 """
 
 from __future__ import annotations

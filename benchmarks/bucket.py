@@ -1,4 +1,4 @@
-"""What a job asks of the bucket that its model_dir is in, and how long it takes to end there.
+"""Measures what a job asks of the bucket that holds its model_dir, and how long it takes to end.
 
     python -m benchmarks.bucket [--train_secs=60] [--latency_ms=50]
 

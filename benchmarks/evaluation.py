@@ -1,4 +1,4 @@
-"""What an evaluation between two checkpoints adds to a training, beside a bare pass over the set.
+"""Measures what an evaluation between two checkpoints costs, beside a bare pass over the set.
 
     python -m benchmarks.evaluation --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
 
@@ -29,7 +29,7 @@ from benchmarks import fashion_mnist
 
 _EVALUATIONS = 20
 _PASSES = 10
-# Checkpoints that are left out: the first evaluation makes a session, the first steps prepare much.
+# The number of checkpoints to leave out: the first evaluation and steps have much to prepare.
 _FIRST = 2
 _NEVER = "--eval_throttle_secs=1000000"
 _KINDS = {"own": "Estimator.evaluate", "kept": "this project"}

@@ -1,4 +1,4 @@
-"""Fashion-MNIST as TFRecords, which several programs train on."""
+"""Converts Fashion-MNIST to TFRecords, which several programs train on."""
 
 from __future__ import annotations
 

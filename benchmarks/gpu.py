@@ -1,13 +1,14 @@
-"""How fast this project trains on a GPU: ResNet-50, and the tutorial's CNN, where a step is short.
+"""Measures how fast this project trains on a GPU: ResNet-50, and the tutorial's small CNN.
 
     python -m benchmarks.gpu [--json=gpu.json]
     python -m benchmarks.gpu --device=cpu     # only to try it out: tiny images, few steps
 
-ResNet-50 runs in 32 and 16 bit, with and without XLA; the CNN with one and more steps in a session
-run. Both are compared with a plain tf.function around a model of the environment's Keras
-(suite/peers/keras_step.py). Images are noise, made once, so that only a step and what surrounds it
-is timed. The rows of a model run in turn, --repeats times; each model has a table, printed and
-written as JSON. With --device=cpu, 16 bit means bfloat16: TensorFlow has float16 only on GPUs.
+ResNet-50 runs in 32 and 16 bit, with and without XLA; the CNN, whose steps are short, with one and
+more steps in a session run. Both are compared with a plain tf.function around a model of the
+environment's Keras (suite/peers/keras_step.py). Images are noise, made once, so that only a step
+and what surrounds it is timed. The rows of a model run in turn, --repeats times; each model has a
+table, printed and written as JSON. With --device=cpu, 16 bit means bfloat16: TensorFlow has float16
+only on GPUs.
 """
 
 from __future__ import annotations

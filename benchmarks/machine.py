@@ -1,4 +1,4 @@
-"""The name of the processor that the figures were taken on."""
+"""Names the processor that figures are taken on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a start takes, and how much memory a run: commands, first steps, late workers.
+"""Measures how long a start takes (commands, first steps, late workers) and a run's memory.
 
     python -m benchmarks.start [--repeats=5] [--only=first_step]
 

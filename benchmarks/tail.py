@@ -1,4 +1,4 @@
-"""How long a job takes to end: from its last training step to its last process gone.
+"""Measures how long a job takes to end: from its last training step to its last process gone.
 
     python -m benchmarks.tail [--repeats=5] [--epochs=6]
 

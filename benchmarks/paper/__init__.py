@@ -1,4 +1,4 @@
-"""Predictions on paper, from costs that benchmarks.scaling measured."""
+"""Predicts speed on paper, from costs that benchmarks.scaling measured."""
 
 import benchmarks
 

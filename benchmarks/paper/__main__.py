@@ -1,4 +1,4 @@
-"""How fast 8 to 1,024 tasks would train, on paper, what would limit them, and how many ps to take.
+"""Predicts how fast 8 to 1,024 tasks would train, what limits them, and how many ps to take.
 
     python -m benchmarks.paper --model_mb=100 --step_secs=0.2 --network_gbit=10
         [--measured=benchmarks/scaling/scaling.json] [--check]

@@ -1,4 +1,4 @@
-"""How long a synchronous step waits for its slowest workers, and how many not to wait for.
+"""Simulates how long a step waits for its slowest workers, and how many not to wait for.
 
     python -m benchmarks.paper.stragglers [--measured=benchmarks/scaling/scaling.json]
         [--tail_probability=0.01]

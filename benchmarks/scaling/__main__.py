@@ -1,4 +1,4 @@
-"""How training scales over 1, 2 and 4 processes, each held to one core of this machine.
+"""Measures how training scales over 1, 2 and 4 processes, each held to one core.
 
     python -m benchmarks.scaling --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
         [--only=cnn,curves] [--repeats=3] [--secs=3] [-- FLAGS OF THE TRAINER]

@@ -1,4 +1,4 @@
-"""The networks that are trained: the tutorial's at two batch sizes, and three of sigmoid layers."""
+"""Lists the networks to train: the tutorial's at two batch sizes, and three of sigmoid layers."""
 
 from __future__ import annotations
 

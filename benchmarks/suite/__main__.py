@@ -1,4 +1,4 @@
-"""How fast this project trains, beside its peers on the same work and machine.
+"""Measures how fast this project trains, beside its peers on the same work and machine.
 
     python -m benchmarks.suite --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
 
@@ -29,7 +29,7 @@ from benchmarks.suite import environments
 from benchmarks.suite import peer_runs
 from benchmarks.suite import table
 
-# keras_fit.py makes so many steps between two reports, more than any other peer.
+# keras_fit reports every 200 steps, less often than any other peer.
 _STEPS_UNIT = 200
 
 

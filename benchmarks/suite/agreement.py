@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-# What a peer reported in each repetition, by peer.
+# The reports of all repetitions, by peer.
 Runs = dict[str, list[dict[str, Any]]]
 
 SAME = {"parameters": "trainable parameters", "batch_size": "examples a step",
@@ -27,7 +27,7 @@ def problem(runs: Runs) -> str:
                         f" {expected[field]}")
     middle = statistics.median(report["loss"] for _, report in reports)
     for peer, report in reports:
-        # "not within", so that a NaN is found too.
+        # This condition, not its opposite, finds a NaN too.
         if not abs(report["loss"] - middle) <= LOSS_TOLERANCE * middle:
             return (f"no comparison: {peer} ended with a loss of {report['loss']:.4g}, more than"
                     f" {LOSS_TOLERANCE:.0%} from {middle:.4g}, the median of all peers")

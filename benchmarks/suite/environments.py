@@ -1,4 +1,4 @@
-"""The Python environments of the peers: each kind has one of its own."""
+"""Makes the Python environments of the peers, one for each kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ names = {"tensorflow", "tf_keras", "keras", "tensorflow-estimator", "torch", "li
 found = {d.name: d.version for d in importlib.metadata.distributions() if d.name in names}
 print(json.dumps({"Python": platform.python_version(), **dict(sorted(found.items()))}))
 """
-# Each would give one library other threads than the rest, or another backend.
+# Each of these variables would give one library other threads than the rest, or another backend.
 _CLEARED = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS",
             "TF_NUM_INTEROP_THREADS", "KERAS_BACKEND", "TF_CONFIG", "TF_USE_LEGACY_KERAS")
 

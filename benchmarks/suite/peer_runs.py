@@ -1,4 +1,4 @@
-"""The peers, each a process of its own, and their turns."""
+"""Runs the peers in turn, each in a process of its own."""
 
 from __future__ import annotations
 

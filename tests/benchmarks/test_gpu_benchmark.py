@@ -1,4 +1,4 @@
-"""The GPU benchmark: it runs on a CPU too, in tiny sizes, and refuses to pass that off as a GPU."""
+"""Tests the GPU benchmark: it runs on a CPU in tiny sizes, but only if --device=cpu asks for it."""
 
 from __future__ import annotations
 

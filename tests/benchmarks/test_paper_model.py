@@ -1,4 +1,4 @@
-"""The model of many tasks on paper: limits, known constants, a closed form, its command line."""
+"""Tests the predictions on paper: limits, known constants, a closed form, the command line."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_queues_are_those_of_mean_value_analysis_worked_out_by_hand():
 
 
 def _run(case, mode, trainers, variables, size, costs):
-    """A run on two cores of a network that computes for 10 ms a step, with these costs."""
+    """Returns a run on two cores of a network that computes for 10 ms a step, with these costs."""
     run = {"case": case, "mode": mode, "trainers": trainers, "cores": min(trainers, 2),
            "variables": variables, "variable_bytes": size, "batch_size": 32, "repeat": 0}
     is_alone = mode in ("local", "independent")

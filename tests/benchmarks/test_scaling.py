@@ -1,4 +1,4 @@
-"""The measurement of scaling: real pinned processes, and what is made of their speeds."""
+"""Tests the measurement of scaling: real pinned processes, and the tables of their speeds."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def test_each_trainer_has_one_core_a_ps_those_of_the_trainers_and_none_outlives_
 
 
 def _children():
-    """Returns the processes that this one has started here.
+    """Returns the processes that this one has started, without zombies.
 
-    Not that which other tests' jobs are forks of, nor what their processes left to be reaped.
+    The fork server of other tests' jobs is left out too.
     """
     found = pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     return [pid for pid in found if _state(pid) != "Z" and b"fork_server" not in pathlib.Path(

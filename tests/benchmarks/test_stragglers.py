@@ -1,4 +1,4 @@
-"""Stragglers: waits for workers whose times are known, and fits of times that were drawn."""
+"""Tests waits for workers whose times are known, and fits of times that were drawn."""
 
 from __future__ import annotations
 

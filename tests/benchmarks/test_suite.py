@@ -1,4 +1,4 @@
-"""The benchmark suite: what is timed, when it refuses to compare, its table and its targets."""
+"""Tests the benchmark suite: what is timed, when peers are not compared, tables and targets."""
 
 from __future__ import annotations
 
