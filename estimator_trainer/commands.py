@@ -77,7 +77,7 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
 
 
 def _import_tensorflow(plan: Plan) -> None:
-    # It takes seconds; --help, check and mistakes do not wait for it.
+    # The import takes seconds; --help, check and mistakes do not wait for it.
     config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
@@ -135,7 +135,7 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
 def _failed(command: str, plan: Plan, error: Exception) -> int:
     """Reports a failure: one sentence where the error is one, else the traceback."""
     if command != "train":
-        # Those of training were explained when the other tasks were told of them.
+        # Training explains an error when it tells the other tasks of it.
         from estimator_trainer.roles import outcome
         error = outcome.explained(error, plan)
     code = getattr(error, "exit_code", 1)

@@ -1,9 +1,9 @@
-"""Storage: which file system holds a path, by its scheme, and what that asks of its users.
+"""Tells which file system holds a path, by its scheme, and what that asks of its users.
 
 Standard library only, so that a mistake is named before TensorFlow is imported. TensorFlow itself
-reads and writes local paths and gs://. What else there was, s3:// and hdfs:// among them, moved to
-the package tensorflow-io, whose last release does not load in TensorFlow 2.18 and newer
-(tensorflow/io#2104); here it is used with 2.15.
+reads and writes local paths and gs://. Its other file systems, s3:// and hdfs:// among them, moved
+to the package tensorflow-io, whose last release does not load in TensorFlow 2.18 and newer
+(tensorflow/io#2104); it is used here with 2.15.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _BUILT_IN = ("file", "gs", "ram")
 _PLUGIN_SCHEMES = ("s3", "hdfs", "viewfs", "har", "az", "http", "https")
 _PLUGIN = "tensorflow-io==0.36.*"
 _PLUGIN_TENSORFLOW = "2.15."
-# Where a file is replaced at once, there are no folders, and each request costs.
+# These replace a file at once, have no folders, and charge for each request.
 _OBJECT_STORES = ("gs", "s3", "az")
-# Other tools' names for the same.
+# Other tools call them by these names.
 _ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
 _MOUNTS = {
     # Mountpoint for S3 renames no file: it can serve what is only read.
@@ -35,18 +35,18 @@ _MOUNTS = {
 
 @dataclasses.dataclass(frozen=True)
 class Rhythm:
-    """How often the tasks of a job write, and look at what others wrote, in seconds.
+    """The seconds after which the tasks of a job write again, and look at what others wrote.
 
     Attributes:
-      chief_beat_secs: Between two signs of life of the chief.
-      evaluator_beat_secs: Between two of the evaluator.
-      evaluator_lost_secs: After so long without one the evaluator is taken for gone.
-      chief_trains_secs: Between two looks of a chief that trains.
-      chief_waits_secs: Between two looks of a chief that waits for others.
-      presence_secs: Between two looks of a chief that waits for the evaluator alone.
-      task_secs: Between two looks of a worker or a ps.
-      evaluator_secs: Between two looks of the evaluator at how the job stands.
-      checkpoint_secs: Between two looks of the evaluator for a new checkpoint.
+      chief_beat_secs: Seconds between two signs of life of the chief.
+      evaluator_beat_secs: Seconds between two signs of life of the evaluator.
+      evaluator_lost_secs: Seconds without one after which the evaluator counts as gone.
+      chief_trains_secs: Seconds between two looks of a chief that trains.
+      chief_waits_secs: Seconds between two looks of a chief that waits for others.
+      presence_secs: Seconds between two looks of a chief that waits for the evaluator alone.
+      task_secs: Seconds between two looks of a worker or a ps.
+      evaluator_secs: Seconds between two looks of the evaluator at how the job stands.
+      checkpoint_secs: Seconds between two looks of the evaluator for a new checkpoint.
     """
 
     chief_beat_secs: float = 5.0
@@ -60,13 +60,13 @@ class Rhythm:
     checkpoint_secs: float = 0.5
 
 
-# A file of one's own is free to look at, and a job ends the sooner.
+# A look at a file costs nothing, and many looks let a job end sooner.
 _FILES = Rhythm()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
 _OBJECTS = Rhythm(chief_beat_secs=5.0, evaluator_beat_secs=5.0, evaluator_lost_secs=12.0,
                   chief_trains_secs=10.0, chief_waits_secs=2.0, presence_secs=1.0, task_secs=2.0,
                   evaluator_secs=3.0, checkpoint_secs=6.0)
-# So many signs of life may be missing before the one who gives them is taken for lost.
+# This many signs of life may be missing before their task counts as lost.
 _BEATS_TO_MISS = 5
 
 
@@ -74,8 +74,8 @@ def rhythm(model_dir: str, peer_timeout_secs: float = 60) -> Rhythm:
     """Returns how often to write and look in a model_dir.
 
     Args:
-      model_dir: The job's.
-      peer_timeout_secs: How long tasks wait for a sign of life; an impatient job looks more often.
+      model_dir: The model_dir of the job.
+      peer_timeout_secs: Seconds that tasks wait for a sign of life; with few, they look more often.
     """
     chosen = _OBJECTS if is_object_store(model_dir) else _FILES
     most_secs = peer_timeout_secs / _BEATS_TO_MISS
@@ -92,12 +92,12 @@ def scheme(path: str) -> str:
 
 
 def is_object_store(path: str) -> bool:
-    """Returns whether the path is one of a bucket."""
+    """Returns whether the path lies in a bucket."""
     return scheme(path) in _OBJECT_STORES
 
 
 def bucket(path: str) -> str:
-    """Returns the bucket of a path of an object store, such as "gs://bucket"; "" of others."""
+    """Returns the bucket of a path in an object store, such as "gs://bucket"; "" for others."""
     match = _SCHEME.match(path)
     return match[0] if match and match[1] in _OBJECT_STORES else ""
 
@@ -120,9 +120,9 @@ def problem(name: str, path: str, tensorflow: str | None, plugin: str | None) ->
 
     Args:
       name: The setting; its flag is --NAME.
-      path: Local, or with a scheme.
-      tensorflow: TensorFlow's version.
-      plugin: The version of tensorflow-io, if it is there and can be loaded.
+      path: A local path, or one with a scheme.
+      tensorflow: Version of TensorFlow, or None.
+      plugin: Version of tensorflow-io, or None.
     """
     given, found = f"{name} is {path!r} (from --{name})", scheme(path)
     slashes = _ONE_SLASH.match(path)

@@ -1,4 +1,4 @@
-"""The command line: the only flags, made of the fields of the three kinds of settings."""
+"""The command line has the only flags, which are made of the fields of the settings."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class CommandLine:
 
     Attributes:
       command: One of COMMANDS.
-      config: The settings of the run; for `launch` and `manifest`, of every task's.
+      config: The settings of the run; for `launch` and `manifest`, those of every task.
       as_json: Whether --json was given.
       is_probing: Whether --probe was given.
-      job: The tasks of `launch` and `manifest`; else the default.
+      job: The job of `launch` and `manifest`; else the default.
       flags: The words after `--`, for every task.
       hosts: The lists of hosts of `tf-config`.
     """

@@ -1,4 +1,4 @@
-"""The program's start: what it answers without TensorFlow, and how it imports it."""
+"""The program answers without TensorFlow where it can, and imports it with care."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The supervisor: keeps the tasks of a job on this machine running until the job has ended."""
+"""The supervisor keeps the tasks of a job on this machine running until the job has ended."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from estimator_trainer.jobs.launcher.task_process import TaskProcess
 
 _POLL_SECS = 0.1
 _RESTART_SECS = 1.0
-# For a task to reach the next step and save (25 s, see monitor.py), and to end.
+# A task may take this long to reach the next step and save (25 s, see watchdog.py), and to end.
 _STOP_SECS = 35.0
-# For the tasks to hear of the end from the chief, and to end by themselves.
+# The tasks may take this long to hear of the end from the chief, and to end by themselves.
 _FOLLOW_SECS = 45.0
 _RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
 
@@ -31,9 +31,9 @@ class Supervisor:
         """Makes a supervisor.
 
         Args:
-          children: Not yet started; the first is the chief.
-          max_restarts: Of each of them.
-          screen: Shows what happens.
+          children: The tasks, not yet started; the first is the chief.
+          max_restarts: Number of restarts that each task has.
+          screen: The screen that shows what happens.
         """
         self.first_failure = ""
         self._children = list(children)
