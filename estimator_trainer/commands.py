@@ -1,4 +1,4 @@
-"""The functions that run the commands, as `settings/command_table.py` names them.
+"""Runs the commands, each in the function that `settings/command_table.py` names.
 
 Each takes the command line and the environment, and returns the exit code. What one command alone
 needs is imported in its function, so a start waits for nothing else.
@@ -84,7 +84,7 @@ def _import_tensorflow(plan: Plan) -> None:
     if config.xla:
         environment.compile_on_cpus()
     if config.log_device_placement and not plan.task.is_local:
-        # A session of its own process prints the ops' devices, a server logs them.
+        # A session in this process prints the ops' devices, a server logs them.
         environment.log_native_info()
     tensorflow_import.load(config.verbose)
     params = plan.params.values.values() if plan.params else ()

@@ -1,4 +1,4 @@
-"""The process environment: the only module that reads or writes `os.environ`.
+"""Reads and writes the process environment; no other module touches `os.environ`.
 
 `RunConfig`, the strategies and TensorFlow's C++ logging read variables of their own, so what they
 must see is written back here, before TensorFlow is imported.

@@ -1,4 +1,4 @@
-"""The errors a user can cause, and the exit code each one ends the program with.
+"""Each error that a user can cause ends the program with an exit code of its own.
 
 TrainerError            1   the user's model or data failed
 ├── Interrupted             the job was asked to end; its status tells the code

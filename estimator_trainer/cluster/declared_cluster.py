@@ -29,7 +29,7 @@ ROLES = {
 }
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,]+):([0-9]{1,5})")
-_JOB = re.compile(r"""(["']job\\*["'])\s*:.*""")  # The user's arguments, maybe secrets.
+_JOB = re.compile(r"""(["']job\\*["'])\s*:.*""")  # These are the user's arguments, maybe secrets.
 _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -49,7 +49,7 @@ class Task(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ClusterSpec:
-    """A cluster as declared.
+    """A cluster as its platform declares it.
 
     Attributes:
       tasks: The tasks of each role among chief, worker, ps and evaluator; may be empty.
@@ -92,8 +92,8 @@ class _Reader:
         self.source = source
         self.problems: list[str] = []
         self.tasks: dict[str, tuple[Task, ...]] = {}
-        self.declared: dict[str, str] = {}  # key in the cluster, by role
-        self.is_whole = True  # every role was understood, so one that is missing is missing
+        self.declared: dict[str, str] = {}  # The key in the cluster, by role.
+        self.is_whole = True  # Every role was understood: none hides behind another name.
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
         got = "missing" if value is None else _JOB.sub(r"\1...", repr(value))
@@ -128,7 +128,7 @@ class _Reader:
             name = key.strip().lower()
             role = ROLES.get(name, "")
             if not hosts and (role == "evaluator" or name.startswith("workerpool")):
-                continue  # how some platforms say that there is none
+                continue  # Some platforms say so that there is none.
             addresses = self.read_hosts(role, hosts, f'["cluster"][{json.dumps(key)}]')
             if not role:
                 self.reject_role(key)
@@ -203,7 +203,7 @@ class _Reader:
             return "", 0, ""
         if key is None and [len(group) for group in self.tasks.values()] == [1]:
             role = next(iter(self.tasks))
-            return role, 0, self.tasks[role][0].name  # the only task there is to be
+            return role, 0, self.tasks[role][0].name  # There is no other task to be.
         name = key.strip().lower() if isinstance(key, str) else ""
         role = ROLES.get(name, "")
         is_missing = self.is_whole and role not in self.tasks and role != "evaluator"

@@ -11,7 +11,7 @@ import sys
 from estimator_trainer.cluster.task_config import TaskConfig
 
 _PROC = pathlib.Path("/proc")
-_LISTENS = "0A"  # A state in /proc/net/tcp.
+_LISTENS = "0A"  # This is a state in /proc/net/tcp.
 _CONNECT_SECS = 0.2
 
 

@@ -1,4 +1,4 @@
-"""`manifest`: writes what a scheduler needs to run a job, and says what to type next.
+"""`manifest` writes what a scheduler needs to run a job, and says what to type next.
 
     job + flags ──► plan.for_job ──► tfjob | kubernetes | google_cloud ──► yaml_file: job.yaml
                                  └─► source_package ──► dockerfile

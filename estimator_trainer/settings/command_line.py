@@ -21,7 +21,7 @@ _HELP = ("help", "h", "helpfull")
 
 @dataclasses.dataclass(frozen=True)
 class CommandLine:
-    """A command line as understood.
+    """A command line as the program understands it.
 
     Attributes:
       command: One of COMMANDS.
@@ -96,7 +96,7 @@ def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
             continue
         flag_names.append(name)
         if name == "flagfile" or name in values and values[name].flag_type() != "bool":
-            next(left, None)  # Its value, whatever it looks like.
+            next(left, None)  # This is the flag's value, whatever it looks like.
     return words, flag_names
 
 

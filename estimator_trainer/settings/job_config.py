@@ -10,11 +10,11 @@ from estimator_trainer.settings.setting import setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
 PLATFORMS = ("tfjob", "kubernetes", "vertex", "ai-platform")
-# The GPUs of Vertex AI's MachineSpec.acceleratorType; AI Platform has those up to the A100.
+# Vertex AI's MachineSpec.acceleratorType has these GPUs; AI Platform has those up to the A100.
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
              "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
-# The groups of flags in --help.
+# --help lists the flags in these groups.
 THE_JOB = "The job, for `launch` and `manifest`, before `--`"
 LAUNCH = "Launch"
 MANIFEST = "Manifest"

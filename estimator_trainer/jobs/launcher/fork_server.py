@@ -1,4 +1,4 @@
-"""The fork server: a process that imports TensorFlow once, and forks into a task at each request.
+"""The fork server is a process that imports TensorFlow once, and forks into each task.
 
 The import takes over 2 s of CPU, and memory, in every process that does it. The server forks
 before TensorFlow's first op, when no threads exist but those of OpenBLAS, which knows how to be

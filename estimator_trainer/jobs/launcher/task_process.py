@@ -1,4 +1,4 @@
-"""The process of one task of a job on this machine, with what it prints and how it ends."""
+"""Runs one task of a job on this machine in a process, and learns how that goes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from estimator_trainer.jobs.launcher.fork_server import ForkServer
 # The last lines and events may take this long; what a task started and what left its group may hold
 # the pipes for ever.
 _READ_SECS = 5.0
-# The reasons of an end that another event explains.
+# Another event explains an end with one of these reasons.
 _EXPLAINED = ("error", "configuration")
 
 
@@ -62,8 +62,8 @@ class TaskProcess:
     def start(self) -> None:
         """Starts the process, in a session of its own; it dies with this one.
 
-        To be called in the main thread: on Linux the kernel kills the child when the thread ends
-        that started it.
+        Only the main thread may call this: on Linux the kernel kills the process when the thread
+        ends that started it.
         """
         self.reason = self.examples_per_sec = ""
         (printed, output), (told, events) = os.pipe(), os.pipe()

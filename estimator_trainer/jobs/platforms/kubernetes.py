@@ -1,4 +1,4 @@
-"""A job on plain Kubernetes: an Indexed Job a role, a headless Service and a NetworkPolicy.
+"""A job on plain Kubernetes has an Indexed Job a role, a headless Service, a NetworkPolicy.
 
 Kubernetes itself completes each pod's TF_CONFIG with the pod's index, and gives the pod its name:
 https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode

@@ -25,7 +25,7 @@ from estimator_trainer.plan import plugins
 
 STEM = f"estimator_trainer-{__version__}"
 NAME = f"{STEM}.tar.gz"
-# The folder of the package estimator_trainer.
+# This is the folder of the package estimator_trainer.
 _HERE = pathlib.Path(__file__).parents[2]
 _ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}
 
