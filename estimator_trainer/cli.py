@@ -1,4 +1,4 @@
-"""The program: one command, and its exit code."""
+"""The program runs one command, and ends with its exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions that run the commands, as `settings/command_table.py` names them.
+"""Runs the commands, each in the function that `settings/command_table.py` names.
 
 Each takes the command line and the environment, and returns the exit code. What one command alone
 needs is imported in its function, so a start waits for nothing else.
@@ -77,14 +77,14 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
 
 
 def _import_tensorflow(plan: Plan) -> None:
-    # It takes seconds; --help, check and mistakes do not wait for it.
+    # The import takes seconds; --help, check and mistakes do not wait for it.
     config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
     if config.xla:
         environment.compile_on_cpus()
     if config.log_device_placement and not plan.task.is_local:
-        # A session of its own process prints the ops' devices, a server logs them.
+        # A session in this process prints the ops' devices, a server logs them.
         environment.log_native_info()
     tensorflow_import.load(config.verbose)
     params = plan.params.values.values() if plan.params else ()
@@ -135,7 +135,7 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
 def _failed(command: str, plan: Plan, error: Exception) -> int:
     """Reports a failure: one sentence where the error is one, else the traceback."""
     if command != "train":
-        # Those of training were explained when the other tasks were told of them.
+        # Training explains an error when it tells the other tasks of it.
         from estimator_trainer.roles import outcome
         error = outcome.explained(error, plan)
     code = getattr(error, "exit_code", 1)

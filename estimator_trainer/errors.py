@@ -1,4 +1,4 @@
-"""The errors a user can cause, and the exit code each one ends the program with.
+"""Each error that a user can cause ends the program with an exit code of its own.
 
 TrainerError            1   the user's model or data failed
 ├── Interrupted             the job was asked to end; its status tells the code
@@ -35,7 +35,7 @@ class Interrupted(TrainerError):
     """The job was asked to end before it was done.
 
     Attributes:
-      status: "stopped", "failed" or "lost".
+      status: How the job ends: "stopped", "failed" or "lost".
       reason: "SIGTERM", or what failed or was lost.
       by: The task that asked.
     """
@@ -46,10 +46,10 @@ class Interrupted(TrainerError):
 
 
 class TaskConfigError(ConfigError):
-    """TF_CONFIG that cannot work.
+    """A TF_CONFIG that cannot work.
 
     Attributes:
-      problems: One sentence a problem, each with its JSON path.
+      problems: One sentence for each problem, with its JSON path.
     """
 
     def __init__(self, problems: Sequence[str]):

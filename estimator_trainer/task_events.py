@@ -1,4 +1,4 @@
-"""Events: what a task tells the launcher that started it, as JSON lines in a pipe.
+"""A task tells its events to the launcher that started it, as JSON lines in a pipe.
 
 The launcher names the pipe in the environment. Without one nothing is told. The kinds:
 

@@ -1,4 +1,4 @@
-"""ClusterSpec: a cluster as its platform declares it, or everything that is wrong with it.
+"""A ClusterSpec is a cluster as its platform declares it, or all that is wrong with it.
 
     text ──► JSON object ──► tasks by role ──► which of them this process is
 
@@ -15,7 +15,7 @@ from typing import Any, Mapping, NamedTuple
 from estimator_trainer import errors
 
 ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
-# Role by name; Vertex AI's CLUSTER_SPEC numbers its pools by purpose.
+# Each name stands for a role; Vertex AI's CLUSTER_SPEC numbers its pools by purpose.
 ROLES = {
     "chief": "chief",
     "master": "chief",
@@ -29,7 +29,7 @@ ROLES = {
 }
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,]+):([0-9]{1,5})")
-_JOB = re.compile(r"""(["']job\\*["'])\s*:.*""")  # The user's arguments, maybe secrets.
+_JOB = re.compile(r"""(["']job\\*["'])\s*:.*""")  # These are the user's arguments, maybe secrets.
 _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -37,9 +37,9 @@ class Task(NamedTuple):
     """One task of a cluster.
 
     Attributes:
-      name: What the platform calls it, such as "master:0".
-      address: Its host:port.
-      path: Where that was read, such as `TF_CONFIG["cluster"]["master"][0]`.
+      name: The platform's name of the task, such as "master:0".
+      address: host:port of the task.
+      path: The JSON path of the address, such as `TF_CONFIG["cluster"]["master"][0]`.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Task(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ClusterSpec:
-    """A cluster as declared.
+    """A cluster as its platform declares it.
 
     Attributes:
       tasks: The tasks of each role among chief, worker, ps and evaluator; may be empty.
@@ -57,7 +57,7 @@ class ClusterSpec:
       index: Index of this task in its role.
       name: The platform's name of this task, such as "master:0"; "" when it has no cluster.
       value: The whole JSON object, for the keys that are not about the cluster.
-      problems: One sentence a mistake; with any, the other attributes are not to be used.
+      problems: One sentence for each mistake; with any, the other attributes mean nothing.
     """
 
     tasks: Mapping[str, tuple[Task, ...]] = dataclasses.field(default_factory=dict)
@@ -86,14 +86,14 @@ def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
 
 
 class _Reader:
-    """What has been read so far, and what was wrong with it."""
+    """The reader keeps what it has read so far, and what was wrong with it."""
 
     def __init__(self, source: str):
         self.source = source
         self.problems: list[str] = []
         self.tasks: dict[str, tuple[Task, ...]] = {}
-        self.declared: dict[str, str] = {}  # key in the cluster, by role
-        self.is_whole = True  # every role was understood, so one that is missing is missing
+        self.declared: dict[str, str] = {}  # The key in the cluster, by role.
+        self.is_whole = True  # Every role was understood: none hides behind another name.
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
         got = "missing" if value is None else _JOB.sub(r"\1...", repr(value))
@@ -128,7 +128,7 @@ class _Reader:
             name = key.strip().lower()
             role = ROLES.get(name, "")
             if not hosts and (role == "evaluator" or name.startswith("workerpool")):
-                continue  # how some platforms say that there is none
+                continue  # Some platforms say so that there is none.
             addresses = self.read_hosts(role, hosts, f'["cluster"][{json.dumps(key)}]')
             if not role:
                 self.reject_role(key)
@@ -203,7 +203,7 @@ class _Reader:
             return "", 0, ""
         if key is None and [len(group) for group in self.tasks.values()] == [1]:
             role = next(iter(self.tasks))
-            return role, 0, self.tasks[role][0].name  # the only task there is to be
+            return role, 0, self.tasks[role][0].name  # There is no other task to be.
         name = key.strip().lower() if isinstance(key, str) else ""
         role = ROLES.get(name, "")
         is_missing = self.is_whole and role not in self.tasks and role != "evaluator"

@@ -1,4 +1,4 @@
-"""`manifest`: writes what a scheduler needs to run a job, and says what to type next.
+"""`manifest` writes what a scheduler needs to run a job, and says what to type next.
 
     job + flags ──► plan.for_job ──► tfjob | kubernetes | google_cloud ──► yaml_file: job.yaml
                                  └─► source_package ──► dockerfile
@@ -27,7 +27,7 @@ from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-# The settings that name a file or a directory which every task opens by itself.
+# Each of them names a file or a directory that every task opens by itself.
 _PATHS = ("model_dir", "params_file", "warm_start_from")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 
@@ -36,9 +36,9 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...]) -> str:
     """Writes the job's files into its output_dir.
 
     Args:
-      job: The job, and for which platform.
+      job: The job and its platform.
       config: The settings of every task.
-      flags: The same as words of the command line, which go into the job unchanged.
+      flags: The same settings as words of the command line, which go into the job unchanged.
 
     Returns:
       What was written, and the commands to type next.

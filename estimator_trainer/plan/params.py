@@ -1,4 +1,4 @@
-"""Params: the one dict that both plug-ins receive, typed by their defaults.
+"""Params are the one dict that both plug-ins receive, typed by their defaults.
 
 The Estimator passes the same `params` to `model_fn` and `input_fn`, so their DEFAULT_PARAMS are
 merged, then --params_file, then --param; what only the data knows comes in last (`with_data`).
@@ -42,7 +42,7 @@ class Given(NamedTuple):
       key: The param.
       value: A typed value, or the text of a flag.
       source: The flag that the value comes from, such as "--train_epochs".
-      instead: What to type before another value of the param.
+      instead: The words to type before another value of the param.
     """
 
     key: str

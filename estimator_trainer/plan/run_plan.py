@@ -1,4 +1,4 @@
-"""The plan of a run: everything that is known, and every problem found, before TensorFlow.
+"""The plan of a run holds all that is known, and every problem found, before TensorFlow.
 
 `check` prints it; every other command runs it, or stops on its problems.
 """
@@ -28,15 +28,15 @@ _LOCAL = task_config.parse(None)
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What would run.
+    """The plan of what would run.
 
     Attributes:
       config: The settings, model_dir resolved.
-      task: This process's place in the job.
+      task: The place of this process in the job.
       model: The model_fn plug-in, or None if it was not found.
       data: The input_fn plug-in, or None.
       params: The merged params, or None.
-      problems: One sentence each; the run can start only without any.
+      problems: One sentence for each problem; the run can start only without any.
       versions: The installed TensorFlow, Estimator, Keras and Python.
     """
 

@@ -1,4 +1,4 @@
-"""The command line: the only flags, made of the fields of the three kinds of settings."""
+"""The command line has the only flags, which are made of the fields of the settings."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _HELP = ("help", "h", "helpfull")
 
 @dataclasses.dataclass(frozen=True)
 class CommandLine:
-    """A command line as understood.
+    """A command line as the program understands it.
 
     Attributes:
       command: One of COMMANDS.
-      config: The settings of the run; for `launch` and `manifest`, of every task's.
+      config: The settings of the run; for `launch` and `manifest`, those of every task.
       as_json: Whether --json was given.
       is_probing: Whether --probe was given.
-      job: The tasks of `launch` and `manifest`; else the default.
+      job: The job of `launch` and `manifest`; else the default.
       flags: The words after `--`, for every task.
       hosts: The lists of hosts of `tf-config`.
     """
@@ -96,7 +96,7 @@ def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
             continue
         flag_names.append(name)
         if name == "flagfile" or name in values and values[name].flag_type() != "bool":
-            next(left, None)  # Its value, whatever it looks like.
+            next(left, None)  # This is the flag's value, whatever it looks like.
     return words, flag_names
 
 

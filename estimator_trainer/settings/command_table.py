@@ -1,4 +1,4 @@
-"""The commands: what each does, which flags it takes, and what runs it; one table for all three."""
+"""The table of commands tells what each does, which flags it takes, and what runs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REPORT = "Report, for `check` and `list`"
 
 @dataclasses.dataclass(frozen=True)
 class ReportConfig:
-    """How `check` and `list` answer."""
+    """The settings of the answers of `check` and `list`."""
 
     json: bool = setting(_REPORT, False, "Print JSON, for machines.")
     probe: bool = setting(
@@ -40,7 +40,7 @@ class Command:
       help: One sentence for the list of commands.
       run: Name of the function in `estimator_trainer/commands.py` that runs the command.
       flags: The fields of settings whose flags the command uses.
-      usage: What follows the command's name on its command line.
+      usage: The words that follow the command's name, as its help shows them.
       settings: The dataclass that the flags up to `--` make. The command comes before its flags,
         unless they are those of a TrainerConfig.
     """

@@ -1,4 +1,4 @@
-"""The help pages: what `--help` prints for the program, and for one command."""
+"""Writes what `--help` prints for the program, and for one command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JobConfig: a whole job, the same for `launch` on this machine and `manifest` for a scheduler."""
+"""A JobConfig tells of a whole job, for `launch` on this machine or a scheduler alike."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from estimator_trainer.settings.setting import setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
 PLATFORMS = ("tfjob", "kubernetes", "vertex", "ai-platform")
-# The GPUs of Vertex AI's MachineSpec.acceleratorType; AI Platform has those up to the A100.
+# Vertex AI's MachineSpec.acceleratorType has these GPUs; AI Platform has those up to the A100.
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
              "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
-# The groups of flags in --help.
+# --help lists the flags in these groups.
 THE_JOB = "The job, for `launch` and `manifest`, before `--`"
 LAUNCH = "Launch"
 MANIFEST = "Manifest"
@@ -22,15 +22,15 @@ MANIFEST = "Manifest"
 
 @dataclasses.dataclass(frozen=True)
 class JobConfig:
-    """How many tasks a job has, and how they are run.
+    """The settings that say how many tasks a job has, and how they are run.
 
     Raises:
       ConfigError: if a value is out of its range, naming every such value.
     """
 
     chief: int = setting(THE_JOB, 1, "Chiefs: 1, or 0 to let worker:0 be it.", minimum=0)
-    worker: int = setting(THE_JOB, 0, "Workers.", minimum=0)
-    ps: int = setting(THE_JOB, 0, "Parameter servers.", minimum=0)
+    worker: int = setting(THE_JOB, 0, "Number of workers.", minimum=0)
+    ps: int = setting(THE_JOB, 0, "Number of parameter servers.", minimum=0)
     evaluator: int = setting(THE_JOB, 0, "Evaluators: 1, or 0 to let the chief evaluate.",
                              minimum=0)
     max_restarts: int = setting(
@@ -38,7 +38,7 @@ class JobConfig:
 
     chief_name: str = setting(
         THE_JOB, "chief", "What TF_CONFIG calls the chief; a master evaluates at every checkpoint"
-        " itself. Of `manifest`, for AI Platform.", choices=("chief", "master"))
+        " itself. `manifest` takes it for AI Platform alone.", choices=("chief", "master"))
 
     log_dir: str = setting(
         LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
@@ -48,7 +48,7 @@ class JobConfig:
     host: str = setting(
         LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
 
-    platform: str = setting(MANIFEST, "kubernetes", "For whom.", choices=PLATFORMS)
+    platform: str = setting(MANIFEST, "kubernetes", "Scheduler to write for.", choices=PLATFORMS)
     name: str = setting(
         MANIFEST, "estimator-trainer",
         "The job's name: lower-case letters, digits and `-`.")

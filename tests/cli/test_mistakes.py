@@ -1,4 +1,4 @@
-"""What cannot run is told in one sentence, with exit code 2, before anything is written."""
+"""A job that cannot run ends with one sentence and exit code 2, before anything is written."""
 
 from __future__ import annotations
 

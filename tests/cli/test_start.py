@@ -1,4 +1,4 @@
-"""The program's start: what it answers without TensorFlow, and how it imports it."""
+"""The program answers without TensorFlow where it can, and imports it with care."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def test_it_answers_without_tensorflow(args, no_tensorflow):
     ran = jobs.program(*args, PYTHONPATH=no_tensorflow)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout and not ran.stderr
+
+
+def test_a_start_imports_nothing_that_one_command_alone_needs():
+    code = ("import sys; from estimator_trainer import cli\n"
+            "print({'yaml', 'tensorflow', 'numpy', 'estimator_trainer.jobs',"
+            " 'estimator_trainer.plan.report', 'estimator_trainer.roles'} & set(sys.modules))")
+    ran = subprocess.run([sys.executable, "-c", code], env=jobs.environment(), text=True,
+                         capture_output=True, timeout=60, check=True)
+    assert ran.stdout == "set()\n"
 
 
 def test_console_script_and_module_are_the_same_program():

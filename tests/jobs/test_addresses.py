@@ -1,4 +1,4 @@
-"""The addresses of a job on this machine: nobody else takes their ports before the tasks do."""
+"""Nobody else takes the ports of a job on this machine before its tasks do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job of many tasks by one command: what it shows, restarts, ends, and leaves behind."""
+"""A job of many tasks runs by one command, which shows, restarts and ends them, and leaves none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support import jobs
 pytestmark = pytest.mark.any_tensorflow
 
 _TIMEOUT_SECS = 120
-# Processes and their forks keep it in what they were started with.
+# Processes and their forks keep this variable in the environment that they were started with.
 _MARK = "LAUNCHED_BY_TEST"
 _SLOW = [f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")]
 
@@ -109,7 +109,7 @@ def test_eight_tasks_run_on_two_cores(tmp_path):
 @pytest.mark.cluster
 def test_a_failing_model_ends_the_job_and_is_named(tmp_path):
     flags = ["--train_steps=1000", "--param=nan_step=30"]
-    # As on a machine with GPUs, each task imports TensorFlow itself.
+    # Each task imports TensorFlow itself, as on a machine with GPUs.
     job = ["--worker=1", "--ps=1", "--noshare_import"]
     with _launched(tmp_path, job, flags) as launcher:
         assert _ends(launcher) == 1, launcher.log

@@ -1,4 +1,4 @@
-"""What `manifest` writes for every platform, and what it refuses."""
+"""`manifest` writes what each platform needs, and refuses what could not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screen of `launch`: the tasks' lines, and a table below them."""
+"""The screen of `launch` shows the tasks' lines, and a table below them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each task of a job on this machine gets of its cores, GPUs and variables."""
+"""Each task of a job on this machine gets its share of cores, GPUs and variables."""
 
 from __future__ import annotations
 

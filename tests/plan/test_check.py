@@ -1,4 +1,4 @@
-"""What `check` finds out about a machine, a cluster and a model_dir; what it never shows."""
+"""`check` tells what it finds, with --probe too, and never shows a secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found out about a machine, a cluster and a model_dir without TensorFlow."""
+"""The machine check looks at a machine, a cluster and a model_dir without TensorFlow."""
 
 from __future__ import annotations
 

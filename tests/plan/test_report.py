@@ -1,4 +1,4 @@
-"""What `check` and `list` print of a run and of the plug-ins."""
+"""`check` and `list` print what is known of a run and of the plug-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of a run: what flags stand for, and whom a complaint names."""
+"""Flags that stand for params set them, and a complaint names the flag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as it is parsed: every spelling of a flag, and every mistake in one sentence."""
+"""Every spelling of a flag is understood, and every mistake is told in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help: of the program and of each command, asked for by a flag or the first word alone."""
+"""Help, of the program or of a command, is asked for by a flag or a word, and by no value."""
 
 from __future__ import annotations
 

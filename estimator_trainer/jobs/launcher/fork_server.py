@@ -1,6 +1,6 @@
-"""The fork server: a process that imports TensorFlow once, and forks into a task at each request.
+"""The fork server is a process that imports TensorFlow once, and forks into each task.
 
-The import takes over 2 s of CPU in every process that does it, and its memory. The server forks
+The import takes over 2 s of CPU, and memory, in every process that does it. The server forks
 before TensorFlow's first op, when no threads exist but those of OpenBLAS, which knows how to be
 forked. It never runs an op itself, so no lock of TensorFlow's can be held in a fork.
 
@@ -31,14 +31,14 @@ from estimator_trainer import tensorflow_import
 from estimator_trainer.jobs.launcher import prctl
 
 _PROGRAM = "estimator_trainer"
-# What a task of any role goes through; imported by name, for they are above this module.
+# A task of any role needs them; they are imported by name, for they are above this package.
 _PRELOADED = ("estimator_trainer.cli", "estimator_trainer.roles.run",
               "estimator_trainer.roles.offline")
 _POLL_SECS = 0.05
 
 
 class Request(NamedTuple):
-    """What is asked of a fork server.
+    """A task that a fork server is asked to start.
 
     Attributes:
       name: Short name of the process, for lists of processes; Linux shows 15 bytes.
@@ -65,7 +65,7 @@ class ForkServer:
         """Starts the server; it can be asked at once, and answers when it has imported TensorFlow.
 
         Args:
-          variables: Its environment; each of its forks gets its own.
+          variables: Environment of the server; each of its forks gets its own.
           shown: Words that lists of processes show with those of the server and of its forks.
           preloaded: Modules to import beside those of this project.
 
@@ -114,11 +114,11 @@ class ForkServer:
 
 
 class ForkedProcess:
-    """A process that a fork server started, with what subprocess.Popen offers of its own.
+    """A process that a fork server started, with some methods of subprocess.Popen.
 
     Attributes:
       pid: The process id.
-      returncode: As subprocess.Popen's: negative for a signal, None until the end was seen.
+      returncode: The exit code; negative for a signal, None until the end was seen.
     """
 
     def __init__(self, pid: int):
@@ -155,7 +155,7 @@ class ForkedProcess:
 def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> None:
     """Answers requests until there is nobody left who could make one."""
     asking = os.getppid()
-    # What cannot be imported, each task says of itself.
+    # Each task reports by itself what cannot be imported.
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tensorflow_import.load(is_verbose=False)

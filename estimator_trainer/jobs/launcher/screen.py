@@ -1,4 +1,4 @@
-"""The screen of `launch`: the tasks' lines, each behind its name, and a table of the tasks."""
+"""The screen of `launch` shows the tasks' lines, each behind a name, and a table of the tasks."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Screen:
         """Makes a screen.
 
         Args:
-          names: The tasks'.
-          max_steps: Where training ends, for the progress bar; or None.
-          stream: To write to.
+          names: Names of the tasks.
+          max_steps: Global step at which training ends, for the progress bar; or None.
+          stream: The stream to write to.
           is_coloured: Whether colours are wanted, where the stream is a terminal.
         """
         self._stream = stream
@@ -81,7 +81,7 @@ class Screen:
 
 
 def table(children: Sequence[TaskProcess]) -> list[str]:
-    """Returns the table of the tasks, a text a row."""
+    """Returns the table of the tasks, one text for each row."""
     rows = [_HEADINGS, *((child.name, str(child.pid), child.state, str(child.step),
                           child.examples_per_sec or "-", str(child.restarts))
                          for child in children)]

@@ -1,4 +1,4 @@
-"""A child: the process of one task of a job on this machine, what it prints and how it ends."""
+"""Runs one task of a job on this machine in a process, and learns how that goes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from estimator_trainer.jobs.launcher import prctl
 from estimator_trainer.jobs.launcher.fork_server import ForkedProcess
 from estimator_trainer.jobs.launcher.fork_server import ForkServer
 
-# The reasons of an end that another event explains.
+# Another event explains an end with one of these reasons.
 _EXPLAINED = ("error", "configuration")
 
 
@@ -30,17 +30,17 @@ class TaskProcess:
     """One task; its process may be started again.
 
     Attributes:
-      name: Such as "worker:1".
+      name: Name of the task, such as "worker:1".
       program: The words that start the program.
-      args: What follows them.
-      environment: Its environment.
-      log_path: Gets all that it prints, of every start.
-      on_line: Is called, in another thread, with this child and each line.
-      fork_server: Starts it as a fork, if there is one.
-      restarts: How often it was started again.
-      state: For people: not started, starting, running, done, or how it ended.
-      step: The last global step that it told of.
-      examples_per_sec: Its speed, as it told it; "" if it did not.
+      args: The words that follow them.
+      environment: Environment of the process.
+      log_path: The file that gets all that every start prints.
+      on_line: Function that is called, in another thread, with this object and each line.
+      fork_server: The server that starts the process as a fork, or None.
+      restarts: Number of times that the process was started again.
+      state: Text for people: not started, starting, running, done, or how the process ended.
+      step: The last global step that the process told.
+      examples_per_sec: The last speed that it told, as text; "" if it told none.
       reason: Why it failed, in its own words; "" if it did not say.
     """
 
@@ -60,8 +60,8 @@ class TaskProcess:
     def start(self) -> None:
         """Starts the process, in a session of its own; it dies with this one.
 
-        To be called in the main thread: on Linux the kernel kills the child when the thread ends
-        that started it.
+        Only the main thread may call this: on Linux the kernel kills the process when the thread
+        ends that started it.
         """
         self.reason = self.examples_per_sec = ""
         (printed, output), (told, events) = os.pipe(), os.pipe()
@@ -102,10 +102,10 @@ class TaskProcess:
     def poll(self) -> int | None:
         """Returns the exit code, negative for a signal, or None while the process runs.
 
-        With it ends all that it started, and all that it printed has been read.
+        What the process started ends with it, and then all that it printed has been read.
         """
         if self._process.returncode is None and self._has_ended():
-            # Before it is reaped: after that, its id may be that of somebody else's group.
+            # This comes before it is reaped: after that, its id may be another group's.
             self.signal(signal.SIGKILL)
             self._process.wait()
             self._finish_reading()
@@ -119,7 +119,7 @@ class TaskProcess:
                 os.killpg(self._process.pid, number)
 
     def kill(self) -> None:
-        """Ends the process and all it started, and reaps it; one that never began is none."""
+        """Ends the process and all it started, and reaps it, if it was ever started."""
         if self.state != "not started":
             self.signal(signal.SIGKILL)
             self._process.wait()

@@ -1,4 +1,4 @@
-"""Kubernetes without an operator: an Indexed Job a role, a headless Service, a NetworkPolicy.
+"""A job on plain Kubernetes has an Indexed Job a role, a headless Service, a NetworkPolicy.
 
 Kubernetes itself completes each pod's TF_CONFIG with the pod's index, and gives the pod its name:
 https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode
@@ -27,7 +27,7 @@ _INDEX = "$(INDEX)"
 # A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
 # characters, is NAME-evaluator-INDEX.
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
-# RFC 1123.
+# A label is defined by RFC 1123.
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
@@ -147,7 +147,7 @@ def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
     spec = pod_spec(job, role, flags, "grpc")
     spec |= {"subdomain": job.name, "restartPolicy": "Never"}
     spec["containers"][0]["env"] = [
-        # Before TF_CONFIG, which mentions it.
+        # It comes before TF_CONFIG, which mentions it.
         {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
         {"name": "TF_CONFIG", "value": _tf_config(job, role)}]
     labels = _labels(job) | {"app.kubernetes.io/component": role}
@@ -156,7 +156,7 @@ def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
         "metadata": metadata(job, f"{job.name}-{role}"),
         "spec": {
             "completionMode": "Indexed", "completions": count, "parallelism": count,
-            # For a role's tasks together: one lost ps ends every worker with 142.
+            # It counts for a role's tasks together: one lost ps ends every worker with 142.
             "backoffLimit": job.max_restarts * count,
             "podFailurePolicy": {"rules": [
                 {"action": "FailJob", "onExitCodes": {

@@ -1,4 +1,4 @@
-"""The YAML file of a job, in which every reader of YAML finds the same strings."""
+"""Writes the YAML file of a job, in which every reader of YAML finds the same strings."""
 
 from __future__ import annotations
 
