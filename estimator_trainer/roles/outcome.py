@@ -30,7 +30,7 @@ def follow(task: TaskConfig, final_state: JobState) -> Result:
 
     Raises:
       TrainerError: if training failed.
-      Interrupted: if it is to be continued.
+      Interrupted: if training is to be continued.
     """
     chief = task.name_of("chief", 0)
     if final_state.status == "failed":
@@ -46,7 +46,7 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
     """Returns the result of a worker that has stopped training.
 
     Raises:
-      Interrupted, TrainerError: as `follow`.
+      Interrupted, TrainerError: as `follow` does.
     """
     if end.reason in ("train_steps", "input_exhausted"):
         return Result(task.name, "done", end.step, end.reason)

@@ -27,7 +27,7 @@ _SIGNATURE = "serving_default"
 def predict(plan: Plan) -> int:
     """Writes one JSON object for each instance of the input_fn's dataset in mode "infer".
 
-    Each holds the model's predictions and `key`, the instance's position in the input; with
+    Each object holds the model's predictions and `key`, the instance's position in the input; with
     --forward_key it holds that feature in place of the position.
 
     Returns:

@@ -38,8 +38,8 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
 def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobState:
     """Runs this ps's server to the end of the job.
 
-    The Estimator's own ps joins its server, which never returns (tensorflow/tensorflow#25858,
-    tensorflow/tensorflow#21305), and in which no signal handler runs.
+    The Estimator's own ps joins its server, and the join never returns
+    (tensorflow/tensorflow#25858, tensorflow/tensorflow#21305), nor lets a signal handler run.
 
     Returns:
       How training ended.

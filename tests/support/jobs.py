@@ -114,7 +114,7 @@ def _forked(args: Sequence[str], variables: dict[str, str], cwd: pathlib.Path | 
 def free_addresses(count: int) -> list[str]:
     """Returns loopback addresses whose ports nobody else gets until the test has ended.
 
-    Each stays bound and does not listen, as those of `launch`: a server may bind to it by number.
+    Each port stays bound and does not listen, as `launch` does it: a server may bind it, too.
     """
     holders = [socket.socket() for _ in range(count)]
     for holder in holders:
