@@ -68,7 +68,8 @@ class _Quiet(logging.Filter):
         return record.levelno >= logging.WARNING and not any(n in message for n in _NOISE)
 
 
-class _CurrentStderr(logging.StreamHandler):
+# Python 3.10 does not take `StreamHandler[TextIO]`.
+class _CurrentStderr(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes to what `sys.stderr` is at the time, and first wipes an unfinished progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:

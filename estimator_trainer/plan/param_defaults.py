@@ -51,9 +51,10 @@ def included(node: ast.Dict, tree: ast.Module) -> dict[str, pathlib.Path]:
 
 def _assigned(tree: ast.Module) -> ast.expr | None:
     for node in tree.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        if isinstance(target, ast.Name) and target.id == _NAME:
-            return node.value  # type: ignore[attr-defined]
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and target.id == _NAME:
+                return node.value
     return None
 
 

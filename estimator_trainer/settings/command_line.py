@@ -175,7 +175,7 @@ def _trainer_flags() -> flags.FlagValues:
 
 def _flag_values(*configs: type) -> flags.FlagValues:
     """Defines the flags on a FlagValues of our own, so that none of a plug-in's collide."""
-    values = flags.FlagValues()
+    values = flags.FlagValues()  # type: ignore[no-untyped-call]
     for field in [field for config in configs for field in dataclasses.fields(config)]:
         define = _define(field)
         default = list(field.default) if isinstance(field.default, tuple) else field.default

@@ -13,7 +13,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]+")
 _WIDTH = 1 << 20
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
     """Writes each value where it stands, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -31,5 +31,6 @@ _Dumper.add_representer(str, _string)
 def text(values: Sequence[Mapping[str, Any]], comment: str) -> str:
     """Returns one YAML file: the comment, then a document for each value."""
     lines = "".join(f"# {line}\n" for line in comment.splitlines())
-    return lines + yaml.dump_all(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
-                                 width=_WIDTH)
+    documents: str = yaml.dump_all(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
+                                   width=_WIDTH)
+    return lines + documents
