@@ -17,15 +17,16 @@ DOCUMENTS = sorted([*jobs.REPO.glob("*.md"), *(jobs.REPO / "docs").glob("*.md"),
                     *(jobs.REPO / "benchmarks").glob("*.md")])
 # A path of this repository, or of the package: it ends in "/" or in a known kind of file.
 _PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|cfg|txt|json|gz)))`")
-# Files that the program writes, and names that stand for any.
-_MADE = {"result.json", "best.json", "job.json", "job.yaml", "stop.json", "dataset.json",
-         "scaling.json", "my_model.py", "checkpoint"}
+# Files and folders that the program writes, and names that stand for any.
+_MADE = {"result.json", "best.json", "job.json", "job.yaml", "dataset.json", "scaling.json",
+         "my_model.py", "check-TASK.json", "eval/", "export/final/", "latest/", "best/",
+         "best_checkpoint/", "tasks/"}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_every_file_and_folder_that_a_document_names_exists(path):
     for name in _PATH.findall(path.read_text(encoding="utf-8")):
-        if name in _MADE or "NAME" in name or name.startswith("MODEL_DIR"):
+        if name in _MADE or "NAME" in name or name.startswith("model_dir/"):
             continue
         places = [jobs.REPO / name, PACKAGE / name, path.parent / name]
         assert any(place.exists() for place in places) or list(jobs.REPO.rglob(name)), name
