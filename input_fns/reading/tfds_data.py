@@ -1,11 +1,10 @@
-"""From a prepared TFDS dataset to the batches of one input pipeline.
+"""Makes the batches of one input pipeline from a prepared TFDS dataset.
 
     shard > read > cache > shuffle > repeat > (augment) > batch > scale > prefetch
 
-For training, a shard that fits in memory is read and decoded once, and its batches are gathered
-from there: `memory.py`. Where images are augmented or resized they stay encoded until then, so
-that JPEG files are decoded in part only, and the cache and the shuffle hold them as they are
-stored.
+For training, a shard that fits in memory is read and decoded once, and `memory.py` gathers its
+batches from there. Where images are augmented or resized they stay encoded until then, so that
+JPEG files are decoded in part only, and the cache and the shuffle hold them as they are stored.
 
 What a stage keeps in memory is bounded whatever the size of the dataset: the shard or the cache
 by `memory.LIMIT_BYTES`, the shuffle by `shuffle_buffer` records, the rest by a few batches.
@@ -46,8 +45,8 @@ def read(
       builder: A TFDS builder whose data is prepared.
       mode: "train", or "eval" or "infer", which read every record once and in order.
       params: The params documented in `input_fns/tfds.py`, without dataset and data_dir.
-      input_context: Which shard to read and how many replicas share a batch; None: all
-        records, one replica.
+      input_context: The context that says which shard to read and how many replicas share a
+        batch; None: all records, one replica.
 
     Returns:
       A dataset of (dict of every feature but the label, label). A uint8 image is
@@ -120,7 +119,7 @@ def _records(
     encoded: tuple[str, ...],
     shuffle_seed: Optional[int] = None,
 ) -> tf.data.Dataset:
-    """Returns the records, decoded but for the images `encoded`.
+    """Returns the records, decoded except for the images `encoded`.
 
     With a seed they come from several files at a time in any order.
     """

@@ -1,4 +1,4 @@
-"""The update that a training step makes: from a loss to the EstimatorSpec of mode "train"."""
+"""Makes the update of a training step: the EstimatorSpec of mode "train", from a loss."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DEFAULT_PARAMS = {
     **averages.DEFAULT_PARAMS,
     "clip_norm": 0.0,  # global norm that a step's gradients are scaled down to; 0: none
     "accumulate_steps": 1,  # batches whose mean gradients make one update, one global step
-    "on_nan": "stop",  # or skip: leave out an update whose gradients are not all finite
-    "histograms": False,  # of variables and gradients, for TensorBoard
+    "on_nan": "stop",  # stop, or skip: leave out an update whose gradients are not all finite
+    "histograms": False,  # whether TensorBoard gets those of variables and gradients
 }
-# Graph collections, through which the program asks for what its flags say, and learns that it is
+# Through these graph collections the program asks for what its flags say, and learns that it is
 # done; a model_fn with a train op of its own may answer too.
-SYNC_REPLICAS = "sync_replicas"  # gradients that a step takes, trainers; then the optimizer
+SYNC_REPLICAS = "sync_replicas"  # number of gradients a step takes, of trainers; then the optimizer
 LOSS_SCALE, LOSS_SCALED = "loss_scale", "loss_scaled"  # 1 if wanted, 1 if done
 RUNS_PER_STEP = "runs_per_step"  # session runs that one global step takes
 _NO_GROWTH = 2**31 - 1
