@@ -18,15 +18,15 @@ A module `input_fns/NAME.py` defines
   params: the params of model and input in one dict; every key of DEFAULT_PARAMS is there.
   input_context: a `tf.distribute.InputContext`, or None where one process reads all.
 
-It returns a dataset of `(features, labels)` batches: features is a dict of
-`[batch, ...]` tensors, labels a `[batch, ...]` tensor. It is called inside a
-`tf.Graph` and eagerly, and must work in both. "train" may repeat without end; "eval" and
-"infer" are every record of their split once, in an order that never changes. "infer" may
-yield the features alone, so that data without labels can be predicted.
+`input_fn` returns a dataset of `(features, labels)` batches: features is a dict of
+`[batch, ...]` tensors, labels a `[batch, ...]` tensor. The function is called inside a
+`tf.Graph` and eagerly, and must work in both. In mode "train" the dataset may repeat without
+end; in "eval" and "infer" it has every record of its split once, in an order that never changes.
+In "infer" it may have the features alone, so that data without labels can be predicted.
 
 `data_params` returns what only the data knows, without reading records: `num_classes`, and
-`train_examples`, the number of examples that "train" goes through in one epoch. It leaves
-out what it cannot know at once.
+`train_examples`, the number of examples that "train" goes through in one epoch. It leaves out
+what it cannot know at once.
 
 `data_problem` is called after a step failed with an error of TensorFlow, which names no
 file: a `tf.errors.OpError`, or a `UnicodeDecodeError` where the error quotes bytes. It reads
@@ -38,12 +38,12 @@ Batch rule: `batch_size` counts the examples of one global step. Each replica ta
 whole batch of the dataset, so a dataset batch is
 `input_context.get_per_replica_batch_size(batch_size)`.
 
-Sharding rule: of `input_context.num_input_pipelines` pipelines, number
-`input_context.input_pipeline_id` reads a part that no other pipeline reads; together
-they read all. The parts differ by at most one record; of files whose records nobody has
-counted, each pipeline reads as many whole files, and its part of those left over. The
+Sharding rule: pipeline `input_context.input_pipeline_id` of
+`input_context.num_input_pipelines` reads a part that no other pipeline reads; together they
+read all. The parts differ by at most one record. Where nobody has counted the records of the
+files, all pipelines read the same number of whole files, and a part of each file left over. The
 dataset option `auto_shard_policy` is OFF, so that nothing shards a second time.
 
-A mistake of the user is an exception with `exit_code = 2` whose text is one sentence; a
-file that is missing or bad, one with `exit_code = 1`.
+A mistake of the user raises an exception with `exit_code = 2` whose text is one sentence; a
+file that is missing or bad raises one with `exit_code = 1`.
 """

@@ -7,7 +7,7 @@ character do not count. Params:
   train_files       pattern of files, or several with commas between: `/data/train-*.csv`
   eval_files        the same, for "eval" and "infer": every record once, in the files' order;
                     empty: every `eval_every`th line of train_files, which training leaves out
-  eval_every        2 or more; counts the lines of each file after the header, from 1
+  eval_every        2 or more; the lines of each file after the header are counted from 1
   columns           JSON object, the columns to read: name -> value where a field is empty, whose
                     type is the column's: 0.0 float32, 0 int64, "" string; {}: all columns, of
                     the types that the first 1,000 lines of the first training file suggest
@@ -108,7 +108,7 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> st
             return (f"line 1 of {path} has the columns {', '.join(columns)}; expected those of "
                     f"{files[0]}: {table.header}")
         if path.endswith(".gz"):
-            for _ in lines_of(path):  # TensorFlow takes a truncated one for a shorter one.
+            for _ in lines_of(path):  # TensorFlow takes a truncated file for a shorter one.
                 pass
         good, failure = first_failure(lambda: _lines(tf.constant(path)).skip(1),
                                       lambda lines: parse(_not_blank(lines)))
@@ -127,7 +127,10 @@ def _table(files: list[str], name: str, params: Mapping[str, Any], labelled: boo
 
 
 def _open(path: tf.Tensor, header: str, every: int, training: bool) -> tf.data.Dataset:
-    """Returns the records of a file that are for training, or for evaluation; 0: all are."""
+    """Returns the records of a file that are for training, or for evaluation.
+
+    With `every` of 0 all of them are for either.
+    """
 
     def is_bad_header(line: tf.Tensor) -> tf.Tensor:
         check = tf.debugging.Assert(tf.equal(line, header), ["header differs", path, line])
@@ -141,7 +144,7 @@ def _open(path: tf.Tensor, header: str, every: int, training: bool) -> tf.data.D
         return _not_blank(lines[~held_out if training else held_out])
 
     lines = _lines(path)
-    # Many lines at a time: a call for each is 30 times slower.
+    # A call for each line would be 30 times slower than one for many lines.
     blocks = lines.skip(1).batch((every or 1) * _LINES_AT_A_TIME).map(chosen)
     return lines.take(1).filter(is_bad_header).concatenate(blocks.unbatch())
 

@@ -15,7 +15,7 @@ Features: `image`, `[batch, 8, 8, 1]` float32 in [0, 1]; label int64, 0 to 9. On
 pixel v of 0..16 is the uint8 (255 v + 8) // 16, so that the scaling every uint8 image
 gets (/ 255) returns v / 16 to within 1/510.
 
-Params are those of `input_fns/tfds.py` less `dataset` and `label`:
+Params are those of `input_fns/tfds.py` without `dataset` and `label`:
 
   data_dir        directory of prepared datasets; empty: TFDS's (~/tensorflow_datasets)
   train_split     split, part or sum of splits: `train`, `train[:90%]`
@@ -24,7 +24,7 @@ Params are those of `input_fns/tfds.py` less `dataset` and `label`:
   key             the name of that feature
   augment         change of the images in training: imagenet, cifar or none; see
                   `input_fns/reading/augment.py`
-  image_size      height and width that they get, in pixels; 0: as they are
+  image_size      height and width that the images get, in pixels; 0: as they are
 
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 """
@@ -74,14 +74,14 @@ def input_fn(
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, int]:
-    """Returns num_classes and train_examples; unprepared, the latter for whole splits only."""
+    """Returns num_classes and train_examples, of unprepared data for whole splits only."""
     split = params["train_split"]
     known = known_params(Digits(data_dir=params["data_dir"] or None), _LABEL, split)
     return {**({"train_examples": _ROWS[split]} if split in _ROWS else {}), **known}
 
 
 def _every_fifth_of_each_class(labels: np.ndarray) -> np.ndarray:
-    """Returns a mask. Every fifth row would not do: the forms repeat the classes in order."""
+    """Returns a mask of rows; not every fifth row, as the forms repeat the classes in order."""
     mask = np.zeros(len(labels), dtype=bool)
     for label in np.unique(labels):
         mask[np.flatnonzero(labels == label)[_TEST_EVERY - 1::_TEST_EVERY]] = True

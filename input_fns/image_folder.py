@@ -1,15 +1,16 @@
 """Images in one folder a class: `DIR/cat/1.jpg`, `DIR/dog/2.png`.
 
-JPEG and PNG files of any size, grey, with an alpha channel or 16 bits deep, become RGB;
-`.jpg`, `.jpeg` and `.png` in any case, all else is passed over. Classes are the folders of
-train_dir, sorted by name, from 0. Params:
+JPEG and PNG files of any size, grey, with an alpha channel or 16 bits deep, become RGB. Their
+names end in `.jpg`, `.jpeg` or `.png`, in any case; other files are passed over. Classes are the
+folders of train_dir, sorted by name, from 0. Params:
 
   train_dir       folder of the training images, local or of any file system that TensorFlow reads
   eval_dir        the same, for "eval" and "infer": every file once, sorted by class and name;
                   empty: every `eval_every`th file of each class, which training leaves out
   eval_every      2 or more
   image_size      height and width of the result, in pixels
-  augment         imagenet, cifar or none: see `input_fns/reading/augment.py`
+  augment         change of the images in training: imagenet, cifar or none; see
+                  `input_fns/reading/augment.py`
   file_name       name of a string feature that gets CLASS/FILE of each image; empty: none
 
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
@@ -50,12 +51,12 @@ _ENDINGS = (".jpg", ".jpeg", ".png")
 
 
 class Image(NamedTuple):
-    """A file.
+    """A file that holds an image.
 
     Attributes:
-      path: Where it is.
-      name: CLASS/FILE.
-      label: The number of its class.
+      path: Path of the file.
+      name: CLASS/FILE, as the param `file_name` asks for it.
+      label: Number of its class.
     """
 
     path: str
@@ -141,7 +142,7 @@ def _example(
 
 def _images(params: Mapping[str, Any], folders: Mapping[str, list[str]],
             training: bool) -> list[Image]:
-    """Returns the files to read in their order, of all pipelines."""
+    """Returns the files that all pipelines together read, in order."""
     classes = folders["train_dir"]
     name = "train_dir" if training or not params["eval_dir"] else "eval_dir"
     every = 0 if params["eval_dir"] else params["eval_every"]
@@ -174,7 +175,7 @@ def _folders(params: Mapping[str, Any]) -> dict[str, list[str]]:
     """Returns the folders of the classes in train_dir and, where it is given, in eval_dir.
 
     Raises:
-      DataParamError, DataFileError: A param cannot be, or a folder is not as it should.
+      DataParamError, DataFileError: A param cannot be, or a folder is not as it should be.
     """
     augment.check(params["augment"], params["image_size"], least_size=1)
     if not params["train_dir"]:

@@ -18,8 +18,8 @@ evaluation. Params:
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features are a dict; a uint8 image becomes float32 in [0, 1], all else is as TFDS has it.
-Training reads full batches only, which may run over the end of an epoch; with `epochs`
-less than one batch is left over at the very end.
+Training reads full batches only, which may run over the end of an epoch; with `epochs`, less
+than one batch is left over at the very end.
 
 The training order follows from `seed`, the number of the input pipeline (so that no two
 workers share one), and the graph's random seed (`RunConfig.tf_random_seed`): change

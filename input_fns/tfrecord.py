@@ -10,10 +10,10 @@ pixels' bytes in `image_raw`, the class in `label`; what else a record holds is 
                   "float32" or "string", "shape": [..] or "varlen"}; varlen: a SparseTensor
   label           the feature that is the label; the others stay the features
   image           string feature that holds uint8 pixels, decoded to `image`; empty: none
-  image_shape     of that image: [height, width, channels], or flat: [784]
+  image_shape     shape of that image: [height, width, channels], or flat: [784]
   key             string feature, beside the schema's, that names a record; empty: none
   num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
-  compression     of all files: empty, GZIP or ZLIB
+  compression     compression of all files: empty, GZIP or ZLIB
 
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
@@ -63,7 +63,7 @@ DEFAULT_PARAMS = {
 }
 
 _COMPRESSIONS = ("", "GZIP", "ZLIB")
-# Of a TFRecord: the length and two checksums. Of a value: a small int64 takes one byte.
+# A stored record has its length and two checksums around it; a small int64 takes one byte.
 _FRAME_BYTES = 16
 _LEAST_BYTES = {"int64": 1, "float32": 4, "string": 0}
 

@@ -4,7 +4,7 @@
 BaselineClassifier, or of the same four as Regressors. The feature columns follow from the
 features: a number, or an array of numbers such as an image, is a numeric column of its shape; a
 string is a categorical column of `hash_buckets`, embedded for the DNN part. A classifier's labels
-are int [batch], classes from 0; a regressor's numbers of [batch] or [batch, label_dimension].
+are int [batch], classes from 0; a regressor's are numbers [batch] or [batch, label_dimension].
 
 Source: https://www.tensorflow.org/api_docs/python/tf/estimator (Cheng et al., "TensorFlow
 Estimators", arXiv:1708.02637).
@@ -21,17 +21,17 @@ from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     "estimator": "DNNClassifier",  # DNN, Linear, DNNLinearCombined or Baseline, and the kind
-    "features": [],  # names of those to use; empty: all
-    "num_classes": 0,  # of classifiers; 0: from the data
-    "label_dimension": 1,  # of regressors: numbers a label
-    "hash_buckets": 1000,  # of each string feature
-    "hidden_units": [64, 32],  # of the DNN's layers
+    "features": [],  # names of the features to use; empty: all
+    "num_classes": 0,  # number of a classifier's classes; 0: from the data
+    "label_dimension": 1,  # numbers in a regressor's label
+    "hash_buckets": 1000,  # number of hash buckets of each string feature
+    "hidden_units": [64, 32],  # units of each of the DNN's layers
     "embedding_size": 8,  # numbers a string becomes for the DNN
     "dropout": 0.0,  # probability that a unit of the DNN is left out of a training step
-    "batch_norm": False,  # after each hidden layer
+    "batch_norm": False,  # whether a batch norm follows each hidden layer
     "dnn_optimizer": "Adagrad",  # Adagrad, Adam, Ftrl, RMSProp or SGD
     "dnn_learning_rate": 0.05,  # for the mean loss of the batch
-    "linear_optimizer": "Ftrl",  # the same; also of the baseline
+    "linear_optimizer": "Ftrl",  # the same names; the baseline's too
     "linear_learning_rate": 0.1,  # for the mean loss of the batch
 }
 _OPTIMIZERS = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop",
@@ -49,7 +49,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
       labels: [batch], or [batch, label_dimension] of a regressor; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
-      config: That of the Estimator around this one.
+      config: The RunConfig of the Estimator around this one.
     """
     features = features if isinstance(features, dict) else {"feature": features}
     estimator = _estimator(_used(features, params["features"]), params, config)

@@ -1,7 +1,7 @@
 """Two-layer convolutional classifier of TensorFlow's multi-worker Estimator tutorial.
 
 A 3x3 convolution of 32 filters, 2x2 max-pooling, a dense layer of 64, a dense layer of the
-classes; trained with SGD. The images' shape comes from the data.
+classes; SGD trains them. The images' shape comes from the data.
 
 Source: https://www.tensorflow.org/tutorials/distribute/multi_worker_with_estimator
 """
@@ -25,7 +25,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       features: `{"image": float32 [batch, height, width, channels]}`, or the image alone.
       labels: int64 [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
-      params: Those of `model_fns.training.classifier`.
+      params: The params of `model_fns.training.classifier`.
     """
     image = classifier.image(features)
     network = tf.keras.Sequential([

@@ -1,8 +1,9 @@
 """Convolutional classifier of the "deep MNIST" tutorials: 5x5x32, pool, 5x5x64, pool, 1024.
 
-Weights from a truncated normal distribution of deviation 0.1, biases 0.1, ReLU, 2x2 max-pooling,
-dropout of 0.5 before the last layer, Adam with 1e-4, histograms of the filters. Prediction and
-export give `scores` alone, and the key that --forward_key names.
+Weights start from a truncated normal distribution of deviation 0.1, biases at 0.1; the network has
+ReLUs, 2x2 max-pooling and dropout of 0.5 before the last layer. Adam trains it with 1e-4, and
+histograms show its filters. Prediction and export give `scores` alone, and the key that
+--forward_key names.
 
 Source: https://github.com/tensorflow/tensorflow/blob/v1.4.0/tensorflow/examples/tutorials/mnist/mnist_deep.py
 """  # noqa: E501

@@ -1,8 +1,9 @@
 """Classifier with one hidden layer of ReLUs, L2 penalty and moving averages: 784-500-10 for MNIST.
 
-Weights from a truncated normal distribution of deviation 0.1, L2 1e-4 on them, SGD whose rate
-decays by 0.99 an epoch, moving averages (0.99) of the variables used for evaluation and export,
-histograms of variables and gradients: the running example of a book on TensorFlow 1.
+Weights start from a truncated normal distribution of deviation 0.1 and have an L2 penalty of 1e-4.
+The rate of SGD decays by 0.99 an epoch, moving averages (0.99) of the variables are used for
+evaluation and export, and histograms show variables and gradients: this is the running example of
+a book on TensorFlow 1.
 
 Source: https://github.com/caicloud/tensorflow-tutorial (chapters 5, 7 and 10)
 """
@@ -18,14 +19,14 @@ from model_fns.training import one_layer
 
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,
-    "learning_rate": 0.8,  # of SGD, for the mean loss of the global batch, in the first epoch
+    "learning_rate": 0.8,  # for the mean loss of the global batch, in the first epoch
     "decay": "exponential",
     "decay_rate": 0.99,
     "decay_epochs": 1.0,
     "moving_average": 0.99,
     "weight_decay": 2e-4,  # times sum(v^2) / 2: L2 1e-4
     "histograms": True,
-    "hidden_units": 500,  # of the one layer
+    "hidden_units": 500,  # units of the hidden layer
 }
 
 

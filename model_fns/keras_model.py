@@ -31,10 +31,10 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
       labels: The model's target, or a dict by the names of its outputs; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
-      config: Of the Estimator.
+      config: The RunConfig of the Estimator.
 
     Raises:
-      KerasModelError: if `keras_model` names no compiled model, or one of other inputs.
+      KerasModelError: if `keras_model` names no compiled model, or a model of other inputs.
     """
     converted = keras_conversion.convert(params)
     features = converted.named(features)
@@ -68,7 +68,7 @@ def small_cnn(params: dict[str, Any]) -> tf.keras.Model:
 
 
 def _with_whole_loss(spec: tf.estimator.EstimatorSpec) -> tf.estimator.EstimatorSpec:
-    """Keras divides the loss by the replicas, to be added up; what is reported is their mean."""
+    """Multiplies the loss by the number of replicas, by which Keras divides it to add it up."""
     if spec.loss is None:
         return spec
     return spec._replace(loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)

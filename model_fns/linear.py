@@ -19,7 +19,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       features: `{"image": float32 [batch, ...]}`, or the image alone.
       labels: int64 [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
-      params: Those of `model_fns.training.classifier`.
+      params: The params of `model_fns.training.classifier`.
     """
     image = classifier.image(features)
     flat = tf.keras.layers.Flatten()(image)

@@ -1,7 +1,8 @@
 """Classifier with one hidden layer of sigmoids: 784-100-10 for MNIST.
 
-Weights from a standard normal distribution, biases 0, SGD with 0.0005, mean cross-entropy: the
-network of the well-known example of asynchronous training with TensorFlow 1.2.
+Weights start from a standard normal distribution, biases at 0, and SGD with 0.0005 lowers the mean
+cross-entropy: this is the network of the well-known example of asynchronous training with
+TensorFlow 1.2.
 
 Source: https://github.com/ischlag/distributed-tensorflow-example
 """
@@ -18,7 +19,7 @@ from model_fns.training import one_layer
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,
     "learning_rate": 0.0005,  # for the mean loss of the global batch
-    "hidden_units": 100,  # of the one layer
+    "hidden_units": 100,  # units of the hidden layer
 }
 
 

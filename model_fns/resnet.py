@@ -28,9 +28,9 @@ from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,
-    "variant": "imagenet",  # or cifar
-    "depth": 50,  # layers with weights
-    "batch_norm_momentum": 0.9,  # of the moving mean and variance that evaluation uses
+    "variant": "imagenet",  # imagenet or cifar
+    "depth": 50,  # number of layers with weights
+    "batch_norm_momentum": 0.9,  # decay of the moving mean and variance that evaluation uses
     "batch_norm_epsilon": 1e-5,  # added to a variance before its root
     "optimizer": "momentum",
     "label_smoothing": 0.1,
@@ -43,8 +43,8 @@ DEFAULT_PARAMS = {
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3),
            152: (3, 8, 36, 3)}
 _Block = Callable[[tf.Tensor, int, int, str], tf.Tensor]
-_EXPANSION = 4  # of a bottleneck's last convolution
-# Of ImageNet's RGB images, in the unit of the features.
+_EXPANSION = 4  # filters of a bottleneck's last convolution, for each of the others
+# The mean and deviation of ImageNet's RGB images, in the unit of the features.
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -150,7 +150,7 @@ class _Network:
 
     def _convolved(self, x: tf.Tensor, filters: int, size: int, stride: int, name: str,
                    scale: str = "ones") -> tf.Tensor:
-        """Returns `x` convolved, without bias, and normalised; `scale` initialises the latter's."""
+        """Returns `x` convolved, without bias, and normalised; `scale` initialises the norm's."""
         convolution = tf.keras.layers.Conv2D(
             filters, size, stride, use_bias=False, name=f"{name}/convolution",
             kernel_initializer=tf.keras.initializers.VarianceScaling(

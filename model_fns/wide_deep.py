@@ -19,29 +19,29 @@ from model_fns.training.errors import ParamError
 DEFAULT_PARAMS = {
     "categorical_columns": [],  # names, of strings or integers; empty: all strings
     "numeric_columns": [],  # names; empty: all other numbers
-    "numeric_scale": {},  # {"age": [38.6, 13.7]}: mean and deviation; of the deep part
-    "buckets": {},  # {"age": [18, 25, 40]}: boundaries; of the wide part
-    "crosses": [],  # [["education", "age"]]: of categorical columns, and numeric ones in buckets
-    "hash_bucket_size": 1000,  # of each categorical column and each cross
+    "numeric_scale": {},  # {"age": [38.6, 13.7]}: mean and deviation, for the deep part
+    "buckets": {},  # {"age": [18, 25, 40]}: boundaries, for the wide part
+    "crosses": [],  # [["education", "age"]]: categorical columns, and numeric ones with buckets
+    "hash_bucket_size": 1000,  # hash buckets of each categorical column and each cross
     "embedding_size": 8,  # numbers a category becomes for the deep part
-    "hidden_units": [100, 50],  # of the deep part's layers
+    "hidden_units": [100, 50],  # units of each of the deep part's layers
     "dropout": 0.0,  # probability that a unit is left out of a training step
-    "linear_learning_rate": 0.1,  # of FTRL, for the wide part
-    "dnn_learning_rate": 0.05,  # of Adagrad, for the deep part
-    "num_classes": 0,  # 0: from the data, or else 2
+    "linear_learning_rate": 0.1,  # rate of FTRL, for the wide part
+    "dnn_learning_rate": 0.05,  # rate of Adagrad, for the deep part
+    "num_classes": 0,  # number of classes; 0: from the data, or else 2
 }
 
 
 def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str,
              params: dict[str, Any], config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-    """Builds the classifier; its metrics are accuracy and, of two classes, auc and others.
+    """Builds the classifier; its metrics are accuracy and, for two classes, auc and others.
 
     Args:
       features: A dict of [batch] tensors: strings and numbers.
       labels: int64 [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
-      config: That of the Estimator around this one.
+      config: The RunConfig of the Estimator around this one.
 
     Raises:
       ParamError: for a column that is no feature, or a cross that cannot be.

@@ -4,7 +4,7 @@ Params, beside those of `digits`:
 
   slow_pipeline   number of the slow trainer's input pipeline, from 0, the chief's
   slow_secs       seconds that each batch takes there
-  read            path to which it appends a line a batch; empty: none
+  read            path of a file that gets a line for each batch there; empty: none
 """
 
 from __future__ import annotations

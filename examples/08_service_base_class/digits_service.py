@@ -13,7 +13,7 @@ import tensorflow as tf
 
 DEFAULT_PARAMS = {
     "digits": "",  # CSV file of 64 pixels of 0..16 and the class a row; "": the bundled digits
-    "target_accuracy": 0.97,  # of a batch average, at which training ends
+    "target_accuracy": 0.97,  # mean accuracy of recent batches at which training ends
 }
 
 
@@ -21,7 +21,7 @@ class DigitsModel:
     """Softmax regression on the digits."""
 
     def __init__(self, params):
-        import input_fns  # Only to find the file.
+        import input_fns  # Imported only to find the file.
         path = params["digits"] or pathlib.Path(input_fns.__path__[0], "digits.csv.gz")
         self._rows = np.loadtxt(path, delimiter=",")
         self._random = np.random.default_rng()

@@ -1,4 +1,4 @@
-"""`python -m input_fns.convert`: image sets as TFRecord files for the plug-in `tfrecord`.
+"""`python -m input_fns.convert` writes image sets as TFRecord files for the plug-in `tfrecord`.
 
     python -m input_fns.convert --dataset=mnist --output=/data/mnist --shards=4
 

@@ -1,4 +1,4 @@
-"""The command: see the package's docstring; `--help` lists its flags."""
+"""Runs the command that the package's docstring describes; `--help` lists its flags."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def _flags() -> argparse.ArgumentParser:
     source.add_argument("--idx", metavar="DIR",
                         help="folder of MNIST-style IDX files, gzipped or not")
     parser.add_argument("--data_dir", default="", metavar="DIR",
-                        help="of prepared TFDS datasets; default: TFDS's")
+                        help="folder of prepared TFDS datasets; default: TFDS's")
     parser.add_argument("--output", required=True, metavar="DIR", help="folder to write to")
     parser.add_argument("--shards", type=int, default=1, metavar="N",
-                        help="files a split; default: 1")
+                        help="number of files of each split; default: 1")
     return parser
 
 

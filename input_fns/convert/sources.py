@@ -1,4 +1,4 @@
-"""Labelled images to convert: those of a TFDS dataset, or MNIST's IDX files.
+"""Reads labelled images to convert: those of a TFDS dataset, or of MNIST's IDX files.
 
 The IDX format: http://yann.lecun.com/exdb/mnist (big-endian: magic number, lengths, bytes).
 """
@@ -34,7 +34,7 @@ class Split:
     """One part of an image set.
 
     Attributes:
-      count: How many records.
+      count: Number of records.
       records: The records in order.
     """
 
@@ -44,11 +44,11 @@ class Split:
 
 @dataclasses.dataclass(frozen=True)
 class ImageSet:
-    """An image set.
+    """A set of labelled images.
 
     Attributes:
-      splits: By name, such as "train" and "test".
-      num_classes: Labels are 0 to num_classes - 1.
+      splits: Parts of the set by name, such as "train" and "test".
+      num_classes: Number of classes; labels are 0 to num_classes - 1.
       image_shape: (height, width, channels) of every image.
     """
 
@@ -61,8 +61,8 @@ def from_tfds(name: str, data_dir: str) -> ImageSet:
     """Returns the images of a TFDS dataset, or of the bundled `digits`; prepares it.
 
     Raises:
-      DataError: There is none of that name, or it cannot be prepared.
-      DataParamError: It is no set of images of one shape with a class each.
+      DataError: There is no dataset of that name, or it cannot be prepared.
+      DataParamError: The dataset is no set of images of one shape with a class each.
     """
     make = functools.partial(digits.Digits, data_dir=data_dir or None)
     if name != "digits":
@@ -85,7 +85,7 @@ def from_idx(folder: str) -> ImageSet:
 
     Raises:
       DataParamError: A file is not there.
-      DataFileError: A file is no such file, truncated, or does not fit to another.
+      DataFileError: A file is no IDX file, is truncated, or does not fit another.
     """
     splits, shapes, labels = {}, set(), [0]
     for split, prefix in _IDX_PREFIXES.items():
@@ -105,7 +105,7 @@ def from_idx(folder: str) -> ImageSet:
 
 
 class _TfdsRecords:
-    """The records of a split in their stored order; as often as they are iterated."""
+    """The records of a split come in their stored order, as often as they are iterated."""
 
     def __init__(self, builder: tfds.core.DatasetBuilder, split: str, image: str, label: str):
         self._builder, self._split, self._image, self._label = builder, split, image, label
@@ -123,7 +123,7 @@ def _is_image_of_one_shape(feature: Any) -> bool:
 
 
 def _read_idx(folder: str, prefix: str, name: str, magic: int) -> tuple[str, np.ndarray]:
-    """Returns the path of a file and what it holds, uint8, images or labels first."""
+    """Returns the path of a file and its content, uint8 [images or labels, ...]."""
     names = [f"{prefix}-{name}{ending}" for ending in ("", ".gz")]
     path = next(filter(tf.io.gfile.exists, (os.path.join(folder, n) for n in names)), "")
     if not path:

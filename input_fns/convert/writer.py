@@ -22,9 +22,9 @@ def write(images: ImageSet, folder: str, shards: int) -> list[str]:
     record at most.
 
     Args:
-      images: What to write.
-      folder: Where; made if it is not there.
-      shards: N, files a split.
+      images: The images to write.
+      folder: The folder to write to; it is made if it is not there.
+      shards: N, the number of files of each split.
 
     Returns:
       The names of the files in the folder.
@@ -67,7 +67,7 @@ def _write_whole(folder: str, name: str, records: Iterable[bytes]) -> None:
 
 
 def _is_whole_at_once(folder: str) -> bool:
-    """Returns whether a file appears when it is closed, whole, and there are no folders."""
+    """Returns whether the storage shows a file only once it is whole, and has no folders."""
     return folder.startswith(("gs://", "s3://", "az://"))
 
 
@@ -77,7 +77,7 @@ def _give_name(path: str, name: str) -> None:
 
 
 def _temporary(folder: str, name: str) -> str:
-    """Returns a path that no pattern of the finished files matches, where one could see it."""
+    """Returns where to write a file until it is whole: no pattern of whole files matches it."""
     if _is_whole_at_once(folder):
         return os.path.join(folder, name)
     return os.path.join(folder, f".{name}.{uuid.uuid4().hex[:8]}.tmp")

@@ -1,11 +1,11 @@
-"""Random changes of training images, and the matching cut of evaluation images.
+"""Changes training images at random, and cuts evaluation images to match.
 
   imagenet  training: a random part of the image, 8% to 100% of its area and 3/4 to 4/3 as wide
             as high, resized; mirrored half the time. Evaluation: the centre that is left when
             the shorter side becomes 8/7 of the size (256 for 224).
   cifar     training: 4 black pixels around the image, a random cut of its size; mirrored half
             the time. Evaluation: the image.
-  none      the image in both.
+  none      the whole image in both.
 
 An image of other proportions than asked for is cut at its centre. Sources: Szegedy et al.,
 "Going Deeper with Convolutions" (2014), section 6; He et al., "Deep Residual Learning for
@@ -48,16 +48,16 @@ def training_image(
 
     Args:
       contents: An encoded image, JPEG, PNG or BMP: a string scalar.
-      seed: int64 [2]; the same gives the same image.
-      augment: One of AUGMENTS.
-      shape: (height, width, channels) of the result; channels 1 or 3.
+      seed: Seed, an int64 [2]; the same seed gives the same image.
+      augment: Name of the change, one of AUGMENTS.
+      shape: (height, width, channels) of the result; channels are 1 or 3.
 
     Returns:
       float32 `shape`, 0 to 255.
     """
     if augment == "none":
         return evaluation_image(contents, augment, shape)
-    # Independent of each other: a seed for each use.
+    # With one seed for both, the mirroring would depend on the cut.
     cut_seed, flip_seed = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
     if augment == "imagenet":
         image = _resized_part(contents, functools.partial(_random_part, seed=cut_seed), shape)
@@ -69,7 +69,7 @@ def training_image(
 
 
 def evaluation_image(contents: tf.Tensor, augment: str, shape: Sequence[int]) -> tf.Tensor:
-    """Decodes an image and cuts it to `shape`; arguments and result as of training_image."""
+    """Decodes an image and cuts it to `shape`; for arguments and result see training_image."""
     share = _EVALUATED if augment == "imagenet" else 1.0
     return _resized_part(contents, functools.partial(_centre, shape=shape, share=share), shape)
 
@@ -97,11 +97,14 @@ def _resized_part(
     part_of: Callable[[tf.Tensor], tf.Tensor],
     shape: Sequence[int],
 ) -> tf.Tensor:
-    """Decodes a part of an image, of a JPEG only that, and resizes it to float32 `shape`.
+    """Decodes a part of an image and resizes it to float32 `shape`.
+
+    Of a JPEG file no more than the part is decoded.
 
     Args:
       contents: An encoded image, a string scalar.
-      part_of: Returns y, x, height, width, int32 [4], for height, width, int32 [2].
+      part_of: A function from an image's height and width, int32 [2], to y, x, height and width
+        of the part, int32 [4].
       shape: (height, width, channels) of the result.
     """
 

@@ -1,4 +1,4 @@
-"""What is wrong with a line of a CSV file."""
+"""Finds what is wrong with a line of a CSV file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def line_problem(line: str, table: Table, params: Mapping[str, Any]) -> str:
     """Returns the first thing wrong with a line, to follow its place; "" if nothing is.
 
     Args:
-      line: Without its end.
-      table: What it should hold.
-      params: Those of `input_fns/csv.py`.
+      line: The line without its end.
+      table: The columns that it should have.
+      params: The params of `input_fns/csv.py`.
     """
     try:
         fields, = csv.reader([line], delimiter=params["delimiter"], strict=True)

@@ -1,4 +1,4 @@
-"""Which record of a file makes a pipeline fail, and what it holds.
+"""Finds the record of a file that makes a pipeline fail.
 
 TensorFlow's error names no file and no record. After a failure the files are read again with
 the pipeline's own function, first in batches, then record by record where a batch fails.
@@ -11,11 +11,11 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 import tensorflow as tf
 
-# The second: TensorFlow's message quotes the record, which is no text.
+# UnicodeDecodeError, where TensorFlow's message quotes a record that is no text.
 ERRORS = (tf.errors.OpError, UnicodeDecodeError)
 
 _BATCH = 1000
-# What TensorFlow puts around the sentence that says what is wrong.
+# TensorFlow puts this around the sentence that says what is wrong.
 _AROUND = (r"Detected at node.*?Node: '[^']*'|\{\{.*?\}\}\s*|\[\[.*|Graph execution error:"
            r"|Error in user.*?Iterator::\S+:")
 
@@ -24,9 +24,9 @@ class Failure(NamedTuple):
     """A record that cannot be used.
 
     Attributes:
-      number: Which one, from 1.
-      record: What is stored, or None if it cannot be read.
-      message: What TensorFlow says of it, in one line.
+      number: Number of the record in its file, from 1.
+      record: The stored bytes, or None if they cannot be read.
+      message: TensorFlow's message, in one line.
     """
 
     number: int
@@ -41,8 +41,9 @@ def first_failure(
     """Returns how many records are good, and the first that is not, or None if all are.
 
     Args:
-      records: Returns the stored records, string scalars in an order that never changes.
-      parse: The function of the pipeline, of a batch of records.
+      records: A function that returns the stored records, string scalars in an order that never
+        changes.
+      parse: The pipeline's own function that parses a batch of records.
     """
     good, message = _count(lambda: records().batch(_BATCH), parse)
     if message is None:
@@ -85,7 +86,7 @@ def _count(
     """Returns how many records are in batches before the first that fails, and its error."""
     count = 0
     try:
-        # What is parsed is fetched too: TensorFlow leaves out what nobody asks for.
+        # The parsed batch is fetched too, as TensorFlow leaves out what nobody asks for.
         for _, size in elements(lambda: batches().map(lambda batch: (parse(batch),
                                                                      tf.size(batch)))):
             count += int(size)

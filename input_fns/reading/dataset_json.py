@@ -1,8 +1,8 @@
-"""dataset.json: what `python -m input_fns.convert` knows of the files that it wrote.
+"""dataset.json tells what `python -m input_fns.convert` knows of the files that it wrote.
 
     {"num_examples": {"train": 60000, "test": 10000}, "num_classes": 10, "image_shape": [28, 28, 1]}
 
-It is beside the files, which are named `SPLIT-00000-of-00004.tfrecord`.
+The file lies beside those files, which are named `SPLIT-00000-of-00004.tfrecord`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def file_name(split: str, number: int, files: int) -> str:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a file may be one that the command wrote."""
+    """Returns whether a file may be one that the command wrote."""
     return _FILE.fullmatch(name) is not None
 
 
@@ -39,21 +39,21 @@ def data_params(patterns: str) -> dict[str, Any]:
     """Returns what the file says of the training set, as params; {} without such a file.
 
     Args:
-      patterns: Of the training files, separated by commas.
+      patterns: Patterns of the training files, separated by commas.
 
     Returns:
       `num_classes`, int; `image_shape`, list of int; and, where the patterns match the files of
       one split and all of them, `train_examples`, int.
 
     Raises:
-      DataFileError: It is not what the command writes.
+      DataFileError: The file is not what the command writes.
     """
     path = os.path.join(os.path.dirname(patterns.partition(",")[0]), NAME)
     try:
         if not patterns or not tf.io.gfile.exists(path):
             return {}
     except tf.errors.OpError:
-        return {}  # What cannot be looked at is said when the files are.
+        return {}  # Reading the files will say what is wrong.
     try:
         with tf.io.gfile.GFile(path) as file:
             facts = json.load(file)

@@ -1,4 +1,4 @@
-"""What a user can get wrong with data; each error's text is one sentence.
+"""Errors that a user can make with data; the text of each is one sentence.
 
 DataError
 ├── DataParamError        ValueError    2  a param that names nothing, or cannot work
@@ -18,7 +18,7 @@ class DataError(Exception):
 
 
 class DataParamError(DataError, ValueError):
-    """A param of the input plug-in that names nothing, or cannot work."""
+    """A param of the input plug-in names nothing, or cannot work."""
 
 
 class DataNotPreparedError(DataError, RuntimeError):
@@ -26,6 +26,6 @@ class DataNotPreparedError(DataError, RuntimeError):
 
 
 class DataFileError(DataError, RuntimeError):
-    """A file that is not there, or does not hold what it should."""
+    """A file is not there, or does not hold what it should."""
 
     exit_code = 1

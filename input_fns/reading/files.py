@@ -1,10 +1,10 @@
-"""From the files of a data set to the batches of one input pipeline.
+"""Makes the batches of one input pipeline from the files of a data set.
 
     share files > read > share records > shuffle > repeat > batch > decode
 
 The shuffle holds records as they are stored, so its memory is `shuffle_buffer` times the
 size of a stored record. For training, records that fit in memory are read and decoded once, and
-the batches gathered from there: `memory.py`.
+`memory.py` gathers the batches from there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from input_fns.reading.pipeline import without_auto_shard
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16
 _DECODED_AT_A_TIME = 1024
-# Asking for the size of a file takes a while where it is far away.
+# A remote file system takes a while to tell the size of a file.
 _FILES_TO_MEASURE = 64
 _SHOWN_NAMES = 5
 
@@ -36,7 +36,7 @@ def matched(param: str, patterns: str) -> list[str]:
     """Returns the files that match, pattern by pattern, sorted within each.
 
     Args:
-      param: The param that has the patterns, for messages.
+      param: Name of the param that has the patterns, for messages.
       patterns: Paths or glob patterns, separated by commas; local, or of any file system that
         TensorFlow reads (`gs://`).
 
@@ -58,13 +58,14 @@ def matched(param: str, patterns: str) -> list[str]:
 
 
 class Form(NamedTuple):
-    """How records are stored, and what is made of them.
+    """The form of records: how they are stored, and what is made of them.
 
     Attributes:
-      open_file: Returns the records of the file at a path, a string scalar; called in a graph.
-      decode: Makes tensors [batch, ...] of stored records, string [batch].
-      finish: Makes what is yielded of those.
-      least_bytes: That a stored record takes; 0: unknown.
+      open_file: A function from the path of a file, a string scalar, to its records; it is called
+        in a graph.
+      decode: A function from stored records, string [batch], to tensors [batch, ...].
+      finish: A function from those tensors to what the dataset yields.
+      least_bytes: Smallest size of a stored record, in bytes; 0 if unknown.
     """
 
     open_file: Callable[[tf.Tensor], tf.data.Dataset]
@@ -84,10 +85,11 @@ def batches(
 
     Args:
       files: The files that all pipelines share.
-      mode: "train": shuffled, repeated, full batches only; else every record once, in order.
-      params: `batch_size`, `seed`, and for training `epochs` and `shuffle_buffer`.
-      input_context: Which part to read, and how many replicas share a batch.
-      form: Of the records.
+      mode: A `tf.estimator.ModeKeys`; "train" shuffles, repeats and yields full batches only, any
+        other yields every record once, in order.
+      params: The params of `pipeline.py`.
+      input_context: The context that says which part to read, and how many replicas share a batch.
+      form: The form of the records.
     """
     training = mode == "train"
     pipeline = pipeline_of(params, input_context)
@@ -115,13 +117,13 @@ def batches(
 
 def _records(shares: list[tuple[str, int, int]], form: Form,
              seed: Optional[int]) -> tf.data.Dataset:
-    """Returns the stored records; with a seed, of several files at a time, in any order."""
+    """Returns the stored records; with a seed, from several files at a time, in any order."""
     shuffled = seed is not None
     paths, *parts = zip(*shares)
     opened = tf.data.Dataset.from_tensor_slices((list(paths), *np.array(parts, np.int64)))
     if shuffled:
         opened = opened.shuffle(len(shares), seed=seed)
-    # One file after the other where the order counts: a prediction a line, in the files' order.
+    # Where the order counts, as in prediction, one file is read after the other.
     return opened.interleave(
         lambda path, parts, part: form.open_file(path).shard(parts, part),
         cycle_length=min(_FILES_AT_A_TIME, len(shares)) if shuffled else 1,
@@ -139,7 +141,7 @@ def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset
         size = tf.io.gfile.stat(path).length
         stored_bytes += size
         most += size // least_bytes // parts + 1
-    # What is stored bounds the strings, whose length no spec knows.
+    # The stored bytes bound the strings, whose length no spec knows.
     return most if stored_bytes + most * record_bytes <= memory.LIMIT_BYTES else 0
 
 
@@ -148,9 +150,9 @@ def first_problem(params: Mapping[str, Any], kind: str,
     """Returns the first thing wrong with the training's and the evaluation's files, or "".
 
     Args:
-      params: `train_files`, and `eval_files`, which may be empty.
-      kind: What is looked for: "record" or "line".
-      of_files: Returns what is wrong with the files of a param, "" if nothing is.
+      params: The params, of which `train_files` and `eval_files`, which may be empty, are used.
+      kind: The word for a record in the log, "record" or "line".
+      of_files: A function that returns what is wrong with the files of a param, "" if nothing is.
     """
     for name in ["train_files", *(["eval_files"] if params["eval_files"] else [])]:
         files = matched(name, params[name])
@@ -164,14 +166,14 @@ def first_problem(params: Mapping[str, Any], kind: str,
 def _shares(files: list[str], pipeline: Pipeline) -> list[tuple[str, int, int]]:
     """Returns what a pipeline reads: (path, in how many parts, which part).
 
-    Every pipeline gets the same number of whole files. Those that are left over, all where
-    there are fewer files than pipelines, each pipeline reads a part of, so that none is
-    without data and none much sooner through than the others.
+    Every pipeline gets the same number of whole files, and a part of each file that is left over
+    (of all files, where they are fewer than the pipelines), so that no pipeline is without data
+    and none ends much sooner than the others.
     """
     total, number = pipeline.total, pipeline.number
     whole = len(files) // total * total
     own = [(path, 1, 0) for path in files[:whole][number::total]]
-    # The first part is the larger one: not always the same pipeline's.
+    # The first part is the larger one, so each file gives it to another pipeline.
     parts = [(path, total, (number + i) % total) for i, path in enumerate(files[whole:])]
     return own + parts
 

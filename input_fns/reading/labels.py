@@ -1,4 +1,4 @@
-"""Labels that are classes, checked where they are read.
+"""Checks labels that are classes, where they are read.
 
 A class out of range gives NaN on a GPU and an error without file or record on a CPU.
 """
@@ -12,8 +12,8 @@ def checked(labels: tf.Tensor, num_classes: int) -> tf.Tensor:
     """Returns the labels, int64 [batch]; reading them fails where one is no class.
 
     Args:
-      labels: Of any dtype; other than integers are not classes and are not checked.
-      num_classes: Classes are 0 to num_classes - 1; 0: not known, not checked.
+      labels: Labels of any dtype; only integers are classes and are checked.
+      num_classes: Number of classes, which are 0 to num_classes - 1; 0 if unknown: no check.
     """
     if not num_classes or not labels.dtype.is_integer:
         return labels

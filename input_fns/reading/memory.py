@@ -1,4 +1,4 @@
-"""A data set that fits in memory: read and decoded once, then gathered batch by batch.
+"""Reads and decodes a data set that fits in memory once, and gathers its batches from there.
 
 A batch costs one gather for each feature, whatever it takes to read a record, and the order of an
 epoch is a permutation of the whole set that is computed where it is needed, not stored: a block
@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
-# TFDS's own limit, but it compares the encoded files: decoded images are many times that.
+# TFDS has the same limit, but for the encoded files: decoded images are many times larger.
 LIMIT_BYTES = 250 * 1024**2
 
 
@@ -37,11 +37,12 @@ def training_batches(
 
     Args:
       records: Dense tensors of one shape each, always in the same order.
-      most: Not fewer than there are records: memory may be taken for so many.
-      batch_size: Records of a batch.
-      epochs: Passes over the records; 0: without end.
-      seed: Of the order, with that of the graph; None: the order of `records`.
-      finish: Makes what is yielded of a batch, the structure of a record, tensors [batch, ...].
+      most: Upper bound of the number of records; memory may be taken for so many.
+      batch_size: Number of records in a batch.
+      epochs: Number of passes over the records; 0: without end.
+      seed: Seed of the order, together with the graph's; None keeps the order of `records`.
+      finish: A function from a batch, of the structure of a record, tensors [batch, ...], to what
+        the dataset yields.
     """
     seeds = None if seed is None else tf.compat.v1.get_seed(seed)
     whole = records.batch(most).cache()
@@ -57,7 +58,7 @@ def training_batches(
             rows = _permuted(rows, position // total, total, seeds)
         return finish(tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), everything))
 
-    # Repeated, the numbers are known to have no end.
+    # tf.data knows that a dataset has no end if it repeats.
     numbers = tf.data.Dataset.range(2**62).repeat()
     numbered = tf.data.Dataset.zip((numbers, whole.repeat()))
     if epochs:
@@ -68,7 +69,7 @@ def training_batches(
 
 def _permuted(rows: tf.Tensor, epochs: tf.Tensor, total: tf.Tensor,
               seeds: tuple[int, int]) -> tf.Tensor:
-    """Returns where in the order of their epochs the rows, int64 [batch], stand."""
+    """Returns the places of the rows, int64 [batch], in the order of their epochs."""
     size = tf.size(rows)
     seed = tf.stack([tf.fill([size], tf.constant((value or 0) % 2**32, tf.uint32))
                      for value in seeds] + [tf.cast(epochs, tf.uint32)], axis=1)

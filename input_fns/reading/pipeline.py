@@ -1,4 +1,4 @@
-"""The place of one input pipeline among all: which part it reads, in batches of which size."""
+"""Tells one input pipeline its place: which part it reads, in batches of which size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from input_fns.reading.errors import DataParamError
 
-# The params that every input plug-in here has.
+# Every input plug-in here has these params.
 DEFAULT_PARAMS = {
     "batch_size": 64,  # examples of one global step, all replicas together
     "epochs": 0,  # passes over the training data; 0: repeat without end
@@ -24,10 +24,10 @@ class Pipeline(NamedTuple):
     """One of the input pipelines that share a data set.
 
     Attributes:
-      number: Which one, from 0.
-      total: How many there are.
-      batch_size: Examples of one of its batches, which one replica takes.
-      seed: Of its training order; differs from pipeline to pipeline.
+      number: Number of this pipeline, from 0.
+      total: Number of pipelines.
+      batch_size: Number of examples in one of its batches, which one replica takes.
+      seed: Seed of its training order, another one for each pipeline.
     """
 
     number: int
@@ -43,8 +43,8 @@ def pipeline_of(
     """Returns the pipeline that `input_context` describes; None: the only one.
 
     Args:
-      params: `batch_size`, examples of one global step, and `seed`.
-      input_context: As the Estimator passes it.
+      params: The params, of which `batch_size` and `seed` are used.
+      input_context: The context that the Estimator passes.
 
     Raises:
       DataParamError: The replicas cannot share batch_size evenly.
@@ -59,7 +59,7 @@ def pipeline_of(
 
 
 def without_auto_shard(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns the dataset, which no strategy will shard a second time."""
+    """Returns the dataset with an option that keeps a strategy from sharding it again."""
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     return dataset.with_options(options)

@@ -1,4 +1,4 @@
-"""The columns of CSV files: from a header and params to what decodes a line."""
+"""Finds the columns of CSV files: from a header and params to what decodes a line."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class Table(NamedTuple):
-    """What to read of each line.
+    """The columns of a file, and those to read of each line.
 
     Attributes:
-      header: The first line, as it is.
-      width: Columns of a line.
-      positions: Of the columns to read, ascending, from 0.
-      names: Their names.
-      defaults: Their values where there is none, whose type is the column's; None: required.
-      types: int, float or str of each.
+      header: The first line, unchanged.
+      width: Number of columns of a line.
+      positions: Positions of the columns to read, ascending, from 0.
+      names: Names of the columns to read.
+      defaults: Values for empty fields of those columns, each of the column's type; None where a
+        field must not be empty.
+      types: Types of those columns: int, float or str.
     """
 
     header: str
@@ -46,7 +47,7 @@ def table_of(path: str, types_path: str, params: Mapping[str, Any], labelled: bo
     Args:
       path: One of the files to read.
       types_path: The first training file, from whose first lines types are inferred.
-      params: Those of `input_fns/csv.py`.
+      params: The params of `input_fns/csv.py`.
       labelled: Whether to read the label.
 
     Raises:
@@ -75,7 +76,7 @@ def header_of(path: str, delimiter: str) -> tuple[str, list[str]]:
     """Returns a file's first line, as it is, and the names in it.
 
     Raises:
-      DataFileError: There are none, or one twice.
+      DataFileError: The line has no name, an empty one, or one twice.
     """
     line = next(lines_of(path), "")
     names = next(csv.reader([line.removeprefix(_BYTE_ORDER_MARK)], delimiter=delimiter), [])
@@ -105,7 +106,7 @@ def lines_of(path: str) -> Iterator[str]:
 
 
 def is_of(value: str, kind: type) -> bool:
-    """Whether the text of a field can be read as int, float or str."""
+    """Returns whether the text of a field can be read as int, float or str."""
     try:
         kind(value)
     except ValueError:
@@ -114,7 +115,7 @@ def is_of(value: str, kind: type) -> bool:
 
 
 def _types(path: str, params: Mapping[str, Any]) -> dict[str, Value]:
-    """Returns the default of each column, whose type is the column's, also of the label."""
+    """Returns a default of each column's type, by column, also for the label."""
     label = params["label"]
     columns = {name: default for name, default in params["columns"].items()
                if name not in params["drop"]}

@@ -1,4 +1,4 @@
-"""tf.Example records: from a schema to what parses them, and what is wrong with one."""
+"""Makes parsers of tf.Example records from a schema, and finds what is wrong with a record."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def feature_specs(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what `tf.io.parse_example` takes.
 
     Args:
-      schema: feature name -> {"dtype": "int64", "float32" or "string", "shape": a list of
-        lengths, or "varlen"}.
+      schema: A dict from feature name to {"dtype": "int64", "float32" or "string", "shape": a
+        list of lengths, or "varlen"}.
 
     Raises:
-      DataParamError: It is of another form.
+      DataParamError: The schema is of another form.
     """
     return {name: _spec(name, entry) for name, entry in schema.items()}
 
@@ -32,9 +32,9 @@ def example_problem(record: bytes, specs: Mapping[str, Any], params: Mapping[str
     """Returns the first thing wrong with a record, without a full stop; "" if nothing is.
 
     Args:
-      record: What is stored.
-      specs: What the record should hold, as `tf.io.parse_example` takes it.
-      params: Those of `input_fns/tfrecord.py`.
+      record: The stored bytes.
+      specs: The features that the record should hold, as `tf.io.parse_example` takes them.
+      params: The params of `input_fns/tfrecord.py`.
     """
     try:
         features = tf.train.Example.FromString(record).features.feature

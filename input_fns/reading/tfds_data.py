@@ -1,11 +1,10 @@
-"""From a prepared TFDS dataset to the batches of one input pipeline.
+"""Makes the batches of one input pipeline from a prepared TFDS dataset.
 
     shard > read > cache > shuffle > repeat > (augment) > batch > scale > prefetch
 
-For training, a shard that fits in memory is read and decoded once, and its batches are gathered
-from there: `memory.py`. Where images are augmented or resized they stay encoded until then, so
-that JPEG files are decoded in part only, and the cache and the shuffle hold them as they are
-stored.
+For training, a shard that fits in memory is read and decoded once, and `memory.py` gathers its
+batches from there. Where images are augmented or resized they stay encoded until then, so that
+JPEG files are decoded in part only, and the cache and the shuffle hold them as they are stored.
 
 What a stage keeps in memory is bounded whatever the size of the dataset: the shard or the cache
 by `memory.LIMIT_BYTES`, the shuffle by `shuffle_buffer` records, the rest by a few batches.
@@ -46,8 +45,8 @@ def read(
       builder: A TFDS builder whose data is prepared.
       mode: "train", or "eval" or "infer", which read every record once and in order.
       params: The params documented in `input_fns/tfds.py`, without dataset and data_dir.
-      input_context: Which shard to read and how many replicas share a batch; None: all
-        records, one replica.
+      input_context: The context that says which shard to read and how many replicas share a
+        batch; None: all records, one replica.
 
     Returns:
       A dataset of (dict of every feature but the label, label). A uint8 image is
@@ -83,12 +82,8 @@ def read(
         dataset = dataset.batch(pipeline.batch_size, drop_remainder=training)
         dataset = dataset.map(finish, num_parallel_calls=tf.data.AUTOTUNE)
     if training and params["epochs"]:
-        # In a synchronous step every replica needs a batch: a pipeline with one record more
-        # must not start a step that its peers have no data for, and wait for them for ever.
         synchronous = input_context is not None and input_context.num_replicas_in_sync > 1
-        records = shard.least_records if synchronous else shard.records
-        dataset = dataset.take(_num_batches(records * params["epochs"], params,
-                                            pipeline.batch_size))
+        dataset = dataset.take(_num_batches(shard, params, pipeline.batch_size, synchronous))
     return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
 
 
@@ -120,7 +115,7 @@ def _records(
     encoded: tuple[str, ...],
     shuffle_seed: Optional[int] = None,
 ) -> tf.data.Dataset:
-    """Returns the records, decoded but for the images `encoded`.
+    """Returns the records, decoded except for the images `encoded`.
 
     With a seed they come from several files at a time in any order.
     """
@@ -168,7 +163,14 @@ def _training_order(
     return dataset.repeat(params["epochs"] or None)
 
 
-def _num_batches(records: int, params: Mapping[str, Any], batch_size: int) -> int:
+def _num_batches(shard: Shard, params: Mapping[str, Any], batch_size: int,
+                 synchronous: bool) -> int:
+    """Returns the number of full batches in all epochs of a shard.
+
+    In a synchronous step every replica needs a batch: a pipeline with one record more must not
+    start a step that its peers have no data for, and wait for them for ever.
+    """
+    records = (shard.least_records if synchronous else shard.records) * params["epochs"]
     batches = records // batch_size
     if not batches:
         raise DataParamError(

@@ -1,4 +1,4 @@
-"""The images of a TFDS dataset: which there are, and each brought to one size.
+"""Finds the images of a TFDS dataset, and brings each to one size.
 
     shapes = resized_shapes(builder, params)    # {} where all images stay as they are
 """
@@ -18,7 +18,7 @@ def uint8_images(
     builder: tfds.core.DatasetBuilder,
     label: str,
 ) -> dict[str, tfds.features.Image]:
-    """Returns the features but the label that are such images, by name."""
+    """Returns the features, without the label, that are uint8 images, by name."""
     return {name: feature for name, feature in builder.info.features.items()
             if isinstance(feature, tfds.features.Image) and name != label and
             feature.tf_dtype == tf.uint8}

@@ -121,8 +121,8 @@ def _download_and_prepare(builder: tfds.core.DatasetBuilder) -> None:
     if unreachable:
         raise tfds.download.DownloadError(unreachable)
     logging.info("prepares %s in %s", builder.name, builder.data_dir_root)
-    # The public bucket of prepared datasets is a second network to be missing, with
-    # retries of its own.
+    # The public bucket of prepared datasets is a second network that may be missing, and it
+    # has retries of its own.
     config = tfds.download.DownloadConfig(try_download_gcs=False)
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # TFDS prints what is logged here

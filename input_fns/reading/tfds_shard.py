@@ -1,4 +1,4 @@
-"""Which records of a split one input pipeline reads.
+"""Decides which records of a split one input pipeline reads.
 
     shard = shard_of(builder, "train", input_context)
     dataset = builder.as_dataset(split=shard.split)
@@ -20,11 +20,11 @@ class Shard(NamedTuple):
     """The part of a split that one input pipeline reads.
 
     Attributes:
-      split: What `builder.as_dataset` takes.
+      split: The sub-split, as `builder.as_dataset` takes it.
       records: Number of records in it.
       least_records: Number of records in the smallest shard of the split.
-      pipeline_id: Which input pipeline this is, from 0.
-      pipelines: How many input pipelines share the split.
+      pipeline_id: Number of this input pipeline, from 0.
+      pipelines: Number of input pipelines that share the split.
       way: "by file" where the split has a file a pipeline or more, else "by record".
     """
 
@@ -41,7 +41,7 @@ def shard_of(
     split: str,
     input_context: Optional[tf.distribute.InputContext] = None,
 ) -> Shard:
-    """Returns the shard of `split` that one input pipeline reads; None: the whole split.
+    """Returns the shard of `split` that one pipeline reads; without a context, the whole split.
 
     A shard is a run of neighbouring records, so a pipeline opens only the files its run lies
     in: its share of the files, and part of one more at either end. Whole files alone would

@@ -1,4 +1,4 @@
-"""What model_fns here share, and any other may use, each by itself.
+"""The parts that model_fns here share; any other model_fn may use each of them by itself.
 
     from model_fns.training import classifier
 
@@ -8,14 +8,14 @@
         logits = ...
         return classifier.spec(logits, labels, mode, params)
 
-  schedules    learning rates as functions of the global step
-  optimizers   optimizers by name, and clipping, accumulation, averages wrapped around them
-  averages     moving averages of the variables, in their place in evaluation and export
-  update       from a loss to the EstimatorSpec of mode "train"
-  classifier   from logits to the EstimatorSpec of any mode
-  one_layer    a network of one hidden layer
+  schedules         learning rates as functions of the global step
+  optimizers        optimizers by name, and clipping, accumulation, averages wrapped around them
+  averages          moving averages of the variables, in their place in evaluation and export
+  update            from a loss to the EstimatorSpec of mode "train"
+  classifier        from logits to the EstimatorSpec of any mode
+  one_layer         a network of one hidden layer
   keras_conversion  a Keras model as an Estimator's model_fn
-  errors       what a user can get wrong with them
+  errors            what a user can get wrong with them
 
-Each module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.
+A module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.
 """

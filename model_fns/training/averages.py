@@ -14,7 +14,8 @@ DEFAULT_PARAMS = {
 def scaffold(params: dict[str, Any]) -> tf.compat.v1.train.Scaffold | None:
     """Returns what restores each variable from its average; None where there are no averages.
 
-    To be made after the model's variables, for the EstimatorSpec of modes "eval" and "infer".
+    It is called after the model's variables are made, and is for the EstimatorSpec of modes "eval"
+    and "infer".
     """
     params = {**DEFAULT_PARAMS, **params}
     if not params["moving_average"]:
@@ -29,7 +30,7 @@ def scaffold(params: dict[str, Any]) -> tf.compat.v1.train.Scaffold | None:
 
 
 class _SaverOfReplicas(tf.compat.v1.train.Saver):
-    """Restores variables under other names, in every replica; TensorFlow's Saver in one alone."""
+    """Restores variables under other names in every replica; TensorFlow's Saver does in one."""
 
     def __init__(self, names: dict[str, tf.Variable], strategy: tf.distribute.Strategy):
         copies = {name: strategy.experimental_local_results(var) for name, var in names.items()}

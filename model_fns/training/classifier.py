@@ -1,4 +1,4 @@
-"""What classifiers share: from logits to the EstimatorSpec of any mode."""
+"""Makes what classifiers share: the EstimatorSpec of any mode, from logits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
-    "num_classes": 0,  # 0: from the data
+    "num_classes": 0,  # number of classes; 0: from the data
     "label_smoothing": 0.0,  # part of the probability that is spread over all classes
     "weight_decay": 0.0,  # adds this times sum(v^2) / 2 over all kernels v to the training loss
 }
@@ -89,7 +89,7 @@ def cross_entropy(logits: tf.Tensor, labels: tf.Tensor, smoothing: float = 0.0) 
 
 
 def weight_penalty(decay: float) -> tf.Tensor:
-    """Returns `decay` times half the sum of squares of all kernels, float32 []; not of biases."""
+    """Returns `decay` times half the sum of squares of all kernels, without biases: float32 []."""
     if not decay:
         return tf.constant(0.0)
     kernels = [v for v in tf.compat.v1.trainable_variables() if v.shape.rank > 1]

@@ -1,4 +1,4 @@
-"""A Keras model found by name, and what it takes to train it as an Estimator's model_fn."""
+"""Finds a Keras model by name, and makes what it takes to train it as an Estimator's model_fn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
-# By the params it was made from: once a process, for training, evaluation and export.
+# Each model by the params it was made from: training, evaluation and export convert it only once.
 _CONVERTED: dict[str, Converted] = {}
 
 
@@ -31,12 +31,12 @@ class Converted:
     """A Keras model as an Estimator.
 
     Attributes:
-      name: The param `keras_model`.
-      estimator: Of which only the model_fn is used.
-      inputs: The names of the model's inputs; empty where it does not know them before a call.
-      is_sequential: Whether it takes one tensor, whatever its name.
-      weights: The model's, by the names of the variables in the model_fn's graph; empty for a
-        subclass of `tf.keras.Model`, whose copies start anew.
+      name: Value of the param `keras_model`.
+      estimator: The Estimator, of which only the model_fn is used.
+      inputs: Names of the model's inputs; empty where the model does not know them before a call.
+      is_sequential: Whether the model takes one tensor, whatever its name.
+      weights: Weights of the model, by the names of the variables in the model_fn's graph; empty
+        for a subclass of `tf.keras.Model`, whose copies start anew.
     """
 
     name: str
@@ -76,15 +76,15 @@ class _AsChief(tf.estimator.RunConfig):
 class InitialWeights:
     """Lets the variables of a graph start from given values, wherever they are placed.
 
-    `model_to_estimator` starts from a checkpoint that it writes when it is called: under the same
-    name from all tasks of a job, and read by the ps, so it must be in the shared model_dir; and it
-    leaves out the weights that are not trained, such as the averages of batch normalization.
-    Here the chief feeds them, so no file is shared. Under an all-reduce every task runs the
+    `model_to_estimator` starts from a checkpoint that it writes when it is called. All tasks of a
+    job write it under the same name, and the ps read it, so it must be in the shared model_dir; and
+    it lacks the weights that are not trained, such as the averages of batch normalization.
+    Here the chief feeds all weights, so no file is shared. Under an all-reduce every task runs the
     initializers again, and they pass on the chief's values.
     """
 
     def __init__(self, weights: dict[str, np.ndarray]):
-        """Makes it for the values of variables, by name."""
+        """Takes the values of the variables, by name."""
         self._weights = weights
         self._held: list[tuple[tf.Variable, tf.Tensor]] = []
 
@@ -116,15 +116,15 @@ class InitialWeights:
 
 @tf.autograph.experimental.do_not_convert
 def convert(params: dict[str, Any]) -> Converted:
-    """Converts the model that `params["keras_model"]` names, or returns what was converted before.
+    """Converts the model that `params["keras_model"]` names, unless that was done before.
 
     Raises:
       KerasModelError: if it names no compiled Keras model.
     """
     key = repr(sorted(params.items()))
     if key not in _CONVERTED:
-        # A thread of its own knows nothing of the graph and the strategy in which the Estimator
-        # calls its model_fn: there a model is built and loaded as in the user's own program.
+        # A thread of its own is outside the graph and the strategy in which the Estimator calls its
+        # model_fn: there a model is built and loaded as in the user's own program.
         with futures.ThreadPoolExecutor(1) as executor:
             _CONVERTED[key] = executor.submit(_convert, params).result()
     return _CONVERTED[key]

@@ -1,4 +1,4 @@
-"""A network of one hidden layer between a flattened image and the classes."""
+"""Builds a network of one hidden layer between a flattened image and the classes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def logits(features: Any, params: dict[str, Any], activation: Callable[[tf.Tenso
 
     Args:
       features: `{"image": float32 [batch, ...]}`, or the image alone.
-      params: `hidden_units`, and `num_classes`.
-      activation: Of the hidden layer.
+      params: The params, of which `hidden_units` and `num_classes` are used.
+      activation: Activation function of the hidden layer.
       start: Initializer of both kernels; biases start at 0.
 
     Returns:

@@ -1,7 +1,7 @@
 """Optimizers by name, and wrappers that change what becomes of the gradients.
 
-They are those of TensorFlow 1, whose variables have the names in old checkpoints. A wrapper is
-one too: it computes gradients as the optimizer inside does, and differs in how it applies them.
+The optimizers are TensorFlow 1's, whose variables have the names in old checkpoints. A wrapper is
+an optimizer too: it computes gradients as the one inside does, and applies them in another way.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from model_fns.training.errors import ParamError
 DEFAULT_PARAMS = {
     "optimizer": "sgd",  # adadelta, adagrad, adagrad_da, adam, ftrl, momentum, nesterov,
     # proximal_adagrad, proximal_sgd, rmsprop or sgd
-    "momentum": 0.9,  # of momentum, nesterov and rmsprop
+    "momentum": 0.9,  # for momentum, nesterov and rmsprop: decay of the sum of past gradients
     "adam_beta1": 0.9,  # decay of the gradients' mean
     "adam_beta2": 0.999,  # decay of their squares' mean
-    "epsilon": 1e-8,  # of adadelta, adam and rmsprop
-    "l1_strength": 0.0,  # of adagrad_da, ftrl, proximal_adagrad and proximal_sgd
-    "l2_strength": 0.0,  # of the same
+    "epsilon": 1e-8,  # for adadelta, adam and rmsprop: added where they divide
+    "l1_strength": 0.0,  # L1 penalty, for adagrad_da, ftrl, proximal_adagrad, proximal_sgd
+    "l2_strength": 0.0,  # L2 penalty, for the same
 }
 Optimizer: TypeAlias = tf.compat.v1.train.Optimizer
 _GradsAndVars = Sequence[tuple[Any, tf.Variable]]
@@ -100,7 +100,7 @@ class Clipping(_Wrapper):
 
     def _reduce_and_apply(self, strategy: tf.distribute.Strategy, pairs: Any,
                           global_step: tf.Variable) -> tf.Operation:
-        # Each replica's loss is divided by their number already: the sum is the mean.
+        # Each replica's loss is divided by the number of replicas already: the sum is the mean.
         grads = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
         return _in_each_replica(strategy, self._clip_and_apply, grads, [v for _, v in pairs],
                                 global_step)
@@ -133,7 +133,7 @@ class Averaging(_Wrapper):
             after = global_step.read_value()
             step = tf.cast(after, tf.float32)
             decay = tf.minimum(self._decay, (1.0 + step) / (10.0 + step))
-            # Not by a branch around it, in which the averages could not be made.
+            # A branch around the update could not make the averages.
             decay = tf.where(tf.equal(before, after), 1.0, decay)
             return tf.train.ExponentialMovingAverage(decay).apply([var for _, var in pairs])
 
@@ -141,7 +141,7 @@ class Averaging(_Wrapper):
 class Accumulating(_Wrapper):
     """Applies the mean gradients of `steps` batches at once, as one global step.
 
-    What it has accumulated is each process's own, and is not in checkpoints.
+    The sums are each process's own, and checkpoints do not hold them.
     """
 
     def __init__(self, optimizer: Optimizer, steps: int):
@@ -161,7 +161,7 @@ class Accumulating(_Wrapper):
         means = [(each / self._steps, var) for each, (_, var) in zip(sums, pairs)]
         update = _merged(self._apply_if, means, global_step, is_due)
         with tf.control_dependencies([update]):
-            # Not by a product with 0, which would keep a NaN.
+            # A product with 0 would keep a NaN.
             return tf.group(*(total.assign(tf.where(is_due, tf.zeros_like(each), each))
                               for total, each in zip(totals, sums)))
 

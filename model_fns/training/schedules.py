@@ -14,12 +14,12 @@ DEFAULT_PARAMS = {
     "reference_batch_size": 0,  # global batch that learning_rate is for: it grows with the batch
     "warmup_steps": 0,  # steps in which the rate grows from 0, linearly
     "decay": "constant",  # constant, exponential, staircase, steps or cosine
-    "decay_rate": 0.9,  # factor of exponential and staircase in decay_steps; of steps, at each
-    "decay_steps": 1000,  # steps that decay_rate stands for; of cosine: all after the warm-up
+    "decay_rate": 0.9,  # for exponential, staircase: factor in decay_steps; for steps: at each
+    "decay_steps": 1000,  # steps that decay_rate stands for; for cosine: all after the warm-up
     "decay_epochs": 0.0,  # in place of decay_steps, in passes over the data; 0: decay_steps
-    "decay_boundaries": [],  # of steps: the global steps (or epochs) that multiply the rate
+    "decay_boundaries": [],  # for steps: the global steps (or epochs) that multiply the rate
     "global_batch_size": 0,  # examples of one global step; 0: from the input_fn's batch_size
-    "train_examples": 0,  # of one epoch; 0: from the data
+    "train_examples": 0,  # examples of one epoch; 0: from the data
 }
 _DECAYS = ("constant", "exponential", "staircase", "steps", "cosine")
 

@@ -1,4 +1,4 @@
-"""The update that a training step makes: from a loss to the EstimatorSpec of mode "train"."""
+"""Makes the update of a training step: the EstimatorSpec of mode "train", from a loss."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ DEFAULT_PARAMS = {
     **averages.DEFAULT_PARAMS,
     "clip_norm": 0.0,  # global norm that a step's gradients are scaled down to; 0: none
     "accumulate_steps": 1,  # batches whose mean gradients make one update, one global step
-    "on_nan": "stop",  # or skip: leave out an update whose gradients are not all finite
-    "histograms": False,  # of variables and gradients, for TensorBoard
+    "on_nan": "stop",  # stop, or skip: leave out an update whose gradients are not all finite
+    "histograms": False,  # whether to write histograms of variables and gradients
 }
-# Graph collections, through which the program asks for what its flags say, and learns that it is
+# Through these graph collections the program asks for what its flags say, and learns that it is
 # done; a model_fn with a train op of its own may answer too.
 SYNC_REPLICAS = "sync_replicas"  # gradients that a step takes, and trainers, if it is wanted
 SYNC_OPTIMIZER = "sync_replicas_optimizer"  # the SyncReplicasOptimizer that does it

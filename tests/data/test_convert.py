@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module", name="converted")
 def fixture_converted(tmp_path_factory):
-    """(folder, data_dir, what the command printed) of the bundled digits."""
+    """Converts the bundled digits; returns (folder, data_dir, what the command printed)."""
     folder, data_dir = tmp_path_factory.mktemp("tfrecord") / "new", tmp_path_factory.mktemp("tfds")
     done = subprocess.run(
         [sys.executable, "-m", "input_fns.convert", "--dataset=digits", f"--data_dir={data_dir}",

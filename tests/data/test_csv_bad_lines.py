@@ -1,4 +1,4 @@
-"""What the input plug-in `csv` says of lines and files that it cannot use."""
+"""The input plug-in `csv` names the lines and files that it cannot use."""
 
 import functools
 

@@ -13,7 +13,7 @@ from tests.support import jobs
 
 SOURCE = jobs.REPO / "input_fns" / "digits.csv.gz"
 
-# Of sklearn/datasets/data/digits.csv.gz in scikit-learn 1.9.1.
+# The hash of sklearn/datasets/data/digits.csv.gz in scikit-learn 1.9.1.
 SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
 
 

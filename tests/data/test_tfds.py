@@ -20,7 +20,7 @@ MODES = ("train", "eval", "infer")
 
 
 class UnevenImages(tfds.core.GeneratorBasedBuilder):
-    """Images of no one size."""
+    """Images that differ in size."""
 
     VERSION = tfds.core.Version("1.0.0")
 

@@ -1,4 +1,4 @@
-"""What the input plug-in `tfrecord` says of records and files that it cannot use."""
+"""The input plug-in `tfrecord` names the records and files that it cannot use."""
 
 import subprocess
 import sys

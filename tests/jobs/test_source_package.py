@@ -27,6 +27,17 @@ def _in_a_folder_of_its_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
 
 
+_FILES = {
+    "files/my_model.py": "import near\nfrom model_fns.linear import model_fn\n"
+                         "DEFAULT_PARAMS = {'learning_rate': 0.5}\n",
+    "files/near.py": "import nearer\n", "files/nearer.py": "", "files/unused.py": "",
+    "my_team/__init__.py": "", "my_team/read.py": "import common\n",
+    "my_team/deep/data.py": "from input_fns.digits import input_fn\n"
+                            "from my_team import read\n",
+    "my_team/deep/words.txt": "one\n", "common.py": ""}
+_FLAGS = ["--model_fn=files/my_model.py", "--input_fn=my_team.deep.data"]
+
+
 def packed(tensorflow: str = "2.15", **settings: str) -> bytes:
     """Returns the package of a job with these settings."""
     config = command_line.parse([f"--{key}={value}" for key, value in settings.items()]).config
@@ -100,64 +111,63 @@ def test_a_plug_in_file_has_one_place_in_the_package(target: str, place: str) ->
     assert module_files.packed_place(target) == place
 
 
-@pytest.mark.cluster
-def test_pip_installs_the_package_and_the_users_plug_ins_with_it(
-        tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in {
-            "files/my_model.py": "import near\nfrom model_fns.linear import model_fn\n"
-                                 "DEFAULT_PARAMS = {'learning_rate': 0.5}\n",
-            "files/near.py": "import nearer\n", "files/nearer.py": "", "files/unused.py": "",
-            "my_team/__init__.py": "", "my_team/read.py": "import common\n",
-            "my_team/deep/data.py": "from input_fns.digits import input_fn\n"
-                                    "from my_team import read\n",
-            "my_team/deep/words.txt": "one\n", "common.py": ""}.items():
+@pytest.fixture
+def away(tmp_path: pathlib.Path) -> pathlib.Path:
+    """An environment in which the package is installed; the plug-ins' folder is gone since."""
+    for name, text in _FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    flags = ["--model_fn=files/my_model.py", "--input_fn=my_team.deep.data"]
     (tmp_path / source_package.NAME).write_bytes(packed(
-        model_fn=flags[0].partition("=")[2], input_fn=flags[1].partition("=")[2]))
-
-    away = tmp_path / "away"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(away)], check=True)
-    python = away / "bin" / "python"
-    (site,) = away.glob("lib/python*/site-packages")
+        model_fn=_FLAGS[0].partition("=")[2], input_fn=_FLAGS[1].partition("=")[2]))
+    folder = tmp_path / "away"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     # It finds setuptools and absl, which the packages that are not installed would bring.
     import absl
-    (site / "parent.pth").write_text(str(pathlib.Path(absl.__file__).parent.parent))
-    clean = {k: v for k, v in jobs.environment().items() if k != "PYTHONPATH"}
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    subprocess.run([str(python), "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
-                    "--ignore-installed", "--no-index",
-                    str(tmp_path / source_package.NAME)],
-                   check=True, cwd=empty, env=clean)
+    (_site(folder) / "parent.pth").write_text(str(pathlib.Path(absl.__file__).parent.parent))
+    _run_in(folder, "python", "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
+            "--ignore-installed", "--no-index", str(tmp_path / source_package.NAME))
     shutil.rmtree(tmp_path / "files")
     shutil.rmtree(tmp_path / "my_team")
+    return folder
 
-    def run(*words: str) -> str:
-        done = subprocess.run([str(away / "bin" / "estimator-trainer"), *words], cwd=empty,
-                              env=clean, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
-    assert run("--version").startswith("estimator_trainer ")
-    plan_text = run("check", *flags)
+def _site(away: pathlib.Path) -> pathlib.Path:
+    (site,) = away.glob("lib/python*/site-packages")
+    return site
+
+
+def _run_in(away: pathlib.Path, program: str, *words: str) -> str:
+    """Runs a program of an environment in an empty folder; returns what it prints."""
+    clean = {k: v for k, v in jobs.environment().items() if k != "PYTHONPATH"}
+    empty = away.parent / "empty"
+    empty.mkdir(exist_ok=True)
+    done = subprocess.run([str(away / "bin" / program), *words], cwd=empty, capture_output=True,
+                          env=clean | {"TF_CPP_MIN_LOG_LEVEL": "3"}, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert os.listdir(empty) == []
+    return done.stdout
+
+
+@pytest.mark.cluster
+def test_pip_installs_the_package_and_the_users_plug_ins_with_it(away: pathlib.Path) -> None:
+    site = _site(away)
+    assert _run_in(away, "estimator-trainer", "--version").startswith("estimator_trainer ")
+    plan_text = _run_in(away, "estimator-trainer", "check", *_FLAGS)
     assert f"{site}/estimator_trainer_job/files/my_model.py:model_fn" in plan_text
     assert f"{site}/my_team/deep/data.py:input_fn" in plan_text
     assert "ready" in plan_text
     installed = {str(path.relative_to(site)) for path in site.rglob("*") if path.is_file()}
     for name in ("estimator_trainer/compat/binding.py", "input_fns/digits.csv.gz", "common.py",
                  "estimator_trainer/requirements.txt", "estimator_trainer_job/files/near.py",
-                 "estimator_trainer_job/files/nearer.py", "my_team/deep/words.txt"):
+                 "estimator_trainer_job/files/nearer.py", "my_team/deep/words.txt",
+                 "estimator_trainer/py.typed"):
         assert name in installed
     assert "estimator_trainer_job/files/unused.py" not in installed
     # The plug-ins are imported from there, neighbours and all.
     code = ("from estimator_trainer import compat\n"
             "from estimator_trainer.plan import plugins\n"
-            f"for flag in {flags!r}:\n"
+            f"for flag in {_FLAGS!r}:\n"
             "    kind, _, name = flag[2:].partition('=')\n"
             "    print(plugins.load(plugins.find(kind, name))[1].__file__)\n")
-    done = subprocess.run([str(python), "-c", code], cwd=empty, env=clean | {
-        "TF_CPP_MIN_LOG_LEVEL": "3"}, capture_output=True, text=True, check=True)
-    assert all(line.startswith(str(site)) for line in done.stdout.split()[-2:]), done.stdout
-    assert os.listdir(empty) == []
+    loaded = _run_in(away, "python", "-c", code).split()[-2:]
+    assert all(line.startswith(str(site)) for line in loaded), loaded

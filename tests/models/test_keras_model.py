@@ -24,7 +24,7 @@ KNOWN_WEIGHTS = """
         model = tf.keras.Model(image, tf.keras.layers.Dense(10)(hidden))
         model.compile(tf.keras.optimizers.SGD(0.0),
                       tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-        # Of different values, so that dropout shows.
+        # The values differ, so that dropout shows.
         model.set_weights([np.full(w.shape, i + 1, np.float32) + (np.arange(w.size).reshape(w.shape)
                            if i > 7 else 0) for i, w in enumerate(model.get_weights())])
         return model
@@ -166,5 +166,5 @@ def test_an_all_reduce_takes_the_steps_of_one_process_from_the_chiefs_weights(
         jobs.wait(list(tasks.values()), 120)
     result = json.loads((tmp_path / "model" / "result.json").read_text())
     assert result["step"] == 2 and result["metrics"]["loss"] == pytest.approx(expected, rel=1e-5)
-    # What is logged is the loss of the whole batch, not a replica's part of it.
+    # The log shows the loss of the whole batch, not a replica's part of it.
     assert dict(tasks["chief:0"].losses)[2] == pytest.approx(2.2, rel=0.1)

@@ -25,7 +25,7 @@ def _input(x=_X):
 
 
 def _estimator(tmp_path, **params):
-    """An Estimator of logistic regression, its variables 0 at the start."""
+    """Returns an Estimator of logistic regression, whose variables start at 0."""
 
     def model_fn(features, labels, mode, params):
         zeros = tf.compat.v1.zeros_initializer()
@@ -45,7 +45,7 @@ def _trained(tmp_path, steps, x=_X, **params):
 
 
 def _gradients(w, b, x, y, rate):
-    """One step of SGD on the mean cross-entropy, in NumPy."""
+    """Makes one step of SGD on the mean cross-entropy, in NumPy."""
     logits = x @ w + b
     shares = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     errors = (shares - np.eye(2)[y]) / len(x)
@@ -162,7 +162,7 @@ def test_evaluation_and_export_use_the_moving_averages(tmp_path):
 
 
 def test_the_first_averages_follow_the_variables_closely(tmp_path):
-    """As with num_updates of tf.train.ExponentialMovingAverage: (1 + n) / (10 + n) at first."""
+    """The decay is that of ExponentialMovingAverage with num_updates: (1 + n) / (10 + n)."""
     found = _trained(tmp_path, 1, moving_average=0.99)
     np.testing.assert_allclose(found["w/ExponentialMovingAverage"], found["w"] * (1 - 2 / 11),
                                rtol=1e-5)

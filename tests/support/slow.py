@@ -17,7 +17,7 @@ _BATCH_SIZE = 5
 
 
 def model_fn(features, labels, mode, params, config):
-    """A model of one variable."""
+    """Builds a model of one variable."""
     w = tf.compat.v1.get_variable("w", [])
     predictions = {"y": w * features["x"]}
     if mode == tf.estimator.ModeKeys.PREDICT:
@@ -27,7 +27,7 @@ def model_fn(features, labels, mode, params, config):
         return tf.estimator.EstimatorSpec(mode, loss=loss)
     step = tf.compat.v1.train.get_global_step()
     if params["nan_step"] >= 0:
-        # Of several asynchronous trainers none may see a certain step.
+        # Not `equal`: among asynchronous trainers it may be that none sees a certain step.
         loss = tf.where(tf.greater_equal(step, params["nan_step"]), float("nan"), loss)
     train_op = tf.compat.v1.train.GradientDescentOptimizer(0.01).minimize(loss, step)
     hooks = [_saver_hook(config.model_dir, params["listener"])] if params["listener"] else []
@@ -36,7 +36,7 @@ def model_fn(features, labels, mode, params, config):
 
 
 def input_fn(mode, params, input_context=None):
-    """Numbers, once; in training each trainer's share of them."""
+    """Returns numbers, once; in training each trainer gets its share of them."""
     if mode != tf.estimator.ModeKeys.TRAIN:
         return tf.data.Dataset.range(20).map(_example).batch(_BATCH_SIZE)
     dataset = tf.data.Dataset.range(params["examples"])
@@ -52,7 +52,7 @@ def input_fn(mode, params, input_context=None):
 
 def _saver_hook(model_dir, path):
     class Listener(tf.estimator.CheckpointSaverListener):
-        """Tells of every checkpoint."""
+        """Writes down the step of every checkpoint."""
 
         def after_save(self, session, global_step_value):
             with open(path, "a", encoding="utf-8") as file:
