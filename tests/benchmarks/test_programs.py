@@ -83,14 +83,3 @@ def test_every_program_is_in_the_table_of_the_benchmarks():
              if peer.environment in INSTALLED})], ids=str)
 def test_what_runs_in_an_environment_of_its_own_needs_nothing_of_this_project(kind, path):
     assert _reached(path, set()) - sys.stdlib_module_names <= INSTALLED[kind]
-
-
-@pytest.mark.parametrize("path", MODULES, ids=_ids)
-def test_files_and_functions_can_be_seen_whole(path):
-    text = path.read_text()
-    assert len(text.splitlines()) <= 250
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef):
-            doc = (ast.get_docstring(node, clean=False) or "").count("\n")
-            assert node.end_lineno - node.lineno - doc <= 40, node.name
-            assert len(node.args.args) <= 7, node.name

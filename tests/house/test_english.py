@@ -7,8 +7,6 @@ import io
 import re
 import tokenize
 
-import pytest
-
 from tests.support import jobs
 
 FILES = sorted(path for folder in ("estimator_trainer", "model_fns", "input_fns", "benchmarks",
@@ -37,7 +35,6 @@ def _texts(path):
                     yield getattr(node, "lineno", 1), line.strip()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}.{p.stem}")
-def test_a_text_names_what_it_is_about(path):
-    assert not [(line, text) for line, text in _texts(path)
+def test_a_text_names_what_it_is_about():
+    assert not [(path, line, text) for path in FILES for line, text in _texts(path)
                 if _NO_SUBJECT.match(text) or _DEAD.search(text)]
