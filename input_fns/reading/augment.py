@@ -99,7 +99,7 @@ def _resized_part(
 ) -> tf.Tensor:
     """Decodes a part of an image and resizes it to float32 `shape`.
 
-    Of a JPEG file no more than the part is decoded.
+    No more of a JPEG file is decoded than that part.
 
     Args:
       contents: An encoded image, a string scalar.
