@@ -58,13 +58,13 @@ def test_the_distribute_coordinator_still_takes_and_gives_what_is_used_of_it():
         assert hasattr(context, attribute), f"the worker context lost {attribute}"
 
 
-def test_the_collection_of_the_global_step_has_the_name_that_tensorflow_gives_it():
+def test_the_collection_of_the_global_step_has_the_name_that_tensorflow_gives_it(tmp_path):
     name = "tensorflow.python.training.training_util.GLOBAL_STEP_READ_KEY"
     assert private_api.use(name) == private_api.STEP_READ
     with tf.Graph().as_default() as graph:
         tf.compat.v1.train.create_global_step()
         # A hook of TensorFlow makes the op that reads the step, where there is none.
-        tf.estimator.StepCounterHook(output_dir="unused").begin()
+        tf.estimator.StepCounterHook(output_dir=str(tmp_path)).begin()
         assert len(graph.get_collection(private_api.STEP_READ)) == 1
 
 
