@@ -53,7 +53,7 @@ def init_run_config(config: Any, tf_config: Any) -> None:
 
 
 def should_run_distribute_coordinator(config: Any) -> bool:
-    """Whether `train_and_evaluate` below runs this config, or the Estimator's own executor."""
+    """Returns whether `train_and_evaluate` below runs this config; else the Estimator does."""
     modes = private_api.coordinator_mode()
     return getattr(config, "_distribute_coordinator_mode", None) in (modes.STANDALONE_CLIENT,
                                                                      modes.INDEPENDENT_WORKER)

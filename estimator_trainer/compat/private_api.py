@@ -36,7 +36,7 @@ USED = {
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
 }
-# By class. Estimator has no public way to say that a copy is to do another task's work.
+# They are listed by class. Estimator has no public way to say that a copy does another task's work.
 ATTRIBUTES = {
     "RunConfig": {
         "_experimental_distribute": "the DistributeConfig that the user gave",
@@ -134,7 +134,7 @@ def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str)
 
 
 def imported_with_legacy_keras(default: bool) -> bool:
-    """Whether the imported TensorFlow took Keras 2; `default` when it does not say."""
+    """Returns whether the imported TensorFlow took Keras 2; `default` when it does not say."""
     return bool(getattr(sys.modules["tensorflow"], "_tf_uses_legacy_keras", default))
 
 

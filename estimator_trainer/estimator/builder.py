@@ -28,11 +28,12 @@ def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any
 
     Args:
       config: The settings.
-      model_fn: The user's, adapted.
-      params: Of the model_fn and the input_fn.
-      strategies: For training and evaluation.
-      session_config: The user's, or None; is merged into that of the role, whose device filters
-        let a session begin without tasks it does not need (tensorflow/tensorflow#21629).
+      model_fn: The user's model_fn, adapted.
+      params: The params of the model_fn and the input_fn.
+      strategies: The strategies of training and evaluation.
+      session_config: The user's ConfigProto, or None. It is merged into that of the role, whose
+        device filters let a session begin without tasks it does not need
+        (tensorflow/tensorflow#21629).
     """
     estimator = _build(config, model_fn, params, strategies, session_config)
     if config.steps_per_loop != 1 and not config.sync_replicas:
@@ -51,7 +52,7 @@ def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train:
       asked_steps: For how many steps the user asks, or 0.
       estimator: The Estimator, or a copy of it.
       train: The Estimator's own `train`.
-      input_fn: The user's, adapted.
+      input_fn: The user's input_fn, adapted.
       *args: Further arguments of `train`.
       **kwargs: Further arguments of `train`.
     """
@@ -75,9 +76,9 @@ def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, 
 
     Args:
       config: The settings.
-      model_fn: The user's, adapted.
-      params: Of the model_fn and the input_fn.
-      session_config: The user's, or None.
+      model_fn: The user's model_fn, adapted.
+      params: The params of the model_fn and the input_fn.
+      session_config: The user's ConfigProto, or None.
     """
     with environment.no_cluster():
         return _build(config, model_fn, params, strategy.for_one_process(config), session_config)
@@ -99,11 +100,11 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
         eval_distribute=strategies.eval,
         # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
         experimental_max_worker_delay_secs=0)
-    # The role's own has device filters, without which a session waits for every task.
+    # The role's ConfigProto has device filters, without which a session waits for every task.
     merged = tf.compat.v1.ConfigProto()
     for part in (run_config.session_config, session_options.config_of(config), session_config):
         merged.MergeFrom(part or tf.compat.v1.ConfigProto())
-    # Merging cannot unset it.
+    # Merging cannot unset a field.
     merged.allow_soft_placement = config.soft_placement
     run_config = run_config.replace(session_config=merged)
     if not strategies.train:
@@ -113,7 +114,7 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
 
 
 def _seed(seed: int | None) -> None:
-    """Begins anew what Keras initializers draw from, which is not the graph's seed."""
+    """Seeds anew what Keras initializers draw from, which is not the graph's seed."""
     if seed:
         tf.keras.utils.set_random_seed(seed)
 

@@ -24,8 +24,8 @@ class CheckpointFit(tf.estimator.SessionRunHook):
         """Makes the hook.
 
         Args:
-          config: Tells model_dir, and whether a warm start was asked for.
-          path: The checkpoint; default: the latest, which training resumes from.
+          config: The settings; model_dir says where to look.
+          path: The checkpoint; "" is the latest, which training resumes from.
         """
         self._config, self._path = config, path
         self._misfit = ""
@@ -49,7 +49,7 @@ class CheckpointFit(tf.estimator.SessionRunHook):
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Within it, a failure of the first step or before is explained by what does not fit.
+        """Explains a failure of the first step, or before, by what does not fit.
 
         Raises:
           ConfigError: in place of TensorFlow's own error.

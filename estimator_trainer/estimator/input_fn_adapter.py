@@ -25,8 +25,8 @@ class DataSpec:
 
     Attributes:
       features: A TensorSpec, or a dict of them, with the batch dimension first.
-      batches: How many batches; INFINITE or UNKNOWN as tf.data has them.
-      labels: As `features`; None if the dataset yields none.
+      batches: Number of batches, or INFINITE_CARDINALITY or UNKNOWN_CARDINALITY of tf.data.
+      labels: A structure like `features`; None if the dataset yields no labels.
     """
 
     features: Any
@@ -43,7 +43,7 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
     """Makes `function` callable with every argument that the Estimator passes.
 
     The Estimator passes `input_context` under a strategy only, so plain ps training would read
-    the whole input in every worker (pains P20); here every call has one.
+    the whole input in every worker; here every call has one.
 
     Args:
       function: The plug-in's function, with any subset of the Estimator's arguments.
@@ -52,9 +52,9 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
     Returns:
       An input_fn; it raises ConfigError when `function` returns no Dataset. In mode "train" its
       features are a dict of FEATURES, those of `function`, and IS_LAST, a bool scalar: whether
-      this batch is the last. The model_fn that `model.adapt` makes takes them apart; with
-      `is_marked=False` the features are those of `function`; with `is_held=True` the dataset is
-      held for a loop (`step_loop.hold`).
+      this batch is the last. The model_fn that `model_fn_adapter.adapt` makes takes them apart;
+      with `is_marked=False` the features are those of `function`; with `is_held=True` the dataset
+      is held for a loop (`loop.hold`).
     """
     takes = plugins.arguments(function)
     name, task = plan.config.input_fn, plan.task
@@ -151,7 +151,7 @@ def _as_set(dataset: tf.data.Dataset, plan: Plan,
 
 
 def _shard(plan: Plan) -> tf.distribute.InputContext:
-    """The context of one trainer without a strategy."""
+    """Returns the context of one trainer without a strategy."""
     return tf.distribute.InputContext(
         num_input_pipelines=plan.task.num_input_pipelines,
         input_pipeline_id=plan.task.input_pipeline_id,

@@ -1,4 +1,4 @@
-"""Parts: the plug-ins imported and adapted, ready for an Estimator."""
+"""Loaded plug-ins: imported and adapted, they are ready for an Estimator."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 @dataclasses.dataclass(frozen=True)
 class LoadedPlugins:
-    """What an Experiment is built of.
+    """The parts of which an Experiment is built.
 
     Attributes:
-      model_fn: The user's, adapted.
-      input_fn: The user's, adapted.
-      params: The params for both.
+      model_fn: The user's model_fn, adapted.
+      input_fn: The user's input_fn, adapted.
+      params: The params of both.
       receiver_fn: The serving_input_receiver_fn.
-      session_config: What the model_fn's module defines under this name, or None.
-      train_examples: Examples of one epoch, or 0 if the data does not tell.
+      session_config: The ConfigProto that the model_fn's module defines so, or None.
+      train_examples: Number of examples in one epoch, or 0 if the data does not tell.
     """
 
     model_fn: model_fn_adapter.ModelFn

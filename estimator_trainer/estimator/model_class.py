@@ -19,7 +19,7 @@ for, else how many trainers there are; the SyncReplicasOptimizer is kept in `sel
 
 The loss in the log is `self.loss`, whenever `train` fetches it; the examples are those it feeds.
 For evaluation and export, `build_model` returns an EstimatorSpec in the modes "eval" and "infer".
-Without, evaluation reports `self.loss` if that takes no placeholder, and there is no export.
+Without one, evaluation reports `self.loss` if that takes no placeholder; there is no export.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class _Iterations(tf.estimator.SessionRunHook):
         """Makes the hook.
 
         Args:
-          instance: Of the class.
-          loss: float32 scalar to feed with the last loss seen.
-          batch: float32 [batch] to feed with as many entries as examples were fed.
+          instance: The object of the user's class.
+          loss: The placeholder of the last loss seen, a float32 scalar.
+          batch: The placeholder that is fed with one entry an example, float32 [batch].
           is_chief: Whether to call `after_train`.
         """
         self._instance, self._is_chief = instance, is_chief
@@ -112,7 +112,7 @@ class _Seen:
 
     Attributes:
       loss: The value of the loss when it was last fetched.
-      examples: The longest batch fed.
+      examples: Number of examples in the longest batch that was fed.
     """
 
     def __init__(self, session: tf.compat.v1.Session, tensor: Any, loss: float):
@@ -160,7 +160,7 @@ def _hand_over(kept: list[Any]) -> None:
 
 
 def _with_scaffold(init_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """The service's init_fn took (scaffold, session) at first, then the session alone."""
+    """Lets an init_fn take (scaffold, session), as the service had it first, or (session)."""
     if init_fn is None or len(inspect.signature(init_fn).parameters) == 2:
         return init_fn
     return lambda scaffold, session: init_fn(session)

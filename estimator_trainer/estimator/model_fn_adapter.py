@@ -34,14 +34,14 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn
 
     Returns:
       A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. In a graph that
-      holds a training set (`step_loop.hold`), one session run of training makes several steps; it
-      raises step_loop.Obstacle where that cannot be.
+      holds a training set (`loop.hold`), one session run of training makes several steps; it
+      raises Obstacle where that cannot be.
     """
     return _Adapted(function, config, task).model_fn
 
 
 class _Adapted:
-    """A user's model_fn with what is asked of it."""
+    """A user's model_fn, with the settings and the task that it is called for."""
 
     def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig):
         self._is_class = isinstance(function, type)
@@ -113,7 +113,7 @@ class _Adapted:
 
 
 def _placed(device: str) -> ContextManager[Any]:
-    """Places what is made within it on a device such as "gpu:0"; "" leaves that to TensorFlow."""
+    """Places what is made within on a device such as "gpu:0"; "" leaves that to TensorFlow."""
     return tf.device(f"/device:{device.upper()}") if device else contextlib.nullcontext()
 
 

@@ -1,4 +1,4 @@
-"""What a session is told of devices, precision and compilation."""
+"""Session options: what a session is told of devices, precision and compilation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
-    """Returns what the settings say, to be merged into the session config of the role.
+    """Returns the ConfigProto that the settings ask for, to be merged into that of the role.
 
     Raises:
       ConfigError: for a device or a precision that this machine does not have.
@@ -28,7 +28,7 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
     if config.mixed_precision == "bfloat16":
         graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = (
             upstream.REWRITER_ON)
-        # It fuses convolutions with what follows them to an op that has no bfloat16.
+        # Remapping fuses convolutions with what follows them to an op that has no bfloat16.
         graph_options.rewrite_options.remapping = upstream.REWRITER_OFF
     if config.xla:
         graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1

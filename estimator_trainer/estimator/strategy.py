@@ -12,7 +12,12 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 class Strategies(NamedTuple):
-    """The strategies of one Estimator; None computes without one."""
+    """The strategies of one Estimator.
+
+    Attributes:
+      train: The strategy of training; None trains without one.
+      eval: The strategy of evaluation; None evaluates without one.
+    """
 
     train: tf.distribute.Strategy | None
     eval: tf.distribute.Strategy | None
@@ -21,8 +26,8 @@ class Strategies(NamedTuple):
 def split_cpu(config: TrainerConfig) -> None:
     """Makes a logical CPU for every replica, where replicas share CPUs.
 
-    To be called before TensorFlow runs its first op. This serves the strategies' eager part;
-    `session.config_of` does the same for their graphs.
+    It must be called before TensorFlow runs its first op. This serves the strategies' eager part;
+    `session_options.config_of` does the same for their graphs.
     """
     cpu = tf.config.list_physical_devices("CPU")[0]
     if replicas_share_cpus(config) and not tf.config.get_logical_device_configuration(cpu):
@@ -38,7 +43,7 @@ def replicas_share_cpus(config: TrainerConfig) -> bool:
 def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
     """Builds the strategies of this task, which read TF_CONFIG.
 
-    To be called before TensorFlow runs its first op, so before any plug-in: the all-reduce
+    It must be called before TensorFlow runs its first op, so before any plug-in: the all-reduce
     between processes has to be set up at the start of each.
 
     A ps only serves variables and an evaluator trains nothing, so both train with None;

@@ -1,4 +1,4 @@
-"""Where variables are: each on the ps that holds the fewest bytes when it is made.
+"""Variable placement: each goes to the ps that holds the fewest bytes when it is made.
 
 TensorFlow deals them out in turn, so that of two layers of one size, each of a kernel and a bias,
 one ps gets both kernels and is asked for all the bytes. Every trainer makes the same variables in
@@ -30,7 +30,7 @@ class _FewestBytes:
 
     def __init__(self, num_ps: int):
         self._num_ps = num_ps
-        # By graph: one that is made again must come to the same places.
+        # It is kept by graph: one that is made again must come to the same places.
         self._held_bytes: weakref.WeakKeyDictionary[tf.Graph, list[int]] = (
             weakref.WeakKeyDictionary())
 

@@ -10,8 +10,8 @@ import tensorflow as tf
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.steps import ancestry
 
-# Of the ops that hold something between session runs: what a checkpoint, the local initializer or
-# the start of the input sets anew.
+# Ops that hold something between session runs, which a checkpoint, the local initializer or the
+# start of the input sets anew.
 _SET_ANEW = {"VarHandleOp", "HashTableV2", "IteratorV2"}
 _IN_PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 # Attributes of ops that draw random numbers; such an op has both.
@@ -20,15 +20,15 @@ _SEEDS = ("seed", "seed2")
 
 @dataclasses.dataclass(frozen=True)
 class EvaluationGraph:
-    """What an evaluation runs.
+    """The graph that an evaluation runs, and what is run of it.
 
     Attributes:
-      graph: Its graph; finalized, unless there is an obstacle.
-      scaffold: Restores a checkpoint, and initializes the rest.
-      start: Op that starts the input over.
-      update: Op that adds a batch to the metrics.
+      graph: The graph; it is finalized, unless there is an obstacle.
+      scaffold: The Scaffold, which restores a checkpoint, and initializes the rest.
+      start: The op that starts the input over.
+      update: The op that adds a batch to the metrics.
       values: The metrics by name, "loss" and "global_step" included.
-      obstacle: Why a session must not use it more than once; "" if it may.
+      obstacle: Why a session must not use the graph more than once; "" if it may.
     """
 
     graph: tf.Graph
@@ -41,12 +41,12 @@ class EvaluationGraph:
 
 def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
           hooks: Sequence[tf.estimator.SessionRunHook]) -> EvaluationGraph:
-    """Builds it without a strategy (estimator.py, `Estimator._evaluate_build_graph`).
+    """Builds the graph without a strategy (estimator.py, `Estimator._evaluate_build_graph`).
 
     Args:
-      estimator: Of the model.
-      input_fn: Yields a Dataset.
-      hooks: Begin in the graph, unless there is an obstacle.
+      estimator: The Estimator of the model.
+      input_fn: The input_fn, which yields a Dataset.
+      hooks: The hooks, which begin in the graph unless there is an obstacle.
     """
     mode, config = tf.estimator.ModeKeys.EVAL, estimator.config
     with tf.Graph().as_default() as graph:
@@ -72,7 +72,7 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
 
 
 def _with_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Scaffold:
-    """Adds to the local initializer of the user's, if there is one, that of the metrics."""
+    """Adds that of the metrics to the user's local initializer, if there is one."""
     if scaffold.local_init_op is None:
         return scaffold
     default = tf.compat.v1.train.Scaffold
@@ -99,7 +99,7 @@ def _obstacle(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfig) 
 
 def _obstacle_in_ops(graph: tf.Graph) -> str:
     definition = graph.as_graph_def()
-    # Not run in an evaluation.
+    # An evaluation does not run initializers.
     initial = {op.name for variable in (*tf.compat.v1.global_variables(),
                                         *tf.compat.v1.local_variables())
                for op in ancestry.of(variable.initializer)}

@@ -30,12 +30,13 @@ class KeptEvaluation:
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
                  hooks: Sequence[tf.estimator.SessionRunHook]):
-        """Makes it; builds nothing yet.
+        """Makes the object, and builds nothing yet.
 
         Args:
-          estimator: Whose model is evaluated.
-          input_fn: As `tf.estimator.EvalSpec` has it; yields a Dataset.
-          hooks: Begin once; what they ask for before the first batch, they get after each.
+          estimator: The Estimator whose model is evaluated.
+          input_fn: The input_fn, as `tf.estimator.EvalSpec` has it; it yields a Dataset.
+          hooks: The hooks, which begin once; what they ask for before the first batch, they get
+            after each.
         """
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
@@ -49,7 +50,7 @@ class KeptEvaluation:
 
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
-        """Within it, `evaluate` of the Estimators is that of this object, if it can be."""
+        """Makes the Estimators evaluate by this object, if it can, within a `with` statement."""
         obstacle = self._graph().obstacle
         if obstacle:
             logging.info("each evaluation is built anew: %s", obstacle)
@@ -67,12 +68,12 @@ class KeptEvaluation:
         """Does what `tf.estimator.Estimator.evaluate` does, and returns the same.
 
         Args:
-          input_fn: That of this object; with another one the Estimator itself evaluates.
-          steps: Batches to take; None: all.
-          hooks: Some of those of this object, and such as only look on: they add nothing to the
+          input_fn: The input_fn of this object; with another one the Estimator itself evaluates.
+          steps: Number of batches to take; None: all.
+          hooks: Some hooks of this object, and hooks that only look on: these add nothing to the
             graph, and fetch nothing.
           checkpoint_path: The checkpoint; None: the latest.
-          name: Of the set, part of the folder's name in which the events are.
+          name: The name of the set, a part of the name of the folder of events.
 
         Raises:
           ValueError: If `steps` is not positive; and whatever the input, the hooks and
@@ -87,7 +88,7 @@ class KeptEvaluation:
         if steps is not None and steps <= 0:
             raise ValueError(f"steps is {steps}; expected a positive number, or None")
         try:
-            # Also for the writer of the events, which writes the graph first.
+            # The writer of the events wants the graph too, which it writes first.
             with self._graph().graph.as_default():
                 values = self._run(self._graph(), path, steps, hooks or ())
                 private_api.write_evaluation(self._estimator.eval_dir(name), values, path)
@@ -97,7 +98,7 @@ class KeptEvaluation:
         return values
 
     def __deepcopy__(self, memo: dict[int, Any]) -> KeptEvaluation:
-        """Returns this: TensorFlow 2.15 copies an Estimator, and what it holds, for a strategy."""
+        """Returns itself: TensorFlow 2.15 copies an Estimator and what it holds for a strategy."""
         return self
 
     def _run(self, built: EvaluationGraph, path: str, steps: int | None,
@@ -135,7 +136,7 @@ class KeptEvaluation:
                 graph=built.graph, config=self._estimator.config.session_config)
             context = tf.estimator.SessionRunContext(None, self._session)
             asked = [hook.before_run(context) for hook in self._hooks]
-            # Much less Python a batch than `run`, and than a MonitoredSession.
+            # It takes much less Python a batch than `run`, and than a MonitoredSession.
             self._step = self._session.make_callable(
                 [*(each.fetches if each else [] for each in asked), built.update])
         return self._session

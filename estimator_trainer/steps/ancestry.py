@@ -1,4 +1,4 @@
-"""What runs in a graph before an operation."""
+"""Ancestry: the operations of a graph that run before another one."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def counts(is_last: tf.Tensor, is_empty: tf.Tensor, ballot: tf.Tensor) -> tf.Ten
     Args:
       is_last: Whether this trainer's input ends with this batch.
       is_empty: Whether this batch has no examples, since its process has run out of data.
-      ballot: See `ballot`.
+      ballot: The placeholder that `ballot` returns.
     """
     return _sum(tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_empty, tf.int32), ballot]))
 
@@ -36,10 +36,10 @@ def agree(steps: tf.Tensor, may_end: bool, ballot: tf.Tensor,
     """Lets the trainers of an all-reduce agree on a session run; to be called in a replica.
 
     Args:
-      steps: How many this trainer would make, an int64 scalar.
-      may_end: Whether its input may end.
-      ballot: See `ballot`.
-      num_trainers: How many there are.
+      steps: Number of steps that this trainer would make, an int64 scalar.
+      may_end: Whether this trainer's input may end.
+      ballot: The placeholder that `ballot` returns.
+      num_trainers: Number of trainers.
 
     Returns:
       Steps to make, an int64 scalar, 1 if a trainer asks to end; whether the input of one may

@@ -91,19 +91,19 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
         with tf.compat.v1.Session() as session:
             return bool(int(session.run(count)) == tf.data.INFINITE_CARDINALITY)
     except tf.errors.OpError:
-        return False  # What it hangs on is on another machine, or not made yet.
+        return False  # It needs what is on another machine, or not made yet.
 
 
 def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Gives each parallel stage its threads from the start, unless the user's options say else.
 
-    What would tune them sleeps 10 ms, 20 ms and so on up to a minute between two looks, and an
-    input that ends or starts over waits for it at times, one time in four where it was tried: the
-    call that wakes it comes before the mark that it is to end (tensorflow/core/framework:
-    model.cc, OptimizeLoop; cancellation.cc).
+    The thread that would tune them sleeps 10 ms, 20 ms and so on up to a minute between two looks.
+    An input that ends or starts over waits for this thread at times, one time in four where it was
+    tried: the call that wakes the thread comes before the mark that it is to end
+    (tensorflow/core/framework: model.cc, OptimizeLoop; cancellation.cc).
     """
     with warnings.catch_warnings():
-        # In a graph `options` warns that it tells what was set there, and no more.
+        # In a graph `options` warns that it returns only what was set there.
         warnings.simplefilter("ignore")
         if dataset.options().autotune.enabled is not None:
             return dataset

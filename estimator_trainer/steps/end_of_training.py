@@ -21,9 +21,9 @@ from estimator_trainer.steps import graph_state
 from estimator_trainer.steps.global_step import StepCount
 from estimator_trainer.steps.pace import Pace
 
-# The reason, where another trainer's ballot alone tells of it.
+# The reason to end, where only another trainer's ballot tells of it.
 ASKED_BY_ANOTHER = "asked by another"
-# How TensorFlow says, in any kind of error, that not this process is to blame.
+# The text of TensorFlow, in errors of any kind, when another process is to blame.
 _BROKEN = "Collective ops is aborted"
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
             " batches than there are trainers, or ends at another step in each. Give it more data,"
@@ -43,7 +43,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     Attributes:
       step: The last global step seen.
       reason: Why training ended, as in Result; "" before.
-      pace: Decides how many steps a session run makes.
+      pace: The pace, which decides how many steps a session run makes.
     """
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, watchdog: Watchdog,
@@ -51,12 +51,12 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         """Makes the hook.
 
         Args:
-          config: Tells `max_steps`.
-          task: Whose training it ends.
-          stop: Where requests to end arrive.
-          watchdog: Is told of every step.
-          state_writer: In the chief: tells the workers to stop too.
-          state_reader: In a worker: tells the chief that it has stopped.
+          config: The settings; training ends at `max_steps`.
+          task: The task whose training ends.
+          stop: The place where requests to end arrive.
+          watchdog: The watchdog, which is told of every step.
+          state_writer: What tells the workers to stop too, in the chief; else None.
+          state_reader: What tells the chief that a worker has stopped, in a worker; else None.
         """
         self.step, self.reason = 0, ""
         self._config, self._task, self._stop = config, task, stop
@@ -87,7 +87,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         if self._task.is_all_reduce and self._has_stepped:
             self._watchdog.wait_for_end()
-        # Of hooks that began after this one.
+        # Hooks that begin after this one put it there.
         self._wake = graph_state.WAKE.all(session.graph)
         self.step = int(session.run(self._global_step))
         self._count.start(self.step)
@@ -127,7 +127,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self.reason = "train_steps" if is_reached else ""
         if not self.reason and self._task.is_all_reduce:
             raise errors.TrainerError(_NO_DATA.format(self._task.name))
-        # Also after an end of the input that no mark foretold.
+        # The input may have ended without a mark that foretold it.
         self.reason = self.reason or "input_exhausted"
         self._watchdog.leave_steps()
         self._log_end()
@@ -152,7 +152,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def _is_a_worker_gone(self) -> bool:
         """Returns whether, in the chief, a worker has come to the end of its input.
 
-        A step that waits for the gradients of all may wait for its.
+        A step that waits for the gradients of all may wait for those of this worker.
         """
         if self._state_writer is None:
             return False
@@ -162,7 +162,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                           state_writer: JobStateWriter) -> None:
         """Waits until the workers have stopped, so that the last checkpoint holds all they did.
 
-        They stop by themselves, each at the end of its input, or are told to (pains P07).
+        They stop by themselves, each at the end of its input, or are told to.
         """
         request = self._stop.request
         if request or (self._wake and self.reason != "train_steps"):
@@ -195,7 +195,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                             limit)
 
     def _wait_for_chief(self, session: tf.compat.v1.Session, state_reader: JobStateReader) -> None:
-        """Lets the others end, who may wait for this worker's gradients to complete a step."""
+        """Lets the others end, which may wait for this worker's gradients to complete a step."""
         state_reader.leave(self._task.index)
         deadline = time.monotonic() + deadlines.CHIEF_STOPS_SECS
         while (self._stop.request is None and not state_reader.final_state() and

@@ -1,4 +1,4 @@
-"""How a loop over training steps gets its batches."""
+"""The feed: how a loop over training steps gets its batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Ahead |
         iterator = strategy.make_input_fn_iterator(lambda context: dataset)
         feed = InStep(iterator)
     else:
-        # A strategy's own asks all processes before each batch whether there is one.
+        # The iterator of a strategy asks all processes before each batch whether there is one.
         with tf.device(devices[0]):
             iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
         feed = Ahead(iterator, dataset.element_spec)
@@ -27,10 +27,10 @@ def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Ahead |
 class Ahead:
     """The next batch comes while a step computes, and is carried from one step to the next.
 
-    A small network's step would wait for the iterator's thread otherwise, a sixth of its time.
+    Otherwise a small network's step would wait for the iterator's thread, a sixth of its time.
 
     Attributes:
-      shapes: Of what is carried, as `tf.while_loop` takes it.
+      shapes: The shapes of what is carried, as `tf.while_loop` takes them.
     """
 
     def __init__(self, iterator: Any, spec: Any):
@@ -41,7 +41,7 @@ class Ahead:
         return _pull(self._iterator)
 
     def batch(self, carried: Any) -> tuple[Any, tf.Tensor]:
-        """Returns the batch of a step, and the seconds that it took: none, it is there."""
+        """Returns the batch of a step, and the seconds that it took: none, since it is there."""
         return carried, tf.constant(0.0, tf.float64)
 
     def following(self, carried: Any, is_wanted: tf.Tensor,
@@ -49,9 +49,9 @@ class Ahead:
         """Returns what is carried to the next step, and the seconds that it came late.
 
         Args:
-          carried: To this step.
+          carried: What was carried to this step.
           is_wanted: Whether there is to be a next step.
-          done: When this step was done.
+          done: The time when this step was done, in seconds, a float64 scalar.
         """
         def pull() -> tuple[Any, tf.Tensor]:
             batch = self._iterator.get_next()
@@ -66,7 +66,7 @@ class InStep:
     """Each step asks for its batch: a strategy's iterator gives one to each of several replicas.
 
     Attributes:
-      shapes: Of what is carried, which is nothing.
+      shapes: The shapes of what is carried, which is nothing.
     """
 
     shapes = ()
@@ -96,7 +96,7 @@ def _pull(iterator: Any) -> tuple[Any, tf.Tensor]:
     tensors = tf.nest.flatten(batch, expand_composites=True)
     with tf.control_dependencies(tensors):
         end = tf.timestamp()
-    # Else it might be read only when a thread has time for it, after the first layers.
+    # Otherwise a thread might read the clock only when it has time, after the first layers.
     with tf.control_dependencies([end]):
         timed = [_identity(tensor) for tensor in tensors]
     return tf.nest.pack_sequence_as(batch, timed, expand_composites=True), end - start

@@ -1,4 +1,4 @@
-"""Whether the global step counts the steps that are made (pains P43)."""
+"""The step count: it tells whether the global step counts the steps that are made."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ COUNTS = Collection[tf.Tensor](
     "estimator_trainer/counts", "int32 [3]: what `ballots.counts` returns",
     writers=("steps.loop",), readers=("steps.end_of_training",))
 
-# Of a loop over steps.
+# What belongs to a loop over steps.
 DATASET = Collection[tf.data.Dataset](
     "estimator_trainer/dataset", "the training set, until the loop takes it",
     writers=("steps.loop",), readers=("steps.loop",))
@@ -97,7 +97,7 @@ STEP_READ = Collection[tf.Tensor](
     private_api.STEP_READ, "int64 []: the global step, as TensorFlow's hooks read it",
     writers=(), readers=("steps.loop",))
 
-# Of a class that runs its own iterations, and of synchronous training with ps.
+# What belongs to a class that runs its own iterations, and to synchronous training with ps.
 FED_BATCH = Collection[tf.Tensor](
     "estimator_trainer/fed_batch", "float32 [batch]: what stands for features that `train` feeds",
     writers=("estimator.model_class",), readers=("estimator.model_class",))

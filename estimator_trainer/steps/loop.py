@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What one step of the loop hands on to the next."""
+    """The values that one step of the loop hands on to the next."""
 
     count: tf.Tensor
     global_step: tf.Tensor
@@ -105,7 +105,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
         except (Obstacle, errors.TrainerError):
             raise
         except Exception as error:
-            # Of the loop or of the model; the same step by itself, which is tried next, will tell.
+            # The loop or the model is to blame; a step by itself, which is tried next, will tell.
             raise Obstacle(f"in a loop it raises {type(error).__name__}: {error}") from error
 
     made: Step = tf.distribute.get_replica_context().merge_call(build_for_all, args=agreed)

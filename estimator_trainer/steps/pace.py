@@ -1,4 +1,4 @@
-"""The pace of training: how many steps the next session run makes."""
+"""The pace of training: it decides how many steps the next session run makes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-# Long enough for what a session run costs beside its steps, short enough for who waits for its end.
+# It is long against what a session run costs beside its steps, and short for who awaits its end.
 _RUN_SECS = 0.1
 _MOST_STEPS = 1000
 # Hooks of TensorFlow look at the step before a run, and count on it for the run after the next.
@@ -14,16 +14,16 @@ _SINGLE_RUNS = 2
 
 
 class Pace:
-    """Makes as many steps as fit between two after which something else is due.
+    """Plans as many steps as fit before something else is due.
 
-    That is a checkpoint, a summary, a line of the log, the end.
+    That is a checkpoint, a summary, a line of the log, or the end.
 
     Attributes:
-      steps: Of the run that was planned last.
+      steps: Number of steps of the run that was planned last.
     """
 
     def __init__(self, config: TrainerConfig, is_exact: bool):
-        """Makes it for the steps at which `config` has something due.
+        """Makes the pace for the steps at which `config` has something due.
 
         Args:
           config: The settings.
@@ -65,8 +65,8 @@ class Pace:
         """Takes note of a run that ends now, or has ended (`end_run`).
 
         Args:
-          steps: That it made.
-          waited_secs: That they waited for batches.
+          steps: Number of steps that the run made.
+          waited_secs: Seconds for which these steps waited for batches.
         """
         self._runs += 1
         if self._runs == 1:

@@ -1,4 +1,4 @@
-"""The profile of chosen steps, for TensorBoard's profiler."""
+"""The profiler: it profiles chosen steps, for TensorBoard."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
     Attributes:
       step: The last global step seen.
-      pace: Tells how many steps a session run makes.
+      pace: The pace, which says how many steps a session run makes.
     """
 
     def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
@@ -34,11 +34,11 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         """Makes the hook.
 
         Args:
-          every_steps: This process's steps between two lines.
+          every_steps: Number of this process's steps between two lines.
           max_steps: The global step at which training ends, or None.
-          num_synchronous: Processes whose batches make up one global step together.
-          train_examples: Examples of one epoch, or 0 if that is unknown.
-          pace: See above.
+          num_synchronous: Number of processes whose batches make up one global step together.
+          train_examples: Number of examples in one epoch, or 0 if that is unknown.
+          pace: The pace of training.
         """
         self.step = 0
         self._every_steps = every_steps
@@ -142,8 +142,9 @@ def for_training(config: TrainerConfig, task: TaskConfig,
 class SavingListener(tf.estimator.CheckpointSaverListener):
     """Stops the clock of the pace when a checkpoint is to be saved, which comes after a run.
 
-    If an evaluation in process follows it stops the clock of training too, once that is saved: the
-    Estimator puts its own listener, which evaluates, after those of the TrainSpec.
+    If an evaluation in this process follows, the listener stops the clock of training too, once the
+    checkpoint is saved: the Estimator puts its own listener, which evaluates, after those of the
+    TrainSpec.
     """
 
     def __init__(self, progress: TrainingProgress, evaluates: bool):

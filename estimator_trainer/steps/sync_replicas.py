@@ -16,16 +16,16 @@ from estimator_trainer.steps import graph_state
 
 
 class SyncReplicasHook(tf.estimator.SessionRunHook):
-    """Starts a trainer's part; in the chief, also what completes the steps."""
+    """Starts a trainer's part; in the chief, also the thread that completes the steps."""
 
     def __init__(self, optimizer: tf.compat.v1.train.SyncReplicasOptimizer, is_chief: bool,
                  num_trainers: int):
         """Makes the hook.
 
         Args:
-          optimizer: The one that the train op was made with.
+          optimizer: The optimizer that the train op was made with.
           is_chief: Whether this trainer completes the steps.
-          num_trainers: Trainers, the chief and backup workers included.
+          num_trainers: Number of trainers, the chief and backup workers included.
         """
         self._optimizer = optimizer
         self._is_chief = is_chief
@@ -44,8 +44,8 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         session.run(self._start)
         if self._is_chief:
-            # No thread of the coordinator's: it would wait for this one, which ends with the
-            # session, before it closes the session.
+            # The coordinator does not know this thread: before it closes the session it would wait
+            # for the thread, which ends with the session.
             threading.Thread(target=self._complete_steps, args=(session, coord),
                              name="complete_steps", daemon=True).start()
 
@@ -54,5 +54,5 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
             while not coord.should_stop():
                 session.run(self._complete_step)
         except (tf.errors.OpError, RuntimeError) as error:
-            # Closed, or broken, in which case the trainer's own step fails too.
+            # The session is closed, or broken, and then the trainer's own step fails too.
             logging.debug("completes no more steps: %s", error)

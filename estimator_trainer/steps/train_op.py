@@ -1,4 +1,4 @@
-"""What the program asks of a model_fn's train op, and adds to it.
+"""The train op of a model_fn: what the program asks of it, and adds to it.
 
 A model_fn is asked through graph collections (`graph_state.CONTRACT`): it finds there what is
 wanted, and puts there what does it.
@@ -82,7 +82,7 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     if not updates:
         return []
     start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
-    # What hangs on a placeholder cannot run here: a nested Keras model leaves such ops behind, and
-    # a class that runs its own iterations runs them itself.
+    # What depends on a placeholder cannot run here: a nested Keras model leaves such ops behind,
+    # and a class that runs its own iterations runs them itself.
     return sorted((op for op in updates - ancestry.of(start) if not ancestry.is_fed(op)),
                   key=lambda op: op.name)

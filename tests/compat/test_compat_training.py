@@ -73,7 +73,7 @@ PARAMETER_SERVER = JOB + "run(tf.compat.v1.distribute.experimental.ParameterServ
 
 
 class Job:
-    """One process a role, each with its TF_CONFIG."""
+    """A job of one process a role, each with its TF_CONFIG."""
 
     def __init__(self, code, roles, model_dir):
         addresses, sockets = [], []

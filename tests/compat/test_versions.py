@@ -1,4 +1,4 @@
-"""What a user reads about the installed versions, and when."""
+"""What a user reads about the installed versions is right, and comes in time."""
 
 from __future__ import annotations
 

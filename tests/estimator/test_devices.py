@@ -96,7 +96,7 @@ def test_settings_of_devices_that_cannot_be_are_refused(flags, expected):
 
 @pytest.mark.cluster
 def test_sixteen_bits_and_compilation_reach_the_ops_that_run():
-    """In one test for the sake of its time; bfloat16 needs no support of the CPU."""
+    """This is one test for the sake of its time; bfloat16 needs no support of the CPU."""
     assert re.search(r"MatMul float32", _ops_that_run())
     assert "_XlaRun" in _ops_that_run(xla=True)
     if "avx512" in pathlib.Path("/proc/cpuinfo").read_text():

@@ -1,4 +1,4 @@
-"""Where TensorFlow is bent: each test fails when TensorFlow changes what is bent, or the need."""
+"""Where TensorFlow is bent: a test fails when TensorFlow changes what is bent, or why it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What modules leave for each other in a graph: one name each, and the writers and readers told."""
+"""What modules leave for each other in a graph has one name, known writers and known readers."""
 
 from __future__ import annotations
 

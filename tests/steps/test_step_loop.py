@@ -1,4 +1,4 @@
-"""Several training steps in one session run: the same training, in less time."""
+"""Several training steps in one session run are the same training, in less time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
 
-# Of Keras layers, whose batch-norm updates no train_op holds.
+# A model of Keras layers, whose batch-norm updates no train_op holds.
 _NORMALIZED = """
     import tensorflow as tf
     from model_fns.training import classifier
