@@ -34,8 +34,8 @@ setuptools.setup(
             "tensorflow-metadata<1.17",
         ],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
-                # The schemas that the tests of `manifest` check against, and a YAML reader.
-                "google-api-python-client", "kubeflow-training", "kubernetes", "pyyaml",
+                # The schemas that the tests of `manifest` check against.
+                "google-api-python-client", "kubeflow-training", "kubernetes",
                 # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.
                 "trustme", 'moto[server]; python_version < "3.12"',
                 'tensorflow-io==0.36.*; python_version < "3.12"'],

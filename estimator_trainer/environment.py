@@ -11,10 +11,12 @@ import dataclasses
 import os
 from typing import Iterator, Mapping
 
+_EVENTS = "ESTIMATOR_TRAINER_EVENTS_FD"
+
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """What the program reads of its environment; unset variables are empty strings.
+    """The variables that the program reads of its environment; unset variables are empty strings.
 
     Attributes:
       tf_config: TF_CONFIG, the task's view of its cluster, as JSON text.
@@ -48,14 +50,14 @@ def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
     """Returns the environment of a task's process that this one starts.
 
     Args:
-      tf_config: Its TF_CONFIG.
+      tf_config: TF_CONFIG of the task.
       threads: Threads that share one op, unless the user's environment says how many.
-      gpus: Its CUDA_VISIBLE_DEVICES.
+      gpus: CUDA_VISIBLE_DEVICES of the task.
     """
     defaults = {
         "PYTHONUNBUFFERED": "1",
         "TF_NUM_INTRAOP_THREADS": str(threads),
-        # With one, an op that waits for another task could keep that task waiting.
+        # With one thread, an op that waits for another task could keep that task waiting.
         "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
         # Two tasks may have to share a GPU.
         "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
@@ -64,10 +66,21 @@ def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
 
 
 def of_fork_server() -> dict[str, str]:
-    """Returns the environment of a fork server, whose forks get each its own."""
+    """Returns the environment of a fork server; each of its forks gets its own."""
     kept = {name: value for name, value in os.environ.items()
             if name not in ("CLUSTER_SPEC", "TF_CONFIG")}
     return {**kept, "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": "-1"}
+
+
+def with_events_pipe(variables: Mapping[str, str], descriptor: int) -> dict[str, str]:
+    """Returns the environment of a task that tells its events to a pipe; see task_events.py."""
+    return {**variables, _EVENTS: str(descriptor)}
+
+
+def take_events_pipe() -> int | None:
+    """Removes the file descriptor of the events' pipe from the environment; returns it, or None."""
+    descriptor = os.environ.pop(_EVENTS, "")
+    return int(descriptor) if descriptor.isdecimal() else None
 
 
 def replace(variables: Mapping[str, str]) -> None:
@@ -79,8 +92,8 @@ def replace(variables: Mapping[str, str]) -> None:
 def quiet_native_logs() -> None:
     """Leaves only what is fatal of TensorFlow's C++ log, unless the user has set a level.
 
-    A machine without a GPU is an error to it; what goes wrong in a step reaches Python as an
-    exception.
+    To that log a machine without a GPU is an error; what goes wrong in a step reaches Python as
+    an exception.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -88,8 +101,8 @@ def quiet_native_logs() -> None:
 def trust_no_cached_sizes() -> None:
     """Makes TensorFlow ask Cloud Storage for a file's size each time, unless the user has said.
 
-    It would keep an answer for 5 s, and then reads a file that grew meanwhile only in part, and
-    fails to read one that shrank. TensorFlow reads this when it is imported.
+    It would keep an answer for 5 s, and then read a file that grew meanwhile only in part, and
+    fail to read one that shrank. TensorFlow reads this when it is imported.
     """
     os.environ.setdefault("GCS_STAT_CACHE_MAX_AGE", "0")
 
@@ -106,13 +119,13 @@ def set_threads(intra_op: int, inter_op: int) -> None:
 
 
 def compile_on_cpus() -> None:
-    """Lets XLA, where a session asks for it, compile for CPUs too; it would for GPUs alone."""
+    """Lets XLA, where a session asks for it, compile for CPUs too, not for GPUs alone."""
     os.environ["TF_XLA_FLAGS"] = " ".join(
         filter(None, [os.environ.get("TF_XLA_FLAGS"), "--tf_xla_cpu_global_jit"]))
 
 
 def log_native_info() -> None:
-    """Shows TensorFlow's C++ log down to what is for information, such as the ops' devices."""
+    """Shows all of TensorFlow's C++ log that is information, such as the ops' devices."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
 
 
@@ -128,7 +141,7 @@ def write_tf_config(text: str) -> None:
 
 @contextlib.contextmanager
 def no_cluster() -> Iterator[None]:
-    """Within it, what is built believes that it runs alone: TF_CONFIG is unset."""
+    """Unsets TF_CONFIG within the context: what is built there believes that it runs alone."""
     saved = os.environ.pop("TF_CONFIG", None)
     try:
         yield

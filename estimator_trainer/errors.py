@@ -12,8 +12,10 @@ exception is a bug, or came out of user code, and keeps its traceback.
 from __future__ import annotations
 
 import difflib
+import sys
 from typing import Iterable, Sequence
 
+from estimator_trainer import task_events
 from estimator_trainer.result import Status
 
 
@@ -33,7 +35,7 @@ class Interrupted(TrainerError):
     """The job was asked to end before it was done.
 
     Attributes:
-      status: "stopped", "failed" or "lost".
+      status: How the job ends: "stopped", "failed" or "lost".
       reason: "SIGTERM", or what failed or was lost.
       by: The task that asked.
     """
@@ -44,15 +46,21 @@ class Interrupted(TrainerError):
 
 
 class TaskConfigError(ConfigError):
-    """TF_CONFIG that cannot work.
+    """A TF_CONFIG that cannot work.
 
     Attributes:
-      problems: One sentence a problem, each with its JSON path.
+      problems: One sentence for each problem, with its JSON path.
     """
 
     def __init__(self, problems: Sequence[str]):
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+
+
+def show(error: BaseException) -> None:
+    """Prints the message of an error to standard error, and tells it to a launcher."""
+    task_events.tell("error", message=str(error))
+    print(f"estimator-trainer: {error}", file=sys.stderr)
 
 
 def first_line(error: BaseException) -> str:

@@ -1,7 +1,7 @@
-"""Logs: one handler on standard error, each line once, prefixed by the role.
+"""Logs go through one handler to standard error: each line once, prefixed by the role.
 
 TensorFlow, Estimator and TFDS log through loggers and warnings of their own; without --verbose
-only their warnings pass, and of those not the notices of deprecation (pains P56).
+only their warnings pass, and of those not the notices of deprecation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 from typing import Iterator
 import warnings
 
-# Warnings of TensorFlow's own that no user of an Estimator can act on.
+# No user of an Estimator can act on these warnings of TensorFlow's.
 _NOISE = (
     "deprecat",
     "is experimental",
@@ -32,12 +32,13 @@ _NOISE = (
     "`eval_strategy` is not passed in",
 )
 _UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/")
-# The one line of TensorFlow's that names a phase.
+# This one line of TensorFlow's names a phase.
 _PHASES = ("Saving checkpoints for",)
+_BAR_WIDTH = 24
 _FORMAT = "%(asctime)s {role}  %(message)s"
 
 
-# What TensorFlow's libraries print while they are loaded, before any level of theirs counts:
+# TensorFlow's libraries print such lines while they are loaded, before any log level counts:
 # `2026-01-31 10:00:00.123456: E external/...`, and of newer ones `I0000 00:00:1700000000.123456`.
 _NATIVE = re.compile(
     rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWE] |[IWE]\d{4} \d\d:\d\d:"
@@ -45,7 +46,7 @@ _NATIVE = re.compile(
 
 
 class _Formatter(logging.Formatter):
-    """Marks what is worse than information, and names no other level."""
+    """Names the level of what is worse than information, and no other level."""
 
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record)
@@ -58,7 +59,7 @@ class _Quiet(logging.Filter):
     """Drops upstream noise; everything of this project and of plug-ins passes."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        # Some log through absl, as plug-ins do, so only the source file tells them apart.
+        # Upstream code too logs through absl, as plug-ins do; only the source file tells which.
         if record.name != "tensorflow" and not any(p in record.pathname for p in _UPSTREAM):
             return True
         message = record.getMessage()
@@ -68,7 +69,7 @@ class _Quiet(logging.Filter):
 
 
 class _CurrentStderr(logging.StreamHandler):
-    """Writes to what `sys.stderr` is at the time, and first ends an unfinished progress bar."""
+    """Writes to what `sys.stderr` is at the time, and first wipes an unfinished progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
@@ -77,6 +78,12 @@ class _CurrentStderr(logging.StreamHandler):
 
 
 _bar_is_drawn = False
+
+
+def bar(step: int, max_steps: int) -> str:
+    """Returns a progress bar, such as "[======      ]"."""
+    done = min(_BAR_WIDTH * step // max_steps, _BAR_WIDTH)
+    return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}]"
 
 
 def draw_bar(text: str) -> None:
@@ -99,7 +106,7 @@ def configure(role: str, verbose: bool) -> None:
     """Sends every log line of the process through one handler.
 
     Args:
-      role: What the platform calls this task, e.g. "worker:1"; prefixes each line.
+      role: The platform's name of this task, such as "worker:1", which prefixes each line.
       verbose: Whether to let through all that TensorFlow logs.
     """
     handler = _CurrentStderr()
@@ -114,7 +121,7 @@ def configure(role: str, verbose: bool) -> None:
 
 @contextlib.contextmanager
 def without_native_noise(verbose: bool) -> Iterator[None]:
-    """Within it, to import TensorFlow in: drops what its libraries print while they load."""
+    """Drops, within the context, what TensorFlow's libraries print while they are loaded."""
     if verbose:
         yield
         return
@@ -133,9 +140,9 @@ def without_native_noise(verbose: bool) -> Iterator[None]:
 
 
 def silence_tensorflow() -> None:
-    """Takes TensorFlow's own handler away; to be called once it is imported.
+    """Removes TensorFlow's own log handler, once TensorFlow is imported.
 
-    It would print each line a second time (tensorflow/tensorflow#26691).
+    That handler would print each line a second time (tensorflow/tensorflow#26691).
     """
     absl_logging = sys.modules["absl.logging"]
     absl_logging.set_verbosity(absl_logging.INFO)

@@ -1,4 +1,4 @@
-"""The machine: its cores and its GPUs, as they are known without TensorFlow."""
+"""Counts the cores and the GPUs of this machine, without TensorFlow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 
 from estimator_trainer import deadlines
 
-# The CUDA_VISIBLE_DEVICES of a process that is to use no GPU.
+# With this CUDA_VISIBLE_DEVICES a process uses no GPU.
 NO_GPU = "-1"
 
 
@@ -16,11 +16,11 @@ def listed_gpus(limit_secs: float) -> list[str]:
     """Returns a line for each GPU, such as "GPU 0: NVIDIA H100 80GB HBM3 (UUID: ...)".
 
     Args:
-      limit_secs: How long nvidia-smi may take.
+      limit_secs: Seconds that nvidia-smi may take.
 
     Raises:
       FileNotFoundError: if there is no nvidia-smi.
-      OSError, TimeoutExpired: if it fails.
+      OSError, TimeoutExpired: if nvidia-smi fails.
     """
     program = shutil.which("nvidia-smi")
     if program is None:
@@ -38,7 +38,7 @@ def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
     """
     if cuda_visible_devices is not None:
         ids = [part.strip() for part in cuda_visible_devices.split(",")]
-        # What follows an invalid id is not seen (CUDA C++ Programming Guide, J.2).
+        # CUDA sees nothing that follows an invalid id (CUDA C++ Programming Guide, J.2).
         invalid = next((i for i, part in enumerate(ids) if part in ("", NO_GPU)), len(ids))
         return ids[:invalid]
     try:

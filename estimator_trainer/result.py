@@ -1,4 +1,4 @@
-"""The result of a run: its last line, and `model_dir/result.json`."""
+"""The result of a run is its last line, and `model_dir/result.json`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import math
 import sys
 from typing import Any, Literal
 
-# How a job, or a task of it, stands: it runs, is asked to stop, or has ended in one of four ways.
+from estimator_trainer import task_events
+
+# A job, or a task of it, runs, is asked to stop, or has ended in one of four ways.
 Status = Literal["running", "stopping", "done", "stopped", "failed", "lost"]
 
 # 142 and 143 are for the scheduler to restart the task (TFJob's restartPolicy: ExitCode retries
@@ -18,15 +20,15 @@ EXIT_CODES: dict[Status, int] = {"done": 0, "failed": 1, "lost": 142, "stopped":
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """How a process ended.
+    """The way in which a process ended.
 
     Attributes:
       role: The task, as its platform calls it: "chief:0", "local".
-      status: One of EXIT_CODES.
-      step: The global step reached; of a job that failed, that of its last checkpoint.
+      status: How the process ended, a key of EXIT_CODES.
+      step: The global step reached; for a job that failed, the step of its last checkpoint.
       reason: Why training ended: "train_steps", "input_exhausted", "early_stopping", the name of
         a signal, or the error.
-      metrics: The final evaluation; empty in a task that evaluated nothing.
+      metrics: Metrics of the final evaluation by name; empty in a task that evaluated nothing.
       exports: Paths of the SavedModels that this process exported.
     """
 
@@ -48,7 +50,7 @@ def to_json(result: Result) -> str:
 
 
 def from_json(text: str) -> Result | None:
-    """Returns what `to_json` made a text of, null as NaN; None if it is not such a text."""
+    """Returns the result that `to_json` wrote, null as NaN; None for any other text."""
     try:
         content = json.loads(text)
         metrics = {name: math.nan if value is None else value
@@ -59,7 +61,8 @@ def from_json(text: str) -> Result | None:
 
 
 def print_last_line(result: Result) -> None:
-    """Prints the process's last line to standard error."""
+    """Prints the process's last line to standard error, and tells it to a launcher."""
+    task_events.tell("end", status=result.status, step=int(result.step), reason=result.reason)
     reason = result.reason if result.reason.isidentifier() else json.dumps(result.reason)
     print(f"role={result.role} status={result.status} step={result.step} reason={reason}",
           file=sys.stderr, flush=True)

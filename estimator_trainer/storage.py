@@ -1,9 +1,9 @@
-"""Storage: which file system holds a path, by its scheme, and what that asks of its users.
+"""Tells which file system holds a path, by its scheme, and what that asks of its users.
 
 Standard library only, so that a mistake is named before TensorFlow is imported. TensorFlow itself
-reads and writes local paths and gs://. What else there was, s3:// and hdfs:// among them, moved to
-the package tensorflow-io, whose last release does not load in TensorFlow 2.18 and newer
-(tensorflow/io#2104); here it is used with 2.15.
+reads and writes local paths and gs://. Its other file systems, s3:// and hdfs:// among them, moved
+to the package tensorflow-io, whose last release does not load in TensorFlow 2.18 and newer
+(tensorflow/io#2104); it is used here with 2.15.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _BUILT_IN = ("file", "gs", "ram")
 _PLUGIN_SCHEMES = ("s3", "hdfs", "viewfs", "har", "az", "http", "https")
 _PLUGIN = "tensorflow-io==0.36.*"
 _PLUGIN_TENSORFLOW = "2.15."
-# Where a file is replaced at once, there are no folders, and each request costs.
+# These replace a file at once, have no folders, and charge for each request.
 _OBJECT_STORES = ("gs", "s3", "az")
-# Other tools' names for the same.
+# Other tools call them by these names.
 _ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
 _MOUNTS = {
     # Mountpoint for S3 renames no file: it can serve what is only read.
@@ -39,12 +39,12 @@ def scheme(path: str) -> str:
 
 
 def is_object_store(path: str) -> bool:
-    """Returns whether the path is one of a bucket."""
+    """Returns whether the path lies in a bucket."""
     return scheme(path) in _OBJECT_STORES
 
 
 def bucket(path: str) -> str:
-    """Returns the bucket of a path of an object store, such as "gs://bucket"; "" of others."""
+    """Returns the bucket of a path in an object store, such as "gs://bucket"; "" for others."""
     match = _SCHEME.match(path)
     return match[0] if match and match[1] in _OBJECT_STORES else ""
 
@@ -67,9 +67,9 @@ def problem(name: str, path: str, tensorflow: str | None, plugin: str | None) ->
 
     Args:
       name: The setting; its flag is --NAME.
-      path: Local, or with a scheme.
-      tensorflow: TensorFlow's version.
-      plugin: The version of tensorflow-io, if it is there and can be loaded.
+      path: A local path, or one with a scheme.
+      tensorflow: Version of TensorFlow, or None.
+      plugin: Version of tensorflow-io, or None.
     """
     given, found = f"{name} is {path!r} (from --{name})", scheme(path)
     slashes = _ONE_SLASH.match(path)

@@ -1,4 +1,4 @@
-"""The storage plug-in: tensorflow-io, which opens s3:// and hdfs:// in TensorFlow 2.15."""
+"""The storage plug-in is tensorflow-io, which opens s3:// and hdfs:// in TensorFlow 2.15."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def load() -> None:
     try:
         importlib.import_module(_MODULE)
     except Exception as error:  # pylint: disable=broad-except
-        # Of another TensorFlow; what then cannot be opened is said of each path.
+        # It was built for another TensorFlow. Each path that cannot be opened then says so.
         logging.getLogger("absl").warning("tensorflow-io cannot be loaded: %s", error)
 
 
@@ -27,8 +27,9 @@ def is_loaded() -> bool:
 def end_process(code: int) -> None:
     """Ends this process at once with an exit code.
 
-    An ordinary end destroys tensorflow-io's file systems while threads of theirs still run, and
-    is an abort, exit code 134, whatever the job came to (tensorflow/io#1912, tensorflow/io#2039).
+    An ordinary end destroys tensorflow-io's file systems while threads of theirs still run, which
+    aborts the process with exit code 134, however the job ended (tensorflow/io#1912,
+    tensorflow/io#2039).
     """
     logging.shutdown()
     sys.stdout.flush()

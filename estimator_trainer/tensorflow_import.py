@@ -1,6 +1,6 @@
-"""The import of TensorFlow: what takes seconds in every start, made once and as cheap as it can be.
+"""Imports TensorFlow, which takes seconds in every start, once and as cheaply as possible.
 
-Before anything else of TensorFlow, compat gives it back its Estimator.
+The package compat comes first, and gives TensorFlow back its Estimator.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def load(is_verbose: bool) -> None:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Within it, to import TensorFlow in: no garbage is looked for, nor in what is left, ever.
+    """Keeps garbage collection off within the context, and off what exists at its end for ever.
 
-    Its 400,000 objects stay as long as the process; to walk through them again and again, while
-    they grow in number, takes a tenth to a quarter of the import. A fork shares them all the
-    longer if nothing writes to them.
+    The 400,000 objects of TensorFlow stay as long as the process; to walk through them again and
+    again, while they grow in number, takes a tenth to a quarter of the import. Forks share their
+    memory as long as nothing writes to it.
     """
     if "tensorflow" in sys.modules:
-        yield  # Nothing to gain, and garbage of the caller's would stay.
+        yield  # There is nothing to gain, and garbage of the caller's would stay.
         return
     gc.disable()
     try:

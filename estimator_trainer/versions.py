@@ -1,4 +1,4 @@
-"""Which Python, TensorFlow, Estimator and Keras are installed, and whether they fit together.
+"""Finds out which Python, TensorFlow, Estimator and Keras are installed, and whether they fit.
 
 Standard library only, and the packages are looked up by their metadata, so this answers in
 milliseconds and imports nothing of TensorFlow:
@@ -33,7 +33,7 @@ _INSTALL_NEWEST = (f'{_INSTALL} "tensorflow=={NEWEST_TESTED[0]}.{NEWEST_TESTED[1
 
 
 class Versions(NamedTuple):
-    """Version strings as the packages state them; None is not installed."""
+    """The version strings that the packages state; None stands for a package that is missing."""
 
     python: str
     tensorflow: Optional[str]
@@ -43,7 +43,7 @@ class Versions(NamedTuple):
 
     @property
     def mode(self) -> str:
-        """`native` (TensorFlow 2.15 has Estimator) or `compat` (it comes from `compat/`)."""
+        """Where Estimator comes from: `native` (TensorFlow 2.15 has it) or `compat` (`compat/`)."""
         return "native" if _minor(self.tensorflow) <= NATIVE else "compat"
 
     @property
@@ -71,7 +71,7 @@ def installed() -> Versions:
 
 
 def means_legacy_keras(value: Optional[str]) -> bool:
-    """Whether TensorFlow takes `value` of TF_USE_LEGACY_KERAS for Keras 2."""
+    """Returns whether TensorFlow takes `value` of TF_USE_LEGACY_KERAS for Keras 2."""
     return value in _LEGACY_KERAS_VALUES
 
 

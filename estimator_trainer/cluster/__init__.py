@@ -1,1 +1,1 @@
-"""Cluster: from TF_CONFIG to which task of which cluster this process is."""
+"""TF_CONFIG tells which task of which cluster this process is; this package reads it."""

@@ -1,4 +1,4 @@
-"""A corrected TF_CONFIG for an error to end with: the user's cluster, as near as can be guessed.
+"""Corrects a TF_CONFIG for an error to end with: the user's cluster, as near as can be guessed.
 
 Every guess is read again before it is shown, so that what the user types from it works.
 """
@@ -79,7 +79,7 @@ def _repaired_cluster(declared: Mapping[str, Any]) -> dict[str, list[str]]:
             addresses = [_repaired_address(host, taken) for host in _listed(role, hosts)]
             cluster.setdefault(role, []).extend(addresses)
     cluster = {role: addresses for role, addresses in cluster.items() if addresses}
-    # One head only, under its own name: the other heads become workers.
+    # One head stays, under its own name; the other heads become workers.
     head = "master" if "master" in cluster and "chief" not in cluster else "chief"
     heads = cluster.pop("chief", []) + cluster.pop("master", [])
     if heads[1:]:

@@ -1,4 +1,4 @@
-"""ClusterSpec: a cluster as its platform declares it, or everything that is wrong with it.
+"""A ClusterSpec is a cluster as its platform declares it, or all that is wrong with it.
 
     text ──► JSON object ──► tasks by role ──► which of them this process is
 
@@ -15,7 +15,7 @@ from typing import Any, Mapping, NamedTuple
 from estimator_trainer import errors
 
 ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
-# Role by name; Vertex AI's CLUSTER_SPEC numbers its pools by purpose.
+# Each name stands for a role; Vertex AI's CLUSTER_SPEC numbers its pools by purpose.
 ROLES = {
     "chief": "chief",
     "master": "chief",
@@ -37,9 +37,9 @@ class Task(NamedTuple):
     """One task of a cluster.
 
     Attributes:
-      name: What the platform calls it, such as "master:0".
-      address: Its host:port.
-      path: Where that was read, such as `TF_CONFIG["cluster"]["master"][0]`.
+      name: The platform's name of the task, such as "master:0".
+      address: host:port of the task.
+      path: The JSON path of the address, such as `TF_CONFIG["cluster"]["master"][0]`.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ClusterSpec:
       index: Index of this task in its role.
       name: The platform's name of this task, such as "master:0"; "" when it has no cluster.
       value: The whole JSON object, for the keys that are not about the cluster.
-      problems: One sentence a mistake; with any, the other attributes are not to be used.
+      problems: One sentence for each mistake; with any, the other attributes mean nothing.
     """
 
     tasks: Mapping[str, tuple[Task, ...]] = dataclasses.field(default_factory=dict)
@@ -86,7 +86,7 @@ def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
 
 
 class _Reader:
-    """What has been read so far, and what was wrong with it."""
+    """The reader keeps what it has read so far, and what was wrong with it."""
 
     def __init__(self, source: str):
         self.source = source

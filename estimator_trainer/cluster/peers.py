@@ -1,4 +1,4 @@
-"""Peers: whether the other tasks of the cluster answer."""
+"""Asks the other tasks of the cluster whether they answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
 
-# What an HTTP/2 client says first, and an empty SETTINGS frame (RFC 9113, 3.4).
+# An HTTP/2 client says this first, with an empty SETTINGS frame (RFC 9113, 3.4).
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 
@@ -15,7 +15,7 @@ def state(address: str) -> str:
     """Returns whether a TensorFlow server is at `address`.
 
     Args:
-      address: host:port.
+      address: host:port of the server.
 
     Returns:
       "up"; "silent" if the connection is taken but nothing answers, as by a stopped process; or

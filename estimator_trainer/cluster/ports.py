@@ -1,4 +1,4 @@
-"""Ports: whether the address that TF_CONFIG gives this task is free, and else who has it."""
+"""Finds out whether the port that TF_CONFIG gives this task is free, and else who has it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def problems(task: TaskConfig) -> list[str]:
 def _is_free(address: str) -> bool:
     """Binds the port as TensorFlow's server is going to.
 
-    It binds every interface, whatever host the cluster names, with SO_REUSEADDR and without
-    SO_REUSEPORT. So any listener takes the port, also on one address only; a socket that is
+    That server binds every interface, whatever host the cluster names, with SO_REUSEADDR and
+    without SO_REUSEPORT. So any listener takes the port, also on one address only; a socket that is
     bound and does not listen, as the one by which `launch` keeps a port, does not, if it has
     SO_REUSEADDR too. A listener on [::1] would not stop TensorFlow, which then listens on IPv4
     alone, but takes the connections of those peers that resolve localhost to it.

@@ -1,6 +1,6 @@
-"""TaskConfig: which task of which cluster this process is, in one normal form for every platform.
+"""A TaskConfig tells which task of which cluster this process is, in one form for all platforms.
 
-    TF_CONFIG or CLUSTER_SPEC text ──► cluster_spec (as declared) ──► TaskConfig (normal form)
+    TF_CONFIG or CLUSTER_SPEC text ──► declared_cluster ──► TaskConfig (normal form)
 
 The normal form has a chief, holds no evaluator in the cluster, and is the same in every process
 of a job, whatever its platform calls the roles. Standard library only; reads no environment.
@@ -17,7 +17,7 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import correction
 from estimator_trainer.cluster import declared_cluster
 
-# Keys that RunConfig or the strategies would act on; the normal form leaves them out.
+# RunConfig or the strategies would act on these keys; the normal form leaves them out.
 _UNUSED = ("eval_session_master", "model_dir", "rpc_layer", "service", "session_master")
 
 
@@ -31,9 +31,9 @@ class TaskConfig:
       role: local, chief, worker, ps or evaluator.
       index: Index of this task in its role.
       name: What the platform calls this task, such as "master:0"; "local" without a cluster.
-      head_evaluates: The cluster declared a `master`, whose job it is to evaluate, in its own
-        process, at every checkpoint.
-      has_evaluator: The job is known to have an evaluator: one is declared, or this task is one.
+      head_evaluates: Whether the cluster declared a `master`, whose job it is to evaluate, in its
+        own process, at every checkpoint.
+      has_evaluator: Whether the job is known to have an evaluator: one is declared, or this is one.
       trial: Number of the hyperparameter tuning trial, or "".
       notes: One line for each thing that was changed to reach the normal form.
       platform_names: What the platform calls the tasks of `cluster`, in the same order.
@@ -156,6 +156,20 @@ def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
     return _normal_form(spec, source, "evaluator" in declared_cluster.read(pools or "{}").tasks)
 
 
+def of_counts(counts: Mapping[str, int]) -> list[TaskConfig]:
+    """Returns the tasks of a job whose addresses its platform has not given yet.
+
+    Args:
+      counts: Number of tasks by role among chief, worker, ps and evaluator, in the order of the
+        result; roles without a task do not count.
+    """
+    tasks = {role: tuple(declared_cluster.Task(f"{role}:{i}", f"{role}-{i}:2222", "")
+                         for i in range(count)) for role, count in counts.items() if count}
+    return [_normal_form(declared_cluster.ClusterSpec(tasks, role, index, task.name), "TF_CONFIG",
+                         False)
+            for role, group in tasks.items() for index, task in enumerate(group)]
+
+
 def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
                  pools_evaluate: bool) -> TaskConfig:
     tasks = {role: list(spec.tasks[role]) for role in ("chief", "worker", "ps")
@@ -163,7 +177,7 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
     head_evaluates = "chief" in tasks and tasks["chief"][0].name == "master:0"
     notes = _notes(spec, source)
     if tasks and "chief" not in tasks:
-        # In every process alike, so that all agree on who the chief is and on the shards.
+        # Every process does so, and all agree on who the chief is and on the shards.
         head, *workers = tasks.pop("worker")
         tasks = {"chief": [head]} | ({"worker": workers} if workers else {}) | tasks
     role, index = spec.role, spec.index

@@ -1,4 +1,4 @@
-"""Which strategies a cluster can train and evaluate with, decided before anything starts.
+"""Decides which strategies a cluster can train and evaluate with, before anything starts.
 
 The verdict depends on what every task of a job knows, so that all of them start or none does: a
 ps or an evaluator must not wait for trainers that refused.
@@ -13,7 +13,7 @@ STRATEGIES = ("none", "one_device", "mirrored", "central_storage", "multi_worker
 
 _ONE_PROCESS = ("none", "one_device", "mirrored", "central_storage")
 
-# By shape of the cluster; the first is the one to suggest.
+# These are the strategies by shape of the cluster; the first is the one to suggest.
 _TRAINS = {
     "one trainer without ps": _ONE_PROCESS + ("multi_worker_mirrored",),
     "several trainers without ps": ("multi_worker_mirrored",),

@@ -8,6 +8,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import task_events
 from estimator_trainer.steps import graph_state
 
 
@@ -91,3 +92,4 @@ def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None
     shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")
     logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
                  shown, counted.examples, counted.secs)
+    task_events.tell("evaluates")

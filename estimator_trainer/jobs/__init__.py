@@ -1,1 +1,1 @@
-"""Jobs: all tasks of a job at once, on this machine (launch) or for a scheduler (manifest)."""
+"""A job has several tasks: `launch` runs them here, `manifest` writes them for a scheduler."""

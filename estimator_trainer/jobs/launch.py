@@ -1,4 +1,4 @@
-"""`launch`: a whole cluster on this machine, one process a task."""
+"""`launch` runs a whole cluster on this machine, one process for each task."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
 
     Args:
       job: The tasks.
-      config: What `flags` say.
-      flags: Of every task.
+      config: The settings that `flags` make.
+      flags: The flags of every task.
       variables: The environment of this process.
 
     Returns:
@@ -51,7 +51,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     with addresses.reserved(job.host, tasks) as cluster:
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in tasks]
-        # The problems are those of every task alike, for all the ports are there.
+        # Every task would find the same problems, for all the ports are on this machine.
         run_plan.ready(run_plan.for_training(
             config, Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)))
         log_dir = _log_dir(job, model_dir)
@@ -93,8 +93,8 @@ def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
 def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool:
     """Returns whether forks of one process that has imported TensorFlow are as good as new ones.
 
-    Not where GPUs are, for CUDA promises nothing to a fork, nor with flags that TensorFlow's
-    libraries read when they are loaded.
+    They are not where there are GPUs, for CUDA promises nothing to a fork, nor with flags that
+    TensorFlow's libraries read when they are loaded.
     """
     is_read_at_import = config.verbose or config.xla or config.log_device_placement
     return job.share_import and prctl.is_there() and not gpus and not is_read_at_import
@@ -104,7 +104,7 @@ def _fork_server(args: Sequence[str]) -> ForkServer | None:
     try:
         return ForkServer(environment.of_fork_server(), args)
     except OSError:
-        return None  # A kernel, or a sandbox, without what it takes.
+        return None  # This kernel, or this sandbox, lacks what it takes.
 
 
 def _program() -> list[str]:

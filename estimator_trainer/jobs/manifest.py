@@ -1,6 +1,6 @@
 """`manifest`: writes what a scheduler needs to run a job, and says what to type next.
 
-    job + flags ──► plan.for_job ──► tfjob | kubernetes | google_cloud ──► yaml_text: job.yaml
+    job + flags ──► plan.for_job ──► tfjob | kubernetes | google_cloud ──► yaml_file: job.yaml
                                  └─► source_package ──► dockerfile
 
 Nothing of this process's environment goes into any of the files.
@@ -21,12 +21,13 @@ from estimator_trainer.jobs.platforms import google_cloud
 from estimator_trainer.jobs.platforms import kubernetes
 from estimator_trainer.jobs.platforms import source_package
 from estimator_trainer.jobs.platforms import tfjob
-from estimator_trainer.jobs.platforms import yaml_text
+from estimator_trainer.jobs.platforms import yaml_file
 from estimator_trainer.plan import run_plan
+from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-# The settings that name a file or a directory which every task opens by itself.
+# Each of them names a file or a directory that every task opens by itself.
 _PATHS = ("model_dir", "params_file", "warm_start_from")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 
@@ -35,9 +36,9 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...]) -> str:
     """Writes the job's files into its output_dir.
 
     Args:
-      job: The job, and for which platform.
+      job: The job and its platform.
       config: The settings of every task.
-      flags: The same as words of the command line, which go into the job unchanged.
+      flags: The same settings as words of the command line, which go into the job unchanged.
 
     Returns:
       What was written, and the commands to type next.
@@ -77,8 +78,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> 
       ConfigError: with every problem, one a line.
     """
     # The roles and their numbers decide, and they are the same on every platform.
-    tasks = [task_config.parse(kubernetes.tf_config(job, role, str(index)))
-             for role, index in job.tasks]
+    tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
     plan = run_plan.for_job(config, tasks)
     problems = [*plan.problems, *_path_problems(config, flags),
                 *kubernetes.name_problems(job.name)]
@@ -149,7 +149,7 @@ def _job_file(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> di
     else:
         values = [google_cloud.training_job(job, config, flags)]
         comment = google_cloud.AI_PLATFORM_COMMENT
-    return {"job.yaml": yaml_text.documents(values, comment).encode()}
+    return {"job.yaml": yaml_file.text(values, comment).encode()}
 
 
 def _commands(job: JobConfig, config: TrainerConfig) -> list[str]:

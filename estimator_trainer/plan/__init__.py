@@ -1,1 +1,1 @@
-"""Plan: what would run, and all that speaks against it, known without TensorFlow."""
+"""A plan tells what would run, and all that speaks against it, without TensorFlow."""

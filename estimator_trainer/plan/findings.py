@@ -1,4 +1,4 @@
-"""Findings: what `check` has found out about a job."""
+"""Findings hold what `check` has found out about a job."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclasses.dataclass
 class Findings:
-    """What one look at the job found; each sentence names its remedy.
+    """The findings of one look at a job; each sentence names its remedy.
 
     Attributes:
-      problems: What `train` would fail of.
-      warnings: What may be all right, or become so: a peer that has not started yet.
-      facts: What is so, by name; texts, numbers, or lists of texts.
+      problems: Sentences, each on what would make `train` fail.
+      warnings: Sentences, each on what may still come right, such as a peer that has not started.
+      facts: Texts, numbers or lists of texts, by what they tell of.
     """
 
     problems: list[str] = dataclasses.field(default_factory=list)

@@ -1,6 +1,6 @@
-"""The doctor: what may keep a job from running that the command line does not tell.
+"""Finds what may keep a job from running that the command line does not tell.
 
-It looks at the machine, in seconds at most, and imports no TensorFlow; probe.py does.
+It looks at the machine, in seconds at most, and imports no TensorFlow; roles/probe.py does.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> F
     """Looks at the plug-ins' imports, model_dir, GPUs and host names.
 
     Args:
-      plan: What would run.
-      environment: Of this process.
+      plan: The plan of what would run.
+      environment: The environment of this process.
       is_probing: Whether to ask the other tasks of the cluster, too.
     """
     found = Findings()
@@ -50,7 +50,7 @@ def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> F
 
 
 def _hosts(task: TaskConfig) -> Findings:
-    """Looks up every host; a warning, for Kubernetes knows the name of a pod only once it runs."""
+    """Looks up every host, and only warns: Kubernetes knows a pod's name only once it runs."""
     found = Findings()
     hosts = sorted({address.rpartition(":")[0].strip("[]")
                     for group in task.cluster.values() for address in group})
@@ -93,14 +93,14 @@ def _peers(task: TaskConfig) -> Findings:
 
 
 def _model_dir(model_dir: str) -> Findings:
-    """Looks at a local model_dir; a remote one takes TensorFlow."""
+    """Looks at a local model_dir; only TensorFlow can open a remote one."""
     found = Findings()
     if not model_dir or "://" in model_dir:
         return found
     folder = pathlib.Path(model_dir).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir():
-        return found  # The plan says so of model_dir itself.
+        return found  # The plan has this problem.
     if not os.access(existing, os.W_OK | os.X_OK):
         found.problems.append(
             f"model_dir is {model_dir!r} (from --model_dir), and {existing} cannot be written by"
@@ -142,13 +142,13 @@ def _gpus(visible: str | None) -> Findings:
 
 
 def _in_parallel(step: Callable[[str], str], arguments: Iterable[str]) -> dict[str, str]:
-    """Returns what `step` returned, by argument, of those that returned in time."""
+    """Returns the results of `step`, by argument, of those calls that returned in time."""
     results: dict[str, str] = {}
 
     def run(argument: str) -> None:
         results[argument] = step(argument)
 
-    # Daemons, for a lookup that hangs must not keep the process.
+    # They are daemons, for a lookup that hangs must not keep the process.
     threads = [threading.Thread(target=run, args=(each,), daemon=True) for each in arguments]
     for thread in threads:
         thread.start()

@@ -1,4 +1,4 @@
-"""Imports: whether the modules that a plug-in imports are there, without importing them."""
+"""Finds the modules that a plug-in imports and that are missing, without importing any."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from estimator_trainer.plan.plugins import Plugin
 def problems(plugin: Plugin) -> list[str]:
     """Returns a sentence for each module that `plugin` needs at once and that is not installed.
 
-    An import in a function, a `try` or an `if` may be one that is meant to fail, so it does not
-    count.
+    An import in a function, a `try` or an `if` may be meant to fail, so it does not count.
     """
     path = pathlib.Path(plugin.path)
     folder = str(path.parent if plugin.is_file else pathlib.Path.cwd())

@@ -1,4 +1,4 @@
-"""Module files: where the source of a module lies, found without importing anything."""
+"""Finds where the source of a module lies, without importing anything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pathlib
 import posixpath
 import sys
 
-# The package of the plug-ins that were files, in a job that `manifest` packed.
+# `manifest` packs the plug-ins that are files into this package.
 PACKED = "estimator_trainer_job"
 
 

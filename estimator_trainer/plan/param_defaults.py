@@ -1,4 +1,4 @@
-"""DEFAULT_PARAMS of a module, read without importing it."""
+"""Reads the DEFAULT_PARAMS of a module without importing it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = "DEFAULT_PARAMS"
 def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
     """Returns the dict, or None if the module has none.
 
-    Its entries are plain values, or `**other.DEFAULT_PARAMS` of a module that this one imports.
+    The entries are plain values, or `**other.DEFAULT_PARAMS` of a module that this one imports.
 
     Raises:
       ConfigError: if it is anything else.
@@ -39,7 +39,7 @@ def of_module(path: pathlib.Path) -> dict[str, Any] | None:
 
 
 def literal(tree: ast.Module) -> ast.Dict | None:
-    """Returns the dict as it is written, or None if the module has none."""
+    """Returns the dict as the module writes it, or None if it has none."""
     node = _assigned(tree)
     return node if isinstance(node, ast.Dict) else None
 

@@ -1,4 +1,4 @@
-"""What plug-ins say of their params, read without importing them.
+"""Reads what plug-ins say of their params, without importing them.
 
 A param's text is the comment behind its entry in DEFAULT_PARAMS, or its line in a table in the
 module's docstring (`  name    text`), or what the module says of it that it is included from.
@@ -27,7 +27,7 @@ class Declared:
     Attributes:
       own: The entries that it writes itself, by key.
       included: The dotted names of the modules whose entries it takes over.
-      texts: What is said of each param, own and included; without those of which nothing is.
+      texts: Text of each param that has one, own and included, by key.
     """
 
     own: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Params: the one dict that both plug-ins receive, typed by their defaults.
+"""Params are the one dict that both plug-ins receive, typed by their defaults.
 
 The Estimator passes the same `params` to `model_fn` and `input_fn`, so their DEFAULT_PARAMS are
 merged, then --params_file, then --param; what only the data knows comes in last (`with_data`).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 from estimator_trainer import errors
 from estimator_trainer.plan import plugins
@@ -35,8 +35,24 @@ class Params:
         return {**self.values, **filled}
 
 
+class Given(NamedTuple):
+    """A param that the user has set.
+
+    Attributes:
+      key: The param.
+      value: A typed value, or the text of a flag.
+      source: The flag that the value comes from, such as "--train_epochs".
+      instead: The words to type before another value of the param.
+    """
+
+    key: str
+    value: Any
+    source: str
+    instead: str
+
+
 def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
-          params_file: str) -> Params:
+          params_file: str, of_flags: Sequence[Given] = ()) -> Params:
     """Merges the plug-ins' defaults with what the user set.
 
     Args:
@@ -44,6 +60,7 @@ def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
       data: The input_fn plug-in.
       pairs: `key=value` texts of --param, the last of a key wins.
       params_file: Path of a JSON object, or "".
+      of_flags: The params that other flags stand for, which win over all.
 
     Raises:
       ConfigError: naming every unknown key, value of a wrong type, or clash of defaults.
@@ -52,7 +69,7 @@ def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
     # A module without DEFAULT_PARAMS (plain Estimator code) says nothing of its keys.
     is_open = model.default_params is None or data.default_params is None
     given: dict[str, Any] = {}
-    for key, value, source in [*_from_file(params_file), *_from_pairs(pairs)]:
+    for key, value, source, instead in [*_from_file(params_file), *_from_pairs(pairs), *of_flags]:
         if key not in defaults and not is_open:
             problems.append(f"param {key!r} (from {source}) is unknown; expected one of"
                             f" {', '.join(sorted(defaults)) or '(no params)'}."
@@ -62,7 +79,7 @@ def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
             given[key] = _typed(value, defaults.get(key))
         except ValueError as error:
             problems.append(f"param {key} is {value!r} (from {source}); expected {error}."
-                            f" For example: --param {key}={_as_text(defaults[key])}")
+                            f" For example: {instead}{_as_text(defaults[key])}")
     if problems:
         raise errors.ConfigError("\n".join(problems))
     return Params({**defaults, **given}, frozenset(given))
@@ -78,7 +95,7 @@ def _defaults(model: plugins.Plugin, data: plugins.Plugin) -> tuple[dict[str, An
     return {**first, **second}, clashes
 
 
-def _from_file(params_file: str) -> list[tuple[str, Any, str]]:
+def _from_file(params_file: str) -> list[Given]:
     if not params_file:
         return []
     source = f"--params_file={params_file}"
@@ -96,17 +113,17 @@ def _from_file(params_file: str) -> list[tuple[str, Any, str]]:
         raise errors.ConfigError(
             f"params_file is {params_file!r} (from --params_file), which holds a JSON"
             f' {type(content).__name__}; expected an object. For example: {{"learning_rate": 0.1}}')
-    return [(key, value, source) for key, value in content.items()]
+    return [Given(key, value, source, f"--param {key}=") for key, value in content.items()]
 
 
-def _from_pairs(pairs: Sequence[str]) -> list[tuple[str, Any, str]]:
+def _from_pairs(pairs: Sequence[str]) -> list[Given]:
     malformed = [pair for pair in pairs if not pair.partition("=")[1]]
     if malformed:
         raise errors.ConfigError(
             f"param is {malformed[0]!r} (from --param); expected key=value. For example:"
             " --param learning_rate=0.1")
-    split = (pair.partition("=") for pair in pairs)
-    return [(key.strip(), value, f"--param {key.strip()}") for key, _, value in split]
+    split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in pairs))
+    return [Given(key, value, f"--param {key}", f"--param {key}=") for key, value in split]
 
 
 def _typed(value: Any, default: Any) -> Any:

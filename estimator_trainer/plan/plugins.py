@@ -1,4 +1,4 @@
-"""Plug-ins: from a name on the command line to a `model_fn` or an `input_fn`.
+"""Finds and loads plug-ins: a name on the command line becomes a model_fn or an input_fn.
 
 `find` reads a module's source without importing it, so `check` and `list` need no TensorFlow and
 a mistake shows at once; `load` imports it.
@@ -21,12 +21,12 @@ from estimator_trainer import errors
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
 
-# The arguments the Estimator passes, by name, to the functions of each kind.
+# The Estimator passes these arguments, by name, to the functions of each kind.
 ARGUMENTS = {
     "model_fn": ("features", "labels", "mode", "params", "config"),
     "input_fn": ("mode", "params", "config", "input_context"),
 }
-# Those passed to the methods of a class in a model_fn's place; see iteration_model.py.
+# These go to the methods of a class in a model_fn's place; see estimator/model_class.py.
 METHODS = {
     "__init__": ("mode", "params", "config"),
     "build_model": (*ARGUMENTS["model_fn"], "global_step", "is_chief", "sync", "num_replicas"),
@@ -43,7 +43,7 @@ class Plugin:
 
     Attributes:
       kind: "model_fn" or "input_fn"; also the name of the flag and of the default function.
-      name: What the user typed.
+      name: The name as the user typed it.
       module: The import name; a file's stem for a plug-in given as a file.
       path: The source file.
       function: The name in the module, of the function or of a class in a model_fn's place.
@@ -186,7 +186,7 @@ def _bound_names(tree: ast.Module) -> set[str]:
 def _import(plugin: Plugin) -> types.ModuleType:
     folder = str(pathlib.Path(plugin.path).parent if plugin.is_file else pathlib.Path.cwd())
     if folder not in sys.path:
-        # As `python my_model.py` would, so that the module finds its neighbours.
+        # The module finds its neighbours, as with `python my_model.py`.
         sys.path.append(folder)
     try:
         if not plugin.is_file:

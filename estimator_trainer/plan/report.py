@@ -1,4 +1,4 @@
-"""What `check` and `list` print."""
+"""Writes what `check` and `list` print."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def describe(plan: Plan, found: Findings, as_json: bool) -> str:
     """Describes what `train` would run, and everything found about it.
 
     Args:
-      plan: What would run, with the problems that keep `train` from it.
-      found: What else was found.
-      as_json: Whether for machines.
+      plan: The plan, with the problems that keep `train` from running it.
+      found: The findings of the machine check.
+      as_json: Whether to write JSON, for machines.
     """
     content = _content(plan, found)
     if as_json:

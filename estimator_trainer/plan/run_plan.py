@@ -1,4 +1,4 @@
-"""The plan of a run: everything that is known, and every problem found, before TensorFlow.
+"""The plan of a run holds all that is known, and every problem found, before TensorFlow.
 
 `check` prints it; every other command runs it, or stops on its problems.
 """
@@ -28,15 +28,15 @@ _LOCAL = task_config.parse(None)
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What would run.
+    """The plan of what would run.
 
     Attributes:
       config: The settings, model_dir resolved.
-      task: This process's place in the job.
+      task: The place of this process in the job.
       model: The model_fn plug-in, or None if it was not found.
       data: The input_fn plug-in, or None.
       params: The merged params, or None.
-      problems: One sentence each; the run can start only without any.
+      problems: One sentence for each problem; the run can start only without any.
       versions: The installed TensorFlow, Estimator, Keras and Python.
     """
 
@@ -116,7 +116,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,
     merged = None
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
-            model, data, [*config.param, *_pairs(config, data)], config.params_file))
+            model, data, config.param, config.params_file, _of_flags(config, data)))
     return Plan(config, task, model, data, merged, tuple(problems), versions.installed())
 
 
@@ -127,10 +127,12 @@ def _storage_problems(config: TrainerConfig) -> list[str]:
     return [problem for problem in found if problem]
 
 
-def _pairs(config: TrainerConfig, data: plugins.Plugin) -> list[str]:
-    """Returns the params of the input_fn that flags stand for, as key=value."""
-    flags = {"epochs": config.train_epochs, "batch_size": config.global_batch_size}
-    return [f"{key}={value}" for key, value in flags.items()
+def _of_flags(config: TrainerConfig, data: plugins.Plugin) -> list[params.Given]:
+    """Returns the params of the input_fn that flags stand for."""
+    flags = {"epochs": ("train_epochs", config.train_epochs),
+             "batch_size": ("global_batch_size", config.global_batch_size)}
+    return [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
+            for key, (flag, value) in flags.items()
             if value and key in (data.default_params or {})]
 
 

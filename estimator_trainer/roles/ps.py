@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
+from estimator_trainer import task_events
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.job_state import JobState
@@ -51,6 +52,7 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
     # Without a name the server would be collected, and stop.
     server = tf.distribute.Server(cluster, job_name="ps", task_index=task.index)
     logging.info("serves variables at %s", server.target)
+    task_events.tell("serves")
     leaves_at: float | None = None
     while True:
         final_state, request = state_reader.final_state(), stop.request

@@ -1,1 +1,1 @@
-"""Settings: what the user asks for; one field is one flag."""
+"""Settings hold what the user asks for; one field is one flag."""

@@ -1,35 +1,22 @@
-"""The command line: the only flags, made of the fields of the three kinds of settings."""
+"""The command line has the only flags, which are made of the fields of the settings."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-import textwrap
 from typing import Any, Callable, Sequence
 
 from absl import flags
 
 from estimator_trainer import errors
+from estimator_trainer.settings.command_table import COMMANDS
+from estimator_trainer.settings.command_table import ReportConfig
+from estimator_trainer.settings.help_page import EXAMPLE
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-COMMANDS = {
-    "train": "Train and evaluate in the role that TF_CONFIG gives; the default.",
-    "evaluate": "Evaluate checkpoints in this process, one JSON line each.",
-    "predict": "Predict the input_fn's data in mode `infer`, one JSON line an instance.",
-    "export": "Export a SavedModel from a checkpoint.",
-    "launch": "Run a whole cluster on this machine: launch --worker=2 --ps=1 -- FLAGS",
-    "manifest": "Write the job for a scheduler: manifest --platform=tfjob --worker=2 -- FLAGS",
-    "tf-config": "Print TF_CONFIG for lists of hosts: tf-config --ps_hosts=A --worker_hosts=B,C",
-    "check": "Say what `train` would run, and every problem found. --json for machines, --probe to"
-             " look at peers, model_dir, GPUs and data too.",
-    "list": "List the plug-ins with their params.",
-}
-_JOB_COMMANDS = ("launch", "manifest")
-# Those with flags of their own, which follow them.
-_FIRST = (*_JOB_COMMANDS, "tf-config")
-_EXAMPLE = "estimator-trainer --model_fn=cnn --input_fn=digits --model_dir=/tmp/digits"
+_HELP = ("help", "h", "helpfull")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,10 +25,10 @@ class CommandLine:
 
     Attributes:
       command: One of COMMANDS.
-      config: The settings of the run; for `launch` and `manifest`, of every task's.
+      config: The settings of the run; for `launch` and `manifest`, those of every task.
       as_json: Whether --json was given.
       is_probing: Whether --probe was given.
-      job: The tasks of `launch` and `manifest`; else the default.
+      job: The job of `launch` and `manifest`; else the default.
       flags: The words after `--`, for every task.
       hosts: The lists of hosts of `tf-config`.
     """
@@ -61,27 +48,70 @@ def parse(argv: Sequence[str]) -> CommandLine:
     Raises:
       ConfigError: for an unknown command or flag, or a value out of its range.
     """
-    if argv and argv[0] in _JOB_COMMANDS:
+    first = COMMANDS.get(argv[0]) if argv else None
+    if first and first.is_job:
         return _parse_job(argv[0], list(argv[1:]))
-    if argv and argv[0] == "tf-config":
+    if first and first.is_first:
         return _parse_hosts(list(argv[1:]))
     words, settings = _trainer_parsed(argv)
     command = words[0] if words else "train"
-    if command not in COMMANDS or command in _FIRST or len(words) > 1:
-        got = words[1] if command in COMMANDS and len(words) > 1 else command
-        first = " first of all" if got in _FIRST else ""
-        raise errors.ConfigError(
-            f"command is {got!r} (from the command line); expected one of"
-            f" {', '.join(COMMANDS)}{first}, and flags as --name=value."
-            f"{errors.near_match(got, COMMANDS)} For example: {_EXAMPLE}")
+    if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
+        raise _unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
     return CommandLine(command, _config(settings), as_json, is_probing)
+
+
+def asks_version(argv: Sequence[str]) -> bool:
+    """Returns whether --version is one of the flags."""
+    return "version" in _questions(argv)[1]
+
+
+def help_topic(argv: Sequence[str]) -> str | None:
+    """Returns the command whose help is asked for, "" for all of them, or None for no help.
+
+    `--help`, `-h` and `--helpfull` ask as flags, not as values of others nor after `--`, and the
+    word `help` asks before or behind a command.
+
+    Raises:
+      ConfigError: if there is no such command.
+    """
+    words, flag_names = _questions(argv)
+    topic = [word for word in words if word != "help"][:1]
+    if not set(_HELP) & set(flag_names) and "help" not in (words[:1] + words[1:][-1:]):
+        return None
+    if topic and topic[0] not in COMMANDS:
+        raise _unknown(topic[0])
+    return topic[0] if topic else ""
+
+
+def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Returns the words and the names of the flags before `--`, be the flags known or not."""
+    values = _flags_of(argv[0] if argv else "")
+    words, flag_names = [], []
+    left = iter(argv[:argv.index("--")] if "--" in argv else argv)
+    for word in left:
+        name = word.lstrip("-").replace("-", "_")
+        if not word.startswith("-"):
+            words.append(word)
+            continue
+        flag_names.append(name)
+        if name == "flagfile" or name in values and values[name].flag_type() != "bool":
+            next(left, None)  # Its value, whatever it looks like.
+    return words, flag_names
+
+
+def _unknown(got: str) -> errors.ConfigError:
+    is_first = got in COMMANDS and COMMANDS[got].is_first
+    return errors.ConfigError(
+        f"command is {got!r} (from the command line); expected one of"
+        f" {', '.join(COMMANDS)}{' first of all' * is_first}, and flags as --name=value."
+        f"{errors.near_match(got, COMMANDS)} For example: {EXAMPLE}")
 
 
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
     """Parses what follows `launch` or `manifest`: the job's flags, `--`, every task's flags."""
     cut = argv.index("--") if "--" in argv else len(argv)
-    words, settings = _parsed(argv[:cut], _job_flags())
+    words, settings = _parsed(argv[:cut], _flags_of(command))
     task_flags = argv[cut + 1:]
     rest, values = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
@@ -95,7 +125,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
 
 
 def _parse_hosts(argv: list[str]) -> CommandLine:
-    words, values = _parsed(argv, _flag_values(HostLists))
+    words, values = _parsed(argv, _flags_of("tf-config"))
     if words:
         raise errors.ConfigError(
             f"tf-config got {words[0]!r} (from the command line); expected its flags alone. For"
@@ -131,50 +161,22 @@ def _config(settings: dict[str, Any]) -> TrainerConfig:
     return TrainerConfig(**settings)
 
 
-def help_text() -> str:
-    """Returns what --help prints: commands, then the flags by group."""
-    lines = ["Train and evaluate a tf.estimator model from a model_fn and an input_fn.", "",
-             "usage: estimator-trainer [command] [--flag=value ...]", "", "Commands:"]
-    for name, text in COMMANDS.items():
-        first, *more = textwrap.wrap(text, 84)
-        lines += [f"  {name:10}{first}", *(f"  {'':10}{line}" for line in more)]
-    group = ""
-    for field in [field for config in (TrainerConfig, JobConfig, HostLists)
-                  for field in dataclasses.fields(config)]:
-        if field.metadata["group"] != group:
-            group = field.metadata["group"]
-            lines += ["", f"{group}:"]
-        lines += _flag_help(field)
-    lines += ["", "  --flagfile=FILE  reads more flags from a file, one a line.", "",
-              f"For example: {_EXAMPLE}"]
-    return "\n".join(lines)
-
-
-def _flag_help(field: dataclasses.Field[Any]) -> list[str]:
-    default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
-    choices = f" One of: {', '.join(field.metadata['choices'])}." if field.metadata[
-        "choices"] else ""
-    shown = f" (default: {default})" if default not in ("", False) else ""
-    text = textwrap.wrap(f"{field.metadata['help']}{choices}{shown}", 84)
-    return [f"  --{field.name}", *(f"        {line}" for line in text)]
+def _flags_of(word: str) -> flags.FlagValues:
+    """Returns the flags that a command line takes which begins with `word`."""
+    is_first = word in COMMANDS and COMMANDS[word].is_first
+    return _flag_values(COMMANDS[word].settings) if is_first else _trainer_flags()
 
 
 def _trainer_flags() -> flags.FlagValues:
-    values = _flag_values(TrainerConfig)
+    values = _flag_values(TrainerConfig, ReportConfig)
     flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
-    flags.DEFINE_boolean("json", False, "For `check` and `list`: JSON.", flag_values=values)
-    flags.DEFINE_boolean("probe", False, "For `check`: look further.", flag_values=values)
     return values
 
 
-def _job_flags() -> flags.FlagValues:
-    return _flag_values(JobConfig)
-
-
-def _flag_values(config: type) -> flags.FlagValues:
+def _flag_values(*configs: type) -> flags.FlagValues:
     """Defines the flags on a FlagValues of our own, so that none of a plug-in's collide."""
     values = flags.FlagValues()
-    for field in dataclasses.fields(config):
+    for field in [field for config in configs for field in dataclasses.fields(config)]:
         define = _define(field)
         default = list(field.default) if isinstance(field.default, tuple) else field.default
         define(field.name, default, field.metadata["help"], flag_values=values)
@@ -217,4 +219,4 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues) -> str:
             values[name].flag_type(), "text")
         return (f"{name} is {got!r} (from --{name}); expected {kind}. For example:"
                 f" --{name}={values[name].default}")
-    return f"the flags cannot be read: {error}. For example: {_EXAMPLE}"
+    return f"the flags cannot be read: {error}. For example: {EXAMPLE}"

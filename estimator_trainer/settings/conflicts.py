@@ -1,4 +1,4 @@
-"""Conflicts: settings that do not go together, or are of no known form.
+"""Finds settings that do not go together, or have no known form.
 
 Standard library only, so a mistake is reported before TensorFlow is imported.
 """

@@ -1,4 +1,4 @@
-"""HostLists: a cluster told as lists of hosts, as TensorFlow's programs took it before TF_CONFIG.
+"""HostLists tell a cluster by lists of hosts, as programs of TensorFlow's did before TF_CONFIG.
 
 Every program of TensorFlow's first guide to clusters has these four flags:
 https://github.com/tensorflow/tensorflow/blob/r1.2/tensorflow/docs_src/deploy/distributed.md
@@ -32,7 +32,7 @@ class HostLists:
         _GROUP, (), "host:port of every worker, with commas; the first is the chief.")
     job_name: str = setting(_GROUP, "", "Which task's TF_CONFIG to print; default: every task's.",
                             choices=("", "ps", "worker"))
-    task_index: int = setting(_GROUP, 0, "Its index.", minimum=0)
+    task_index: int = setting(_GROUP, 0, "The index of that task.", minimum=0)
 
     def __post_init__(self) -> None:
         problems = out_of_range(self)

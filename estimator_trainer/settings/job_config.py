@@ -1,4 +1,4 @@
-"""JobConfig: a whole job, the same for `launch` on this machine and `manifest` for a scheduler."""
+"""A JobConfig tells of a whole job, for `launch` on this machine or a scheduler alike."""
 
 from __future__ import annotations
 
@@ -14,61 +14,62 @@ PLATFORMS = ("tfjob", "kubernetes", "vertex", "ai-platform")
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
              "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
-_THE_JOB = "The job, for `launch` and `manifest`, before `--`"
-_LAUNCH = "Launch"
-_MANIFEST = "Manifest"
+# The groups of flags in --help.
+THE_JOB = "The job, for `launch` and `manifest`, before `--`"
+LAUNCH = "Launch"
+MANIFEST = "Manifest"
 
 
 @dataclasses.dataclass(frozen=True)
 class JobConfig:
-    """How many tasks a job has, and how they are run.
+    """The settings that say how many tasks a job has, and how they are run.
 
     Raises:
       ConfigError: if a value is out of its range, naming every such value.
     """
 
-    chief: int = setting(_THE_JOB, 1, "Chiefs: 1, or 0 to let worker:0 be it.", minimum=0)
-    worker: int = setting(_THE_JOB, 0, "Workers.", minimum=0)
-    ps: int = setting(_THE_JOB, 0, "Parameter servers.", minimum=0)
-    evaluator: int = setting(_THE_JOB, 0, "Evaluators: 1, or 0 to let the chief evaluate.",
+    chief: int = setting(THE_JOB, 1, "Chiefs: 1, or 0 to let worker:0 be it.", minimum=0)
+    worker: int = setting(THE_JOB, 0, "Number of workers.", minimum=0)
+    ps: int = setting(THE_JOB, 0, "Number of parameter servers.", minimum=0)
+    evaluator: int = setting(THE_JOB, 0, "Evaluators: 1, or 0 to let the chief evaluate.",
                              minimum=0)
     max_restarts: int = setting(
-        _THE_JOB, 3, "Restarts of a task that was killed, or ended with 142 or 143.", minimum=0)
+        THE_JOB, 3, "Restarts of a task that was killed, or ended with 142 or 143.", minimum=0)
 
     chief_name: str = setting(
-        _THE_JOB, "chief", "What TF_CONFIG calls the chief; a master evaluates at every checkpoint"
-        " itself. Of `manifest`, for AI Platform.", choices=("chief", "master"))
+        THE_JOB, "chief", "What TF_CONFIG calls the chief; a master evaluates at every checkpoint"
+        " itself. `manifest` takes it for AI Platform alone.", choices=("chief", "master"))
 
     log_dir: str = setting(
-        _LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
+        LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
     share_import: bool = setting(
-        _LAUNCH, True, "Let one process import TensorFlow and fork into the tasks, on Linux and"
+        LAUNCH, True, "Let one process import TensorFlow and fork into the tasks, on Linux and"
         " without GPUs; --noshare_import starts each anew.")
     host: str = setting(
-        _LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
+        LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
 
-    platform: str = setting(_MANIFEST, "kubernetes", "For whom.", choices=PLATFORMS)
+    platform: str = setting(MANIFEST, "kubernetes", "Scheduler to write for.", choices=PLATFORMS)
     name: str = setting(
-        _MANIFEST, "estimator-trainer",
+        MANIFEST, "estimator-trainer",
         "The job's name: lower-case letters, digits and `-`.")
     image: str = setting(
-        _MANIFEST, "", "Container image to build from the Dockerfile that `manifest` writes;"
+        MANIFEST, "", "Container image to build from the Dockerfile that `manifest` writes;"
         " Vertex AI needs none.")
     output_dir: str = setting(
-        _MANIFEST, "manifest", "Directory to write the job, the Dockerfile and the source to.")
-    namespace: str = setting(_MANIFEST, "default", "Kubernetes: the namespace.")
+        MANIFEST, "manifest", "Directory to write the job, the Dockerfile and the source to.")
+    namespace: str = setting(MANIFEST, "default", "Kubernetes: the namespace.")
     volume: str = setting(
-        _MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every task mounts"
+        MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every task mounts"
         " at PATH, for a --model_dir below it.")
-    cpus: int = setting(_MANIFEST, 2, "Kubernetes: CPUs of a task.", minimum=1)
-    memory_gib: int = setting(_MANIFEST, 8, "Kubernetes: memory of a task, in GiB.", minimum=1)
-    gpus: int = setting(_MANIFEST, 0, "GPUs of a chief and of a worker.", minimum=0)
+    cpus: int = setting(MANIFEST, 2, "Kubernetes: CPUs of a task.", minimum=1)
+    memory_gib: int = setting(MANIFEST, 8, "Kubernetes: memory of a task, in GiB.", minimum=1)
+    gpus: int = setting(MANIFEST, 0, "GPUs of a chief and of a worker.", minimum=0)
     gpu_type: str = setting(
-        _MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: which GPU.", choices=GPU_TYPES)
+        MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: which GPU.", choices=GPU_TYPES)
     machine_type: str = setting(
-        _MANIFEST, "", "Vertex AI and AI Platform: the machines. Default: n1-standard-4, or those"
+        MANIFEST, "", "Vertex AI and AI Platform: the machines. Default: n1-standard-4, or those"
         " of a scale tier of AI Platform where one has the job's shape.")
-    region: str = setting(_MANIFEST, "us-central1", "Vertex AI and AI Platform: where.")
+    region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: where.")
 
     def __post_init__(self) -> None:
         problems = out_of_range(self)

@@ -1,4 +1,4 @@
-"""Settings: dataclass fields that are flags too, with help, choices and a least value.
+"""A setting is a dataclass field that is a flag too, with help, choices and a least value.
 
 Standard library only, so a mistake is reported before TensorFlow is imported.
 """
@@ -20,9 +20,9 @@ def setting(group: str,
 
     Args:
       group: The heading in --help.
-      default: The default; tells the type.
+      default: The default value, whose type is that of the flag.
       help_text: One sentence.
-      choices: The values allowed; none for any.
+      choices: The values allowed; empty for any value.
       minimum: The least number allowed, or None.
     """
     metadata = {"group": group, "help": help_text, "choices": choices, "minimum": minimum}

@@ -1,4 +1,4 @@
-"""TrainerConfig: every setting of a run, made once, checked on creation, then frozen.
+"""A TrainerConfig holds every setting of a run; it is made and checked once, and frozen.
 
 A setting is one field: its name is the flag's name, its default and help are the flag's.
 Standard library only, so a mistake is reported before TensorFlow is imported.
@@ -16,7 +16,7 @@ from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 
 # Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
-# into this many steps there; so do we, in the open.
+# into this many steps there; this program does so in the open.
 _COLLECTIVE_CHECKPOINT_STEPS = 1000
 
 
@@ -63,10 +63,10 @@ class TrainerConfig:
         "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
     all_reduce_pack_mb: int = setting(
-        "Training", 0, "Of `multi_worker_mirrored`: megabytes of gradients that travel together,"
-        " while others are still computed; 0 = all of them.", minimum=0)
+        "Training", 0, "Megabytes of gradients that `multi_worker_mirrored` sends together, while"
+        " others are still computed; 0 = all of them.", minimum=0)
     all_reduce_dtype: str = setting(
-        "Training", "float32", "Of `multi_worker_mirrored`: type of the gradients on their way.",
+        "Training", "float32", "Type of the gradients that `multi_worker_mirrored` sends.",
         choices=("float32", "bfloat16", "float16"))
     steps_per_loop: int = setting(
         "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s, or"

@@ -10,12 +10,12 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import logs
+from estimator_trainer import task_events
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import graph_state
 from estimator_trainer.steps.pace import Pace
 
-_BAR_WIDTH = 24
 _BAR_SECS = 0.2
 # With the input ready in time, a batch takes some microseconds to come.
 _MUCH_WAITING = 0.1
@@ -58,6 +58,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self.step = int(session.run(self._global_step))
         goal = f"to {self._max_steps}" if self._max_steps else "to the end of the input"
         logging.info("training from step %d %s", self.step, goal)
+        task_events.tell("trains", step=self.step)
         self._own_steps = 0
         self._paused_at: float | None = None
         self._idle_secs = 0.0
@@ -111,6 +112,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         steps_per_sec = (self.step - self._line_step) / secs
         examples = results["examples"] * self._num_synchronous
         examples_per_sec = steps_per_sec * examples
+        task_events.tell("progress", step=self.step, loss=float(results["loss"]),
+                         examples_per_sec=float(examples_per_sec))
         goal = f"/{self._max_steps}" if self._max_steps else ""
         epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
                  if self._train_examples else "")
@@ -125,10 +128,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         return f"  ETA {secs // 3600}:{secs // 60 % 60:02}:{secs % 60:02}"
 
     def _bar(self, line: str) -> str:
-        if not self._max_steps:
-            return line
-        done = min(_BAR_WIDTH * self.step // self._max_steps, _BAR_WIDTH)
-        return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}] {line}"
+        return f"{logs.bar(self.step, self._max_steps)} {line}" if self._max_steps else line
 
 
 def for_training(config: TrainerConfig, task: TaskConfig,

@@ -1,4 +1,4 @@
-"""One and the same job, really run in the words of many platforms."""
+"""One and the same job really runs in the words of many platforms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a peer answers, and requests to stop."""
+"""A peer is up, silent or down; the first request to stop counts."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.tf_configs import C
 from tests.support.tf_configs import config
 from tests.support.tf_configs import D
 
-# A mistake, and what its message says (besides a corrected example).
+# Each case is a mistake, and what its message says (besides a corrected example).
 REJECTED = {
     "single quotes": (config({"worker": [A, B]}).replace('"', "'"),
                       "expected JSON, where texts take double quotes, not single ones"),

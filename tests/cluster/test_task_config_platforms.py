@@ -22,7 +22,7 @@ from tests.support.tf_configs import config
 from tests.support.tf_configs import D
 from tests.support.tf_configs import E
 
-# Vertex AI's worker pools.
+# These are Vertex AI's worker pools.
 POOLS = {"workerpool0": [A], "workerpool1": [B, C], "workerpool2": [D], "workerpool3": [E]}
 
 
@@ -83,7 +83,7 @@ def test_all_tasks_of_a_job_agree_on_it(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_check_shows_the_same_normal_form_in_every_task(
         dialect: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    # The hosts are nowhere, and this machine's ports are not theirs.
+    # The hosts do not exist, and this machine's ports are not theirs.
     monkeypatch.setattr(machine_check, "_fault_of_name", lambda host: "")
     monkeypatch.setattr(ports, "problems", lambda task: [])
     shown = []
@@ -143,7 +143,7 @@ def test_worker_pools_by_number_are_ignored_beside_tf_config_and_refused_alone()
         task_config.parse(None, pools)
 
 
-# What TensorFlow makes of the normal form.
+# TensorFlow makes this of the normal form.
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_run_config_takes_the_normal_form_of_every_task(
         dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,3 +99,15 @@ def test_an_evaluator_that_was_told_of_no_trainer_checks_evaluation_only(
     task = task_config.parse('{"cluster": {}, "task": {"type": "evaluator", "index": 0}}')
     assert topology.problems(task, train_distribute, "mirrored") == ()
     assert len(topology.problems(task, train_distribute, "multi_worker_mirrored")) == 1
+
+
+@pytest.mark.parametrize("counts", [
+    {"chief": 1}, {"chief": 0, "worker": 1}, {"chief": 1, "evaluator": 1},
+    {"chief": 1, "worker": 2, "ps": 1, "evaluator": 1}, {"worker": 3, "ps": 2, "evaluator": 0},
+    {"chief": 0, "worker": 2, "ps": 0, "evaluator": 1}])
+def test_a_job_told_by_its_counts_is_the_job_that_tf_config_tells(counts: dict[str, int]) -> None:
+    cluster = {role: [f"{role}-{i}:2222" for i in range(count)]
+               for role, count in counts.items() if count}
+    assert task_config.of_counts(counts) == [
+        task_config.parse(json.dumps({"cluster": cluster, "task": {"type": role, "index": i}}))
+        for role, hosts in cluster.items() for i in range(len(hosts))]

@@ -11,10 +11,10 @@ from tests.support import jobs
 
 ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it.
-PACKAGES = ["cli", "roles", "evaluation", "estimator", "steps", "coordination", "jobs", "plan",
-            "settings", "cluster", "tensorflow_import", "compat"]
+PACKAGES = ["cli", "commands", "roles", "evaluation", "estimator", "steps", "coordination", "jobs",
+            "plan", "settings", "cluster", "tensorflow_import", "compat"]
 # They answer before TensorFlow is imported.
-LIGHT = {"cli", "jobs", "plan", "settings", "cluster", "tensorflow_import", "ground"}
+LIGHT = {"cli", "commands", "jobs", "plan", "settings", "cluster", "tensorflow_import", "ground"}
 MODULES = sorted(ROOT.rglob("*.py"))
 PLUGINS = sorted(path for name in ("model_fns", "input_fns", "examples")
                  for path in (jobs.REPO / name).rglob("*.py"))

@@ -17,7 +17,7 @@ from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
 
-# Tells what a process is, as a plug-in that cannot be used: the program then ends with 2.
+# It tells what a process is, and cannot be used as a plug-in: the program then ends with 2.
 _TELLING = """
 import json, os, sys
 import numpy as np
@@ -65,7 +65,7 @@ def test_a_fork_has_a_place_and_random_numbers_of_its_own(server, tmp_path):
 
 def test_a_fork_is_made_before_there_are_threads_of_tensorflows(server, tmp_path):
     _told(server, tmp_path)
-    # Those of OpenBLAS, one a core, know how to be forked.
+    # OpenBLAS has threads, one a core, and knows how to be forked.
     threads = list(pathlib.Path(f"/proc/{server.pid}/task").iterdir())
     assert len(threads) <= (os.cpu_count() or 1)
 

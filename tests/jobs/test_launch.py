@@ -1,29 +1,18 @@
-"""A job of many tasks by one command: what it shows, restarts, ends, and leaves behind."""
+"""A job of many tasks runs by one command, which shows, restarts and ends them, and leaves none."""
 
 from __future__ import annotations
 
 import contextlib
-import io
-import json
 import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer import machine
 from estimator_trainer.jobs import launch
-from estimator_trainer.jobs.launcher import addresses
-from estimator_trainer.jobs.launcher import shares
-from estimator_trainer.jobs.launcher.screen import Screen
-from estimator_trainer.jobs.launcher.task_process import TaskProcess
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
@@ -31,7 +20,7 @@ from tests.support import jobs
 pytestmark = pytest.mark.any_tensorflow
 
 _TIMEOUT_SECS = 120
-# Processes and their forks keep it in what they were started with.
+# Processes and their forks keep this variable in the environment that they were started with.
 _MARK = "LAUNCHED_BY_TEST"
 _SLOW = [f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")]
 
@@ -120,7 +109,7 @@ def test_eight_tasks_run_on_two_cores(tmp_path):
 @pytest.mark.cluster
 def test_a_failing_model_ends_the_job_and_is_named(tmp_path):
     flags = ["--train_steps=1000", "--param=nan_step=30"]
-    # As on a machine with GPUs, each task imports TensorFlow itself.
+    # Each task imports TensorFlow itself, as on a machine with GPUs.
     job = ["--worker=1", "--ps=1", "--noshare_import"]
     with _launched(tmp_path, job, flags) as launcher:
         assert _ends(launcher) == 1, launcher.log
@@ -209,51 +198,6 @@ def test_what_no_task_could_run_is_said_once_before_any_starts(tmp_path):
     assert len(ran.stderr.splitlines()) == 1
 
 
-def test_a_reserved_port_goes_to_the_task_and_to_nobody_who_asks_for_any(tmp_path):
-    with addresses.reserved("127.0.0.1", [("chief", 0), ("ps", 0), ("ps", 1)]) as cluster:
-        assert list(map(len, cluster.values())) == [1, 2]
-        port = int(cluster["chief"][0].rpartition(":")[2])
-        with socket.socket() as greedy, pytest.raises(OSError):
-            greedy.bind(("127.0.0.1", port))
-        with socket.socket() as server:
-            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            server.bind(("", port))
-            server.listen()
-            tf_config = json.dumps({"cluster": cluster, "task": {"type": "chief", "index": 0}})
-            ran = jobs.program(f"--model_dir={tmp_path}/m", TF_CONFIG=tf_config)
-    assert ran.returncode == 2 and f"port {port} is taken" in ran.stderr
-
-
-def test_a_host_that_is_not_this_machine_is_refused():
-    with pytest.raises(errors.ConfigError, match="not an address of this machine"):
-        with addresses.reserved("192.0.2.1", [("chief", 0)]):
-            pass
-
-
-@pytest.mark.parametrize("roles, gpus, cores, expected", [
-    (["chief"], [], 8, [(8, "-1")]),
-    (["chief", "worker", "ps"], ["0", "1"], 2, [(1, "0"), (1, "1"), (1, "-1")]),
-    (["chief", "worker", "evaluator"], ["0", "1", "2"], 6, [(2, "0"), (2, "1"), (2, "2")]),
-    (["chief", "worker", "evaluator"], ["4", "5"], 6, [(2, "4"), (2, "5"), (2, "-1")]),
-    (["chief", "worker"], ["0", "1", "2", "3"], 8, [(4, "0,1"), (4, "2,3")]),
-    (["chief", "worker", "worker"], ["7"], 1, [(1, "7"), (1, "7"), (1, "7")]),
-])
-def test_a_machine_is_divided_among_the_tasks(roles, gpus, cores, expected):
-    tasks = [(role, roles[:i].count(role)) for i, role in enumerate(roles)]
-    divided = shares.divide(tasks, gpus, cores)
-    assert [(share.threads, share.gpus) for share in divided] == expected
-
-
-def test_a_task_gets_its_own_place_and_the_users_choice_of_threads(monkeypatch):
-    monkeypatch.setenv("CLUSTER_SPEC", "{}")
-    monkeypatch.setenv("TF_CONFIG", "{}")
-    monkeypatch.setenv("TF_NUM_INTRAOP_THREADS", "7")
-    variables = environment.of_task('{"task": 1}', 2, "0")
-    assert variables["TF_CONFIG"] == '{"task": 1}' and variables["CUDA_VISIBLE_DEVICES"] == "0"
-    assert variables["TF_NUM_INTRAOP_THREADS"] == "7" and "CLUSTER_SPEC" not in variables
-    assert variables["TF_NUM_INTEROP_THREADS"] == "2"
-
-
 @pytest.mark.parametrize("job, task, gpus, expected", [
     ({}, {}, [], sys.platform == "linux"), ({}, {}, ["0"], False),
     ({"share_import": False}, {}, [], False), ({}, {"xla": True}, [], False),
@@ -261,32 +205,3 @@ def test_a_task_gets_its_own_place_and_the_users_choice_of_threads(monkeypatch):
 def test_tasks_share_an_import_where_a_fork_is_as_good_as_a_new_process(
         job, task, gpus, expected):
     assert launch.can_fork(JobConfig(**job), TrainerConfig(**task), gpus) is expected
-
-
-@pytest.mark.parametrize("variable, expected", [
-    ("", []), ("-1", []), ("0", ["0"]), ("2, GPU-ab", ["2", "GPU-ab"]), ("1,-1,2", ["1"])])
-def test_the_users_choice_of_gpus_is_what_is_divided(variable, expected):
-    assert machine.visible_gpus(variable) == expected
-
-
-def test_a_terminal_shows_lines_behind_coloured_names_above_a_table(tmp_path):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    stream = Terminal()
-    line = "12:00:00 chief:0  step 5/10  loss 1  9 steps/s  90 examples/s  ETA 0"
-    child = TaskProcess("chief:0", [sys.executable, "-c"],
-                        [f"print({line!r})"], dict(os.environ), tmp_path / "log",
-                        lambda child, text: screen.line(child.name, text))
-    screen = Screen(["chief:0"], 10, stream)
-    child.start()
-    while child.poll() is None:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    screen.show([child])
-    screen.line("launch", "more")
-    text = stream.getvalue()
-    assert "\x1b[36mchief:0 |\x1b[0m 12:00:00  step 5/10" in text
-    assert re.search(r"chief:0 +\d+ +starting +5 +90 +0\n\[={12} {12}\] step 5/10\n", text)
-    assert text.endswith("\x1b[3F\x1b[Jlaunch  | more\n")

@@ -1,9 +1,10 @@
-"""What `manifest` writes for every platform, and what it refuses."""
+"""`manifest` writes what each platform needs, and refuses what could not run."""
 
 from __future__ import annotations
 
 import json
 import pathlib
+import re
 import tarfile
 from typing import Any
 
@@ -16,7 +17,7 @@ from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.jobs.platforms import source_package
-from estimator_trainer.jobs.platforms import yaml_text
+from estimator_trainer.jobs.platforms import yaml_file
 from tests.support import platform_schemas
 from tests.support.manifests import counts
 from tests.support.manifests import documents
@@ -83,12 +84,28 @@ def _values_of(key: str, value: Any) -> Any:
         "", " ", "yes", "No", "NULL", "~", "1", "1e3", "0x1", "2001-01-01", "a: b", "- a", "#",
         "a#", "'", '"', "\\", "\n", "\t", "é", "💥", "\u2028", "\ufeff", "\x85", "\x7f", "\x00",
         "=", "<<", "!x", "&a", "*a", "%", "@", "`", "a/b.c-d_e", ".inf", "n", "on", "8Gi",
-        "a\nb", "{", "[")},
+        "a\nb", "{", "[", "Y", "0o17", "08", "1_000", "12:30:45", "0123", "1E3", "1e+3", "0X1")},
     [{"a": 1}, {"b": [{"c": {"d": "e"}}, "f"]}, [{"g": 1, "h": {"i": [1]}}]],
 ], ids=["shapes", "strings", "lists"])
 def test_yaml_reads_back_as_what_was_written(value: Any) -> None:
-    text = yaml_text.documents([value, value], "A comment,\nof two lines.")
+    text = yaml_file.text([value, value], "A comment,\nof two lines.")
     assert list(yaml.safe_load_all(text)) == [value, value]
+    assert text.startswith("# A comment,\n# of two lines.\n") and "\n---\n" in text
+    assert not re.search("[^'\"][&*]id0", text)
+
+
+@pytest.mark.parametrize("text", ["y", "N", "yes", "on", "null", "1e3", "1E+3", "08", "0o17", "0X1",
+                                  "0b1", "1_000", "12:30:45", "2001-01-01", ".5", "-1", "~", ""])
+def test_what_kubernetes_would_take_for_another_type_is_quoted(text: str) -> None:
+    # Go's YAML knows more numbers than PyYAML (gopkg.in/yaml.v2, resolve.go).
+    written = yaml_file.text([{"key": text}], "")
+    assert written in (f'key: "{text}"\n', f"key: '{text}'\n")
+
+
+def test_a_job_file_keeps_the_order_of_keys_and_long_texts_on_a_line() -> None:
+    long = "--param=" + "word " * 100
+    written = yaml_file.text([{"kind": "Job", "args": [long], "image": "a/b:1"}], "C")
+    assert written == f'# C\nkind: Job\nargs:\n- "{long}"\nimage: "a/b:1"\n'
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

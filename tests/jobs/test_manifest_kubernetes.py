@@ -71,7 +71,7 @@ def test_a_kubernetes_job_ends_and_restarts_by_exit_code_and_admits_only_its_own
               for role in found}
     for selector in (service["spec"]["selector"], policy["spec"]["podSelector"]["matchLabels"]):
         assert all(selector.items() <= pod.items() for pod in labels.values())
-    # Every port, because NCCL's are of its own choice.
+    # Every port is open, because NCCL chooses its own.
     assert policy["spec"]["ingress"] == [{"from": [{"podSelector": policy["spec"]["podSelector"]}]}]
     for job in found:
         count = job["spec"]["completions"]

@@ -50,7 +50,7 @@ def setup_arguments(archive: bytes) -> dict[str, Any]:
 
 
 def test_the_package_wants_what_this_one_wants(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A setup.py read, not run: what it passes to setuptools.setup.
+    # The setup.py is read, not run: only what it passes to setuptools.setup counts.
     seen: dict[str, Any] = {}
     import setuptools
     monkeypatch.setattr(setuptools, "setup", lambda **arguments: seen.update(arguments))
@@ -121,7 +121,7 @@ def test_pip_installs_the_package_and_the_users_plug_ins_with_it(
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(away)], check=True)
     python = away / "bin" / "python"
     (site,) = away.glob("lib/python*/site-packages")
-    # For setuptools and absl, which the packages that are not installed here would bring.
+    # It finds setuptools and absl, which the packages that are not installed would bring.
     import absl
     (site / "parent.pth").write_text(str(pathlib.Path(absl.__file__).parent.parent))
     clean = {k: v for k, v in jobs.environment().items() if k != "PYTHONPATH"}

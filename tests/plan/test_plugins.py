@@ -1,4 +1,4 @@
-"""Plug-ins: every way to name one, and what each mistake is answered with."""
+"""A plug-in is found by every way to name it, and each mistake is answered with a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TrainerConfig and params: what a user may set, and what each mistake is answered with."""
+"""A TrainerConfig and params take what a user may set, and answer each mistake with a remedy."""
 
 from __future__ import annotations
 

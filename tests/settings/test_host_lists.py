@@ -1,4 +1,4 @@
-"""A cluster told as lists of hosts, one task a command, without a TF_CONFIG of the user's."""
+"""Lists of hosts tell a cluster, one task a command, without a TF_CONFIG of the user's."""
 
 from __future__ import annotations
 

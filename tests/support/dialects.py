@@ -1,4 +1,4 @@
-"""How each platform writes TF_CONFIG, for every task of one job, in its own words and key order."""
+"""Writes TF_CONFIG as each platform does, for every task of one job, in its words and order."""
 
 from __future__ import annotations
 

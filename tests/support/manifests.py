@@ -1,4 +1,4 @@
-"""`manifest`, run for the tests in a folder of their own, and what it wrote."""
+"""Runs `manifest` for the tests in a folder of their own, and reads what it wrote."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from estimator_trainer.settings import job_config
 from tests.support import platform_schemas
 
 PLATFORMS = job_config.PLATFORMS
-# What a shell, YAML or Kubernetes could take for something else.
+# A shell, YAML or Kubernetes could take these for something else.
 ODD = ["--warm_start_vars=a $(HOME) $$(INDEX) $$$(X) $ ${Y} 'one' \"two\" \\ back: # yes",
        "--params_file=", "--early_stopping_metric=größe 💥\u2028\x7f\ttab\nline", "--seed=0"]
-# Roles, and the strategy that trains them.
+# Each shape is a count of tasks by role, and the strategy that trains them.
 SHAPES = [({"chief": c, "worker": w, "ps": p, "evaluator": e}, d)
           for c, (w, p, d), e in itertools.product(
               (0, 1), ((2, 1, "none"), (4, 3, "parameter_server"),

@@ -1,4 +1,4 @@
-"""The platforms' own schemas, as their Python packages ship them, and a checker for each kind."""
+"""Checks what `manifest` writes by the platforms' own schemas, which their packages ship."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TF_CONFIG texts, and clusters as they are read, for the tests."""
+"""Writes TF_CONFIG texts for the tests, with the clusters that are to be read from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def config(cluster: Any, role: Any = "worker", index: Any = 0, **extra: Any) -> 
     return json.dumps({"cluster": cluster, "task": {"type": role, "index": index}, **extra})
 
 
-# What one task is told, and what the user gets.
+# Each case is what one task is told, and what the user gets.
 # text, role, index, name, cluster, (num_input_pipelines, input_pipeline_id)
 CHIEF_WORKER = {"chief": (A,), "worker": (B,)}
 ALL_ROLES = {"chief": (A,), "worker": (B, C), "ps": (D,)}

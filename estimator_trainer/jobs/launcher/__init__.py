@@ -1,1 +1,1 @@
-"""Launcher: the tasks of a job as processes of this machine."""
+"""The launcher runs the tasks of a job as processes of this machine."""

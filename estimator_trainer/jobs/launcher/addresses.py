@@ -1,4 +1,4 @@
-"""Addresses for a job on this machine, whose ports nobody else can take before its tasks do."""
+"""The addresses of a job on this machine: nobody takes their ports before its tasks do."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from estimator_trainer import errors
 
 @contextlib.contextmanager
 def reserved(host: str, tasks: Sequence[tuple[str, int]]) -> Iterator[dict[str, list[str]]]:
-    """Within it, the ports are this process's and its children's.
+    """Reserves a port for each task within the context, for this process and its children.
 
     A port that was free a moment ago may be another's by the time that a server binds to it. Here
-    each stays bound, without listening, all the while: the kernel gives it to nobody who asks for
-    any port, and lets one listen there who asks for it by number with SO_REUSEADDR, as gRPC does.
+    each port stays bound all the while, without listening: the kernel gives it to nobody who asks
+    for any port, and lets a process listen there that asks for it by number with SO_REUSEADDR, as
+    gRPC does.
 
     Args:
-      host: Under which the tasks find each other.
-      tasks: (role, index) of each.
+      host: Host name or address that the tasks find each other at.
+      tasks: (role, index) of each task.
 
     Yields:
       The `cluster` of TF_CONFIG: the addresses by role.
 
     Raises:
-      ConfigError: if the host is not of this machine.
+      ConfigError: if the host is not an address of this machine.
     """
     cluster: dict[str, list[str]] = {}
     with contextlib.ExitStack() as stack:
@@ -41,7 +42,7 @@ def reserved(host: str, tasks: Sequence[tuple[str, int]]) -> Iterator[dict[str, 
 
 
 def _family(host: str) -> socket.AddressFamily:
-    """Returns the host's address family, once it is sure that tasks can be reached at it."""
+    """Returns the host's address family, once it is sure that tasks can be reached there."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:

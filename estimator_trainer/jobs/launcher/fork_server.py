@@ -1,6 +1,6 @@
 """The fork server: a process that imports TensorFlow once, and forks into a task at each request.
 
-The import takes over 2 s of CPU in every process that does it, and its memory. The server forks
+The import takes over 2 s of CPU, and memory, in every process that does it. The server forks
 before TensorFlow's first op, when no threads exist but those of OpenBLAS, which knows how to be
 forked. It never runs an op itself, so no lock of TensorFlow's can be held in a fork.
 
@@ -31,14 +31,14 @@ from estimator_trainer import tensorflow_import
 from estimator_trainer.jobs.launcher import prctl
 
 _PROGRAM = "estimator_trainer"
-# What a task of any role goes through; imported by name, for they are above this module.
+# A task of any role needs them; they are imported by name, for they are above this package.
 _PRELOADED = ("estimator_trainer.cli", "estimator_trainer.roles.run",
               "estimator_trainer.roles.offline")
 _POLL_SECS = 0.05
 
 
 class Request(NamedTuple):
-    """What is asked of a fork server.
+    """A task that a fork server is asked to start.
 
     Attributes:
       name: Short name of the process, for lists of processes; Linux shows 15 bytes.
@@ -65,7 +65,7 @@ class ForkServer:
         """Starts the server; it can be asked at once, and answers when it has imported TensorFlow.
 
         Args:
-          variables: Its environment; each of its forks gets its own.
+          variables: Environment of the server; each of its forks gets its own.
           shown: Words that lists of processes show with those of the server and of its forks.
           preloaded: Modules to import beside those of this project.
 
@@ -83,19 +83,22 @@ class ForkServer:
         self.pid = self._process.pid
         self._connection = connection_lib.Connection(ours.detach())
 
-    def start(self, request: Request, stdout: int, stderr: int) -> ForkedProcess:
+    def start(self, request: Request, stdout: int, stderr: int,
+              events: int | None = None) -> ForkedProcess:
         """Starts a task, in a session of its own.
 
         Args:
-          request: What it is.
-          stdout: The file descriptor that it writes to; this process keeps its own.
-          stderr: Another, or the same.
+          request: The task.
+          stdout: The file descriptor that the task writes to; this process keeps its own.
+          stderr: Another file descriptor, or the same.
+          events: The pipe that the task tells its events to, or None; see task_events.py.
 
         Raises:
           OSError, EOFError: if the server is gone.
         """
-        self._connection.send(request)
-        for descriptor in (stdout, stderr):
+        descriptors = [stdout, stderr, *([] if events is None else [events])]
+        self._connection.send((request, len(descriptors)))
+        for descriptor in descriptors:
             reduction.send_handle(self._connection, descriptor, self.pid)
         if not self._connection.poll(deadlines.FORK_IMPORT_SECS):
             self.close()
@@ -111,11 +114,11 @@ class ForkServer:
 
 
 class ForkedProcess:
-    """A process that a fork server started, with what subprocess.Popen offers of its own.
+    """A process that a fork server started, with some methods of subprocess.Popen.
 
     Attributes:
       pid: The process id.
-      returncode: As subprocess.Popen's: negative for a signal, None until the end was seen.
+      returncode: The exit code; negative for a signal, None until the end was seen.
     """
 
     def __init__(self, pid: int):
@@ -152,7 +155,7 @@ class ForkedProcess:
 def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> None:
     """Answers requests until there is nobody left who could make one."""
     asking = os.getppid()
-    # What cannot be imported, each task says of itself.
+    # Each task reports by itself what cannot be imported.
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tensorflow_import.load(is_verbose=False)
@@ -160,10 +163,10 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
             importlib.import_module(module)
     while True:
         try:
-            request = connection.recv()
+            request, num_descriptors = connection.recv()
         except EOFError:
             return
-        outputs = [reduction.recv_handle(connection) for _ in range(2)]
+        descriptors = [reduction.recv_handle(connection) for _ in range(num_descriptors)]
         if os.fork() == 0:
             between = os.getpid()
             if os.fork():
@@ -172,21 +175,23 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
                 time.sleep(0.001)
             connection.send(os.getpid())
             connection.close()
-            _become(request, outputs, asking)
+            _become(request, descriptors, asking)
         os.wait()
-        for output in outputs:
-            os.close(output)
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
-def _become(request: Request, outputs: Sequence[int], asking: int) -> NoReturn:
+def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoReturn:
     """Makes this process, a fork of the server, the program that was asked for."""
     os.setsid()
     prctl.die_with_parent(asking)
     prctl.set_name(request.name)
-    for number, output in zip((1, 2), outputs):
+    for number, output in zip((1, 2), descriptors):
         os.dup2(output, number)
         os.close(output)
     environment.replace(request.environment)
+    for events in descriptors[2:]:
+        environment.replace(environment.with_events_pipe(request.environment, events))
     if "numpy.random" in sys.modules:
         # Its generator was seeded by the import: all forks would draw the same numbers.
         sys.modules["numpy.random"].seed()

@@ -1,4 +1,4 @@
-"""What Linux's prctl(2) does for processes that start others; on other systems nothing."""
+"""Calls Linux's prctl(2) for processes that start others; does nothing on other systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
-# Loaded here: after a fork, a lock that it takes may be held by a thread that is not there.
+# It is loaded here, for in a fork, a thread that is not there may hold the lock that this takes.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 

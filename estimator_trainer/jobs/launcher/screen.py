@@ -1,4 +1,4 @@
-"""The screen of `launch`: the tasks' lines, each behind its name, and a table of the tasks."""
+"""The screen of `launch` shows the tasks' lines, each behind a name, and a table of the tasks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import threading
 import time
 from typing import Sequence, TextIO
 
+from estimator_trainer import logs
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
 
 _COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
 _HEADINGS = ("task", "pid", "state", "step", "examples/s", "restarts")
 _DRAW_SECS = 0.2
 _PRINT_SECS = 60.0
-_BAR_WIDTH = 24
 
 
 class Screen:
@@ -25,9 +25,9 @@ class Screen:
         """Makes a screen.
 
         Args:
-          names: The tasks'.
-          max_steps: Where training ends, for the progress bar; or None.
-          stream: To write to.
+          names: Names of the tasks.
+          max_steps: Global step at which training ends, for the progress bar; or None.
+          stream: The stream to write to.
           is_coloured: Whether colours are wanted, where the stream is a terminal.
         """
         self._stream = stream
@@ -77,12 +77,11 @@ class Screen:
         step = max(child.step for child in children)
         if not self._max_steps:
             return f"step {step}"
-        done = min(_BAR_WIDTH * step // self._max_steps, _BAR_WIDTH)
-        return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}] step {step}/{self._max_steps}"
+        return f"{logs.bar(step, self._max_steps)} step {step}/{self._max_steps}"
 
 
 def table(children: Sequence[TaskProcess]) -> list[str]:
-    """Returns the table of the tasks, a text a row."""
+    """Returns the table of the tasks, one text for each row."""
     rows = [_HEADINGS, *((child.name, str(child.pid), child.state, str(child.step),
                           child.examples_per_sec or "-", str(child.restarts))
                          for child in children)]

@@ -1,4 +1,4 @@
-"""Shares: which cores and GPUs of this machine each task of a job gets."""
+"""Divides the cores and GPUs of this machine among the tasks of a job."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from estimator_trainer import machine
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """What one task gets.
+    """The share of one task.
 
     Attributes:
-      threads: Threads for the inside of an op, so that all tasks together have about one a core.
-      gpus: CUDA_VISIBLE_DEVICES; "-1" is none.
+      threads: Number of threads that share an op; all tasks together have about one a core.
+      gpus: CUDA_VISIBLE_DEVICES of the task; "-1" is none.
     """
 
     threads: int
@@ -29,9 +29,9 @@ def divide(tasks: Sequence[tuple[str, int]], gpus: Sequence[str],
     the little that it does, unless there are GPUs to spare.
 
     Args:
-      tasks: (role, index) of each.
-      gpus: The GPUs' ids.
-      num_cores: Cores that this process may use.
+      tasks: (role, index) of each task.
+      gpus: Ids of the GPUs.
+      num_cores: Number of cores that this process may use.
 
     Returns:
       The share of each task, in the same order.
@@ -45,7 +45,7 @@ def divide(tasks: Sequence[tuple[str, int]], gpus: Sequence[str],
 
 
 def _gpus_of(position: int, num_users: int, gpus: Sequence[str]) -> Sequence[str]:
-    """Returns a run of GPUs of its own for each user; where there are too few, one in turn."""
+    """Returns the GPUs of one user: a run of its own, or one in turn where there are too few."""
     if len(gpus) < num_users:
         return [gpus[position % len(gpus)]]
     return gpus[position * len(gpus) // num_users:(position + 1) * len(gpus) // num_users]

@@ -1,4 +1,4 @@
-"""The supervisor: keeps the tasks of a job on this machine running until the job has ended."""
+"""The supervisor keeps the tasks of a job on this machine running until the job has ended."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Supervisor:
         """Makes a supervisor.
 
         Args:
-          children: Not yet started; the first is the chief.
-          max_restarts: Of each of them.
-          screen: Shows what happens.
+          children: The tasks, not yet started; the first is the chief.
+          max_restarts: Number of restarts that each task has.
+          screen: The screen that shows what happens.
         """
         self.first_failure = ""
         self._children = list(children)

@@ -1,29 +1,28 @@
-"""A child: the process of one task of a job on this machine, what it prints and how it ends."""
+"""The process of one task of a job on this machine, with what it prints and how it ends."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import functools
-import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import threading
-from typing import Callable
+import time
+from typing import Any, Callable
 
 from estimator_trainer import deadlines
+from estimator_trainer import environment as environment_lib
+from estimator_trainer import task_events
 from estimator_trainer.jobs.launcher import fork_server
 from estimator_trainer.jobs.launcher import prctl
 from estimator_trainer.jobs.launcher.fork_server import ForkedProcess
 from estimator_trainer.jobs.launcher.fork_server import ForkServer
 
-_STEP = re.compile(r"  step (\d+)\S*  loss .*?([\d,.]+) examples/s")
-_STARTED = re.compile(r"  training from step (\d+)|  serves variables at|  evaluat")
-_LAST = re.compile(r"role=\S+ status=(\w+) step=(\d+) reason=(.*)")
-_MESSAGE = re.compile(r"estimator-trainer: (.*)")
+# The reasons of an end that another event explains.
+_EXPLAINED = ("error", "configuration")
 
 
 @dataclasses.dataclass
@@ -31,17 +30,17 @@ class TaskProcess:
     """One task; its process may be started again.
 
     Attributes:
-      name: Such as "worker:1".
+      name: Name of the task, such as "worker:1".
       program: The words that start the program.
-      args: What follows them.
-      environment: Its environment.
-      log_path: Gets all that it prints, of every start.
-      on_line: Is called, in another thread, with this child and each line.
-      fork_server: Starts it as a fork, if there is one.
-      restarts: How often it was started again.
-      state: For people: not started, starting, running, done, or how it ended.
-      step: The last global step that it told of.
-      examples_per_sec: Its speed, as it told it; "" if it did not.
+      args: The words that follow them.
+      environment: Environment of the process.
+      log_path: The file that gets all that every start prints.
+      on_line: Function that is called, in another thread, with this object and each line.
+      fork_server: The server that starts the process as a fork, or None.
+      restarts: Number of times that the process was started again.
+      state: Text for people: not started, starting, running, done, or how the process ended.
+      step: The last global step that the process told.
+      examples_per_sec: The last speed that it told, as text; "" if it told none.
       reason: Why it failed, in its own words; "" if it did not say.
     """
 
@@ -65,46 +64,51 @@ class TaskProcess:
         that started it.
         """
         self.reason = self.examples_per_sec = ""
-        printed, output = os.pipe()
-        self._process = self._forked(output) or self._executed(output)
+        (printed, output), (told, events) = os.pipe(), os.pipe()
+        self._process = self._forked(output, events) or self._executed(output, events)
         os.close(output)
+        os.close(events)
         self.state = "starting"
-        self._reader = threading.Thread(target=self._read, args=[printed],
-                                        name=f"log of {self.name}", daemon=True)
-        self._reader.start()
+        self._readers = [
+            threading.Thread(target=self._read, args=[printed], name=f"log of {self.name}",
+                             daemon=True),
+            threading.Thread(target=self._listen, args=[told], name=f"events of {self.name}",
+                             daemon=True)]
+        for reader in self._readers:
+            reader.start()
 
-    def _forked(self, output: int) -> ForkedProcess | None:
+    def _forked(self, output: int, events: int) -> ForkedProcess | None:
         if self.fork_server is None:
             return None
         request = fork_server.Request(self.name, tuple(self.args), self.environment, os.getcwd())
         try:
-            return self.fork_server.start(request, output, output)
+            return self.fork_server.start(request, output, output, events)
         except (OSError, EOFError):
             self.fork_server = None  # It was killed, perhaps for its memory.
             return None
 
-    def _executed(self, output: int) -> subprocess.Popen[bytes]:
+    def _executed(self, output: int, events: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [*self.program, *self.args], env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=output, stderr=output, start_new_session=True,
+            [*self.program, *self.args], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            env=environment_lib.with_events_pipe(self.environment, events), pass_fds=[events],
+            start_new_session=True,
             preexec_fn=functools.partial(prctl.die_with_parent, os.getpid()))
 
     @property
     def pid(self) -> int:
-        """Of the process started last."""
+        """The process id of the process started last."""
         return self._process.pid
 
     def poll(self) -> int | None:
         """Returns the exit code, negative for a signal, or None while the process runs.
 
-        With it ends all that it started, and all that it printed has been read.
+        What the process started ends with it, and then all that it printed has been read.
         """
         if self._process.returncode is None and self._has_ended():
-            # Before it is reaped: after that, its id may be that of somebody else's group.
+            # This comes before it is reaped: after that, its id may be another group's.
             self.signal(signal.SIGKILL)
             self._process.wait()
-            # What the process started, and left its group, may hold the pipe for ever.
-            self._reader.join(deadlines.LAST_LINES_SECS)
+            self._finish_reading()
         return self._process.returncode
 
     def signal(self, number: int) -> None:
@@ -115,11 +119,11 @@ class TaskProcess:
                 os.killpg(self._process.pid, number)
 
     def kill(self) -> None:
-        """Ends the process and all it started, and reaps it; one that never began is none."""
+        """Ends the process and all it started, and reaps it, if it was ever started."""
         if self.state != "not started":
             self.signal(signal.SIGKILL)
             self._process.wait()
-            self._reader.join(deadlines.LAST_LINES_SECS)
+            self._finish_reading()
 
     def _has_ended(self) -> bool:
         return os.waitid(os.P_PID, self._process.pid,
@@ -130,23 +134,30 @@ class TaskProcess:
             for raw in stream:
                 log.write(raw)
                 log.flush()
-                line = raw.decode(errors="replace").rstrip("\n")
-                self._learn(line)
-                self.on_line(self, line)
+                self.on_line(self, raw.decode(errors="replace").rstrip("\n"))
 
-    def _learn(self, line: str) -> None:
-        progress, last = _STEP.search(line), _LAST.fullmatch(line)
-        if progress:
-            self.step, self.examples_per_sec = int(progress[1]), progress[2]
-        if last:
-            self.step = int(last[2])
-            if last[1] != "done" and (last[3] not in ("error", "configuration")):
-                self.reason = _unquoted(last[3])
-        elif message := _MESSAGE.match(line):
-            self.reason = message[1]
-        elif self.state == "starting" and (started := _STARTED.search(line)):
+    def _listen(self, told: int) -> None:
+        with open(told, "rb") as stream:
+            for raw in stream:
+                self._learn(task_events.parse(raw))
+
+    def _finish_reading(self) -> None:
+        # What a task started, and what left its group, may hold the pipes for ever.
+        deadline = time.monotonic() + deadlines.LAST_LINES_SECS
+        for reader in self._readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
+
+    def _learn(self, event: dict[str, Any]) -> None:
+        kind = event.get("kind")
+        self.step = event.get("step", self.step)
+        if kind in ("trains", "serves", "evaluates") and self.state == "starting":
             self.state = "running"
-            self.step = int(started[1] or self.step)
+        elif kind == "progress":
+            self.examples_per_sec = f"{event['examples_per_sec']:,.0f}"
+        elif kind == "error":
+            self.reason = event["message"].partition("\n")[0]
+        elif kind == "end" and event["status"] != "done" and event["reason"] not in _EXPLAINED:
+            self.reason = event["reason"]
 
 
 def describe(code: int) -> str:
@@ -154,10 +165,3 @@ def describe(code: int) -> str:
     if code >= 0:
         return f"exit {code}"
     return f"killed by {signal.Signals(-code).name}"
-
-
-def _unquoted(reason: str) -> str:
-    try:
-        return str(json.loads(reason))
-    except ValueError:
-        return reason

@@ -1,1 +1,1 @@
-"""Platforms: a job in the words of each scheduler."""
+"""Each module of the platforms writes a job in the words of one scheduler."""

@@ -1,4 +1,4 @@
-"""The Dockerfile of a job's image: the source package, on a Python and TensorFlow as here."""
+"""The Dockerfile of a job's image installs the source package on a Python like this one."""
 
 from __future__ import annotations
 

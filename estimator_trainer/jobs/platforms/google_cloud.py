@@ -1,4 +1,4 @@
-"""Google Cloud: Vertex AI's CustomJob, and the trainingInput of AI Platform before it.
+"""A job on Google Cloud is Vertex AI's CustomJob, or AI Platform's trainingInput before it.
 
 https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec
 https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#traininginput
@@ -25,13 +25,13 @@ Written by `estimator-trainer manifest`: a Job of AI Platform Training, which ca
 AI. Google has ended the service for most projects: `manifest --platform=vertex` is the one to
 use where that is so."""
 
-# The prebuilt container with the TensorFlow that a package without an image is made for:
+# A package without an image is made for the TensorFlow of this prebuilt container:
 # https://cloud.google.com/vertex-ai/docs/training/pre-built-containers
 _EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/tf-{kind}.2-15.py310:latest"
 EXECUTOR_TENSORFLOW = "2.15"
 
 _MACHINE = "n1-standard-4"
-# STANDARD_1 brings its own machines, this many of them.
+# STANDARD_1 brings its own machines, for this many workers and ps.
 _STANDARD_1 = (4, 3)
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 _AI_PLATFORM_GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
@@ -70,7 +70,7 @@ def custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
       job: The job; without an image, Vertex AI installs the package in a container of its own.
       config: The settings of every task.
       flags: The flags of every task.
-      package: File name of the source package.
+      package: Name of the source package's file.
     """
     # "All worker pools except the first one ... can be skipped by providing an empty value",
     # which Google's SDK writes so (python-aiplatform, utils/worker_spec_utils.py).
@@ -112,7 +112,7 @@ def training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
                 content |= {f"{name}Type": machine, f"{name}Count": count}
         if gpu and workers:
             content["workerConfig"] = {"imageUri": job.image} | gpu
-    # Or else a custom container is told of a `master`, which no strategy and no evaluator knows.
+    # Otherwise a custom container is told of a `master`, which no strategy and no evaluator knows.
     content["useChiefInTfConfig"] = job.chief_name == "chief"
     if config.model_dir.startswith("gs://"):
         content["jobDir"] = config.model_dir
@@ -123,7 +123,7 @@ def training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
 def commands(job: JobConfig, config: TrainerConfig, folder: str, package: str) -> list[str]:
     """Returns what to type to run the job."""
     if job.platform == "ai-platform":
-        # Of letters, digits and underscores, and never used before.
+        # A name has letters, digits and underscores, and is used once.
         name = f"{job.name.replace('-', '_')}_$(date +%Y%m%d_%H%M%S)"
         return [f"gcloud ai-platform jobs submit training {name} --region={job.region}"
                 f" --config={folder}/job.yaml"]

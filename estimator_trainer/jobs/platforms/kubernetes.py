@@ -1,4 +1,4 @@
-"""Kubernetes without an operator: an Indexed Job a role, a headless Service, a NetworkPolicy.
+"""A job on plain Kubernetes: an Indexed Job a role, a headless Service and a NetworkPolicy.
 
 Kubernetes itself completes each pod's TF_CONFIG with the pod's index, and gives the pod its name:
 https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode
@@ -27,7 +27,7 @@ _INDEX = "$(INDEX)"
 # A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
 # characters, is NAME-evaluator-INDEX.
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
-# RFC 1123.
+# A label is defined by RFC 1123.
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
@@ -79,16 +79,6 @@ def commands(job: JobConfig, folder: str) -> list[str]:
             f"kubectl delete -n {job.namespace} {names}   # before another run"]
 
 
-def tf_config(job: JobConfig, role: str, index: str = _INDEX) -> str:
-    """Returns TF_CONFIG's text in a pod; its index is for Kubernetes to put in, or given."""
-    # The evaluator is listed for all to know that there is one.
-    cluster = {each: [f"{job.name}-{each}-{i}.{job.name}:{PORT}"
-                      for i in range(getattr(job, each))]
-               for each in ROLES if getattr(job, each)}
-    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
-    return text.replace(json.dumps(_INDEX), index)
-
-
 def metadata(job: JobConfig, name: str) -> dict[str, Any]:
     """Returns an object's metadata."""
     return {"name": name, "namespace": job.namespace, "labels": _labels(job)}
@@ -131,6 +121,16 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
     return spec
 
 
+def _tf_config(job: JobConfig, role: str) -> str:
+    """Returns TF_CONFIG's text in a pod, for Kubernetes to put the index in."""
+    # The evaluator is listed for all to know that there is one.
+    cluster = {each: [f"{job.name}-{each}-{i}.{job.name}:{PORT}"
+                      for i in range(getattr(job, each))]
+               for each in ROLES if getattr(job, each)}
+    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
+    return text.replace(json.dumps(_INDEX), _INDEX)
+
+
 def _labels(job: JobConfig) -> dict[str, str]:
     return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
 
@@ -147,16 +147,16 @@ def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
     spec = pod_spec(job, role, flags, "grpc")
     spec |= {"subdomain": job.name, "restartPolicy": "Never"}
     spec["containers"][0]["env"] = [
-        # Before TF_CONFIG, which mentions it.
+        # It comes before TF_CONFIG, which mentions it.
         {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
-        {"name": "TF_CONFIG", "value": tf_config(job, role)}]
+        {"name": "TF_CONFIG", "value": _tf_config(job, role)}]
     labels = _labels(job) | {"app.kubernetes.io/component": role}
     return {
         "apiVersion": "batch/v1", "kind": "Job",
         "metadata": metadata(job, f"{job.name}-{role}"),
         "spec": {
             "completionMode": "Indexed", "completions": count, "parallelism": count,
-            # For a role's tasks together: one lost ps ends every worker with 142.
+            # It counts for a role's tasks together: one lost ps ends every worker with 142.
             "backoffLimit": job.max_restarts * count,
             "podFailurePolicy": {"rules": [
                 {"action": "FailJob", "onExitCodes": {

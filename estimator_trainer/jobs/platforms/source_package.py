@@ -1,4 +1,4 @@
-"""The source package: this program, its plug-ins and the user's, for pip to install elsewhere.
+"""The source package holds this program and all plug-ins, for pip to install elsewhere.
 
     estimator_trainer-0.1.0.tar.gz
         setup.py
@@ -34,8 +34,8 @@ def archive(used: Sequence[plugins.Plugin], tensorflow: str) -> bytes:
     """Returns the package, the same bytes for the same sources.
 
     Args:
-      used: The job's plug-ins.
-      tensorflow: TensorFlow's version there, such as "2.15".
+      used: The plug-ins of the job.
+      tensorflow: Version of TensorFlow where the package is installed, such as "2.15".
     """
     files = _own_files()
     for plugin in used:
@@ -62,7 +62,7 @@ def requirements(tensorflow: str) -> list[str]:
     lines = (_HERE / "requirements.txt").read_text().splitlines()
     pins = [f"tensorflow=={tensorflow}.*", f"tf_keras=={tensorflow}.*"]
     if tensorflow == ".".join(map(str, versions.NATIVE)):
-        # A newer one wants protobuf 5 without saying so, which this TensorFlow does not.
+        # A newer one needs protobuf 5 without saying so, and this TensorFlow needs 4.
         pins.append("tensorflow-metadata<1.17")
     return [line for line in lines if not line.startswith("#")] + pins
 
@@ -91,7 +91,7 @@ def _plugin_files(plugin: plugins.Plugin, known: Mapping[str, bytes]) -> dict[st
         root, prefix = path.parents[depth], ""
         start, files = root / top, _tree(root / top, top)
     if {"site-packages", "dist-packages"} & set(root.parts):
-        # Its neighbours are all that is installed.
+        # All that is installed would be its neighbours.
         return files
     for found in _neighbours(start, root):
         files |= (_tree(found, prefix + found.name) if found.is_dir() else
@@ -120,7 +120,7 @@ def _imported(source: pathlib.Path) -> set[str]:
     try:
         tree = ast.parse(source.read_bytes())
     except SyntaxError:
-        # A template, or for another Python; the plug-ins themselves have been read before.
+        # It is a template, or for another Python; the plug-ins themselves have been read before.
         return names
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Kubeflow's TFJob v1, whose operator gives every pod its TF_CONFIG.
+"""A job for Kubeflow is a TFJob v1, whose operator gives every pod its TF_CONFIG.
 
 https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
 """

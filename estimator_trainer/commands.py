@@ -1,0 +1,152 @@
+"""The functions that run the commands, as `settings/command_table.py` names them.
+
+Each takes the command line and the environment, and returns the exit code. What one command alone
+needs is imported in its function, so a start waits for nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from typing import Any, Callable
+
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer import logs
+from estimator_trainer import result
+from estimator_trainer import storage
+from estimator_trainer import storage_plugin
+from estimator_trainer import tensorflow_import
+from estimator_trainer.environment import Environment
+from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.findings import Findings
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.settings import host_lists
+from estimator_trainer.settings.command_line import CommandLine
+
+
+def train(line: CommandLine, variables: Environment) -> int:
+    """Trains in the role of this process."""
+    plan = run_plan.ready(run_plan.for_training(line.config, variables))
+    return _run_with_tensorflow(line.command, plan)
+
+
+def use_model(line: CommandLine, variables: Environment) -> int:
+    """Evaluates a model, predicts with it or exports it, in this process."""
+    plan = run_plan.ready(run_plan.for_one_process(line.config, variables))
+    return _run_with_tensorflow(line.command, plan)
+
+
+def launch(line: CommandLine, variables: Environment) -> int:
+    """Runs every task of a job on this machine."""
+    from estimator_trainer.jobs import launch as launch_lib
+    return launch_lib.run(line.job, line.config, line.flags, variables)
+
+
+def manifest(line: CommandLine, variables: Environment) -> int:
+    """Writes the job for a scheduler."""
+    from estimator_trainer.jobs import manifest as manifest_lib
+    print(manifest_lib.write(line.job, line.config, line.flags))
+    return 0
+
+
+def tf_config(line: CommandLine, variables: Environment) -> int:
+    """Prints TF_CONFIG for lists of hosts."""
+    assert line.hosts is not None
+    print(host_lists.describe(line.hosts))
+    return 0
+
+
+def check(line: CommandLine, variables: Environment) -> int:
+    """Prints what `train` would run, and every problem found; returns 2 if there is one."""
+    from estimator_trainer.plan import machine_check
+    from estimator_trainer.plan import report
+    plan = run_plan.for_training(line.config, variables)
+    found = machine_check.examine(plan, variables, line.is_probing)
+    if line.is_probing:
+        found += _probe(plan, found)
+    print(report.describe(plan, found, line.as_json))
+    return 2 if plan.problems or found.problems else 0
+
+
+def list_plugins(line: CommandLine, variables: Environment) -> int:
+    """Prints the plug-ins and their params."""
+    from estimator_trainer.plan import report
+    print(report.list_plugins(line.as_json))
+    return 0
+
+
+def _import_tensorflow(plan: Plan) -> None:
+    # The import takes seconds; --help, check and mistakes do not wait for it.
+    config = plan.config
+    logs.configure(plan.task.name, config.verbose)
+    environment.set_threads(config.intra_op_threads, config.inter_op_threads)
+    if config.xla:
+        environment.compile_on_cpus()
+    if config.log_device_placement and not plan.task.is_local:
+        # A session of its own process prints the ops' devices, a server logs them.
+        environment.log_native_info()
+    tensorflow_import.load(config.verbose)
+    params = plan.params.values.values() if plan.params else ()
+    paths = [*config.paths.values(), *(value for value in params if isinstance(value, str))]
+    if plan.versions.mode == "native" and storage.needs_plugin(paths):
+        storage_plugin.load()
+
+
+def _probe(plan: Plan, found: Findings) -> Findings:
+    if plan.problems or found.problems:
+        return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
+                                  " broken here. Solve the problems below, then check again."])
+    _import_tensorflow(plan)
+    from estimator_trainer.roles import access
+    from estimator_trainer.roles import probe
+    try:
+        access.check(plan.config, plan.versions.tensorflow)
+    except errors.ConfigError as error:
+        return Findings(problems=str(error).splitlines())
+    return probe.examine(plan)
+
+
+def _run_with_tensorflow(command: str, plan: Plan) -> int:
+    _import_tensorflow(plan)
+    from estimator_trainer.estimator import strategy
+    from estimator_trainer.roles import access
+    from estimator_trainer.roles import offline
+    from estimator_trainer.roles import predict
+    from estimator_trainer.roles import run
+    strategy.split_cpu(plan.config)
+    step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,
+                                   "predict": predict.predict, "export": offline.export}[command]
+    try:
+        access.check(plan.config, plan.versions.tensorflow)
+        ended = step(plan)
+    except Exception as error:  # pylint: disable=broad-except
+        return _failed(command, plan, error)
+    if command == "train":
+        result.print_last_line(ended)
+        return result.EXIT_CODES[ended.status]
+    if command == "evaluate":
+        print("\n".join(json.dumps(metrics) for metrics in ended))
+    if command == "export":
+        print(ended)
+    return 0
+
+
+def _failed(command: str, plan: Plan, error: Exception) -> int:
+    """Reports a failure: one sentence where the error is one, else the traceback."""
+    if command != "train":
+        # Training explains an error when it tells the other tasks of it.
+        from estimator_trainer.roles import outcome
+        error = outcome.explained(error, plan)
+    code = getattr(error, "exit_code", 1)
+    if hasattr(error, "exit_code"):
+        errors.show(error)
+        reason = "configuration" if code == 2 else "error"
+    else:
+        traceback.print_exception(error)
+        reason = f"{type(error).__name__}: {errors.first_line(error)}"
+    if command == "train":
+        from estimator_trainer.coordination import checkpoints
+        step = checkpoints.latest_step(plan.config.model_dir)
+        result.print_last_line(result.Result(plan.task.name, "failed", step, reason))
+    return code

@@ -1,0 +1,85 @@
+"""The table of commands tells what each does, which flags it takes, and what runs it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from estimator_trainer.settings import job_config
+from estimator_trainer.settings.host_lists import HostLists
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.setting import setting
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_REPORT = "Report, for `check` and `list`"
+
+
+@dataclasses.dataclass(frozen=True)
+class ReportConfig:
+    """The settings of the answers of `check` and `list`."""
+
+    json: bool = setting(_REPORT, False, "Print JSON, for machines.")
+    probe: bool = setting(
+        _REPORT, False, "For `check`: look at peers, model_dir, GPUs and data too, in seconds.")
+
+
+_TRAINER = dataclasses.fields(TrainerConfig)
+_JSON, _PROBE = dataclasses.fields(ReportConfig)
+
+
+def _of_job(*groups: str) -> tuple[dataclasses.Field[Any], ...]:
+    return tuple(field for field in dataclasses.fields(JobConfig)
+                 if field.metadata["group"] in groups)
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """One command.
+
+    Attributes:
+      help: One sentence for the list of commands.
+      run: Name of the function in `estimator_trainer/commands.py` that runs the command.
+      flags: The fields of settings whose flags the command uses.
+      usage: The words that follow the command's name, as its help shows them.
+      settings: The dataclass that the flags up to `--` make. The command comes before its flags,
+        unless they are those of a TrainerConfig.
+    """
+
+    help: str
+    run: str
+    flags: tuple[dataclasses.Field[Any], ...] = _TRAINER
+    usage: str = "[--flag=value ...]"
+    settings: type = TrainerConfig
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the command has to be the first word, for its flags are its own."""
+        return self.settings is not TrainerConfig
+
+    @property
+    def is_job(self) -> bool:
+        """Whether the flags of every task follow `--`."""
+        return self.settings is JobConfig
+
+
+COMMANDS = {
+    "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train"),
+    "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "use_model"),
+    "predict": Command("Predict the input_fn's data in mode `infer`, one JSON line an instance.",
+                       "use_model"),
+    "export": Command("Export a SavedModel from a checkpoint.", "use_model"),
+    "launch": Command(
+        "Run a whole cluster on this machine: launch --worker=2 --ps=1 -- FLAGS", "launch",
+        _of_job(job_config.THE_JOB, job_config.LAUNCH), "[--flag=value ...] -- FLAGS", JobConfig),
+    "manifest": Command(
+        "Write the job for a scheduler: manifest --platform=tfjob --worker=2 -- FLAGS", "manifest",
+        _of_job(job_config.THE_JOB, job_config.MANIFEST), "[--flag=value ...] -- FLAGS",
+        JobConfig),
+    "tf-config": Command(
+        "Print TF_CONFIG for lists of hosts: tf-config --ps_hosts=A --worker_hosts=B,C",
+        "tf_config", dataclasses.fields(HostLists), settings=HostLists),
+    "check": Command(
+        "Say what `train` would run, and every problem found. --json for machines, --probe to look"
+        " at peers, model_dir, GPUs and data too.", "check", (_JSON, _PROBE, *_TRAINER)),
+    "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),
+}

@@ -1,0 +1,44 @@
+"""The program answers without TensorFlow where it can, and imports it with care."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from estimator_trainer import __version__
+from estimator_trainer import cli
+from tests.support import jobs
+
+
+@pytest.mark.parametrize("args", [
+    ["--help"], ["manifest", "--help"], ["--version"], ["train", "--version"], ["check"],
+    ["check", "--json"], ["list"], ["list", "--json"]])
+def test_it_answers_without_tensorflow(args, no_tensorflow):
+    ran = jobs.program(*args, PYTHONPATH=no_tensorflow)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout and not ran.stderr
+
+
+def test_console_script_and_module_are_the_same_program():
+    assert jobs.program("--version").stdout.startswith(f"estimator_trainer {__version__}, T")
+    assert sys.modules["estimator_trainer.cli"].main is cli.main
+
+
+@pytest.mark.cluster
+def test_garbage_is_collected_again_once_tensorflow_is_imported_but_not_looked_for_in_it(tmp_path):
+    code = (f"import gc; from estimator_trainer import cli; cli.main(['export',"
+            f" '--model_dir={tmp_path}']); print(gc.isenabled(), gc.get_freeze_count() > 100000)")
+    ran = subprocess.run([sys.executable, "-c", code], env=jobs.environment(), text=True,
+                         capture_output=True, timeout=120, check=False)
+    assert ran.stdout.splitlines()[-1:] == ["True True"], ran.stderr
+
+
+@pytest.mark.any_tensorflow
+def test_of_a_caller_that_has_tensorflow_nothing_is_kept_for_ever(tmp_path):
+    import tensorflow as tf  # noqa: F401
+    before = gc.get_freeze_count()
+    assert cli.main(["export", f"--model_dir={tmp_path}"]) == 2
+    assert gc.isenabled() and gc.get_freeze_count() <= before

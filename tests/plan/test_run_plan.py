@@ -1,0 +1,35 @@
+"""Flags that stand for params set them, and a complaint names the flag."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer.environment import Environment
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+
+def _plan(tmp_path, defaults, **settings):
+    path = tmp_path / "own.py"
+    path.write_text(f"DEFAULT_PARAMS = {defaults!r}\ndef input_fn(mode, params): pass\n")
+    return run_plan.for_training(TrainerConfig(input_fn=str(path), **settings), Environment())
+
+
+@pytest.mark.parametrize("default, expected", [(3, 5), (3.0, 5.0), (None, 5)])
+def test_a_flag_sets_the_param_that_it_stands_for_and_wins(tmp_path, default, expected):
+    plan = _plan(tmp_path, {"epochs": default}, train_epochs=5, param=("epochs=7",))
+    assert not plan.problems and plan.params.given == {"epochs"}
+    assert plan.params.values["epochs"] == expected
+    assert isinstance(plan.params.values["epochs"], type(expected))
+
+
+@pytest.mark.parametrize("flag, key", [("train_epochs", "epochs"),
+                                       ("global_batch_size", "batch_size")])
+def test_a_complaint_about_a_flag_names_the_flag(tmp_path, flag, key):
+    [problem] = _plan(tmp_path, {key: [1]}, **{flag: 5}).problems
+    assert problem == (f"param {key} is 5 (from --{flag}); expected a JSON list. For example:"
+                       f" --{flag}=0 --param {key}=[1]")
+
+
+def test_a_flag_for_which_the_input_has_no_param_sets_none(tmp_path):
+    assert not _plan(tmp_path, {}, train_epochs=5).params.given

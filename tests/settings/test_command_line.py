@@ -1,0 +1,67 @@
+"""Every spelling of a flag is understood, and every mistake is told in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer import errors
+from estimator_trainer.settings import command_line
+
+
+@pytest.mark.parametrize("argv, field, value", [
+    (["--train_steps=5"], "train_steps", 5),
+    (["train", "--train-steps", "5"], "train_steps", 5),
+    (["--job-dir=/tmp/a"], "model_dir", "/tmp/a"),
+    (["--job_dir", "/tmp/a"], "model_dir", "/tmp/a"),
+    (["--job-dir=/tmp/a", "--model_dir=/tmp/b"], "model_dir", "/tmp/b"),
+    (["--param", "a=1", "--param=b=2"], "param", ("a=1", "b=2")),
+    (["--exporters=final,best"], "exporters", ("final", "best")),
+    (["--verbose"], "verbose", True),
+    (["--noverbose"], "verbose", False),
+])
+def test_a_flag_reaches_the_config_however_it_is_spelt(argv, field, value):
+    parsed = command_line.parse(argv).config
+    assert getattr(parsed, field) == value
+
+
+def test_a_flagfile_is_read(tmp_path):
+    (tmp_path / "job.flags").write_text("--train_steps=7\n--param=batch_size=8\n")
+    parsed = command_line.parse([f"--flagfile={tmp_path}/job.flags"]).config
+    assert parsed.train_steps == 7 and parsed.param == ("batch_size=8",)
+
+
+def test_what_follows_two_dashes_is_for_every_task():
+    line = command_line.parse(["launch", "--worker=2", "--ps=1", "--", "train", "--train_steps=7"])
+    assert line.command == "launch" and line.flags == ("--train_steps=7",)
+    assert line.config.train_steps == 7
+    assert line.job.tasks == (("chief", 0), ("worker", 0), ("worker", 1), ("ps", 0))
+
+
+def test_parsing_leaves_no_flags_behind_for_plugins_to_collide_with():
+    from absl import flags
+    before = set(flags.FLAGS)
+    command_line.parse([])
+    assert set(flags.FLAGS) == before
+
+
+@pytest.mark.parametrize("argv, expected", [
+    (["--train_step=5"], "flag --train_step (from the command line) is unknown"),
+    (["--train_step=5"], "Did you mean '--train_steps'?"),
+    (["--train_steps=many"], "train_steps is 'many' (from --train_steps); expected an integer"),
+    (["--verbose=maybe"], "expected true or false"),
+    (["trian"], "command is 'trian' (from the command line)"),
+    (["trian"], "Did you mean 'train'?"),
+    (["train", "evaluate"], "command is 'evaluate'"),
+    (["--flagfile=/nowhere"], "the flags cannot be read"),
+    (["--train_steps"], "the flags cannot be read"),
+    (["--train_steps=7", "launch"], "manifest, tf-config, check, list first of all"),
+    (["launch", "--workers=2"], "Did you mean '--worker'?"),
+    (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=..."),
+    (["launch", "--", "evaluate"], "launch got 'evaluate'"),
+    (["launch", "--chief=0"], "expected a task that trains"),
+    (["manifest", "--evaluator=2"], "a job has one evaluator. For example: --evaluator=1"),
+])
+def test_a_mistake_on_the_command_line_is_one_sentence(argv, expected):
+    with pytest.raises(errors.ConfigError) as raised:
+        command_line.parse(argv)
+    assert expected in str(raised.value) and "\n" not in str(raised.value)

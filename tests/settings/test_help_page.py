@@ -1,0 +1,80 @@
+"""Help, of the program or of a command, is asked for by a flag or a word, and by no value."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from estimator_trainer import commands
+from estimator_trainer import errors
+from estimator_trainer.settings import command_line
+from estimator_trainer.settings import help_page
+from estimator_trainer.settings.command_table import COMMANDS
+from estimator_trainer.settings.command_table import ReportConfig
+from estimator_trainer.settings.host_lists import HostLists
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_LAUNCH_ONLY, _MANIFEST_ONLY = {"log_dir", "share_import", "host"}, {"platform", "image", "region"}
+
+
+def _names(*configs):
+    return {field.name for config in configs for field in dataclasses.fields(config)}
+
+
+def _listed(text):
+    """Returns the flags that a page explains, each on a line of its own."""
+    return {line.strip()[2:] for line in text.splitlines() if line.startswith("  --")
+            and " " not in line.strip()}
+
+
+def test_help_names_every_command_and_flag():
+    text = help_page.text()
+    assert all(f"  {command} " in text for command in COMMANDS)
+    assert _listed(text) == _names(TrainerConfig, ReportConfig, JobConfig, HostLists)
+
+
+@pytest.mark.parametrize("command, takes, takes_not", [
+    ("train", _names(TrainerConfig), _names(JobConfig, HostLists, ReportConfig)),
+    ("predict", _names(TrainerConfig), _names(JobConfig)),
+    ("check", _names(TrainerConfig, ReportConfig), _names(JobConfig)),
+    ("launch", {"worker", *_LAUNCH_ONLY}, {"model_fn", *_MANIFEST_ONLY}),
+    ("manifest", {"worker", *_MANIFEST_ONLY}, {"model_fn", *_LAUNCH_ONLY}),
+    ("tf-config", _names(HostLists), {"model_fn", "worker"}),
+    ("list", {"json"}, {"probe", "platform"})])
+def test_help_of_a_command_lists_the_flags_that_it_uses(command, takes, takes_not):
+    text = help_page.text(command)
+    assert f"usage: estimator-trainer {command} [--flag=value ...]" in text
+    assert takes <= _listed(text) and not takes_not & _listed(text)
+    assert ("-- FLAGS" in text) == (command in ("launch", "manifest"))
+
+
+@pytest.mark.parametrize("argv, topic", [
+    (["--help"], ""), (["-h"], ""), (["--helpfull"], ""), (["help"], ""),
+    (["manifest", "--help"], "manifest"), (["help", "manifest"], "manifest"),
+    (["manifest", "help"], "manifest"), (["tf-config", "--ps_hosts", "a:1", "-h"], "tf-config"),
+    (["--train_steps", "5", "--help"], ""), (["--verbose", "evaluate", "-h"], "evaluate"),
+    (["launch", "--workers=2", "--help"], "launch"),
+    (["predict", "--output", "help"], None), (["--model_dir", "-h"], None),
+    (["--flagfile", "help"], None), (["manifest", "--name", "--help"], None),
+    (["launch", "--", "--help"], None), (["train"], None), ([], None)])
+def test_help_is_asked_for_by_a_flag_or_a_word_and_not_by_a_value(argv, topic):
+    assert command_line.help_topic(argv) == topic
+
+
+@pytest.mark.parametrize("argv, expected", [
+    (["--version"], True), (["train", "--version"], True), (["launch", "--version", "--"], True),
+    (["--model_dir", "--version"], False), (["launch", "--", "--version"], False), ([], False)])
+def test_the_version_is_asked_for_by_a_flag(argv, expected):
+    assert command_line.asks_version(argv) is expected
+
+
+def test_help_of_no_command_names_the_near_one():
+    with pytest.raises(errors.ConfigError, match="Did you mean 'train'"):
+        command_line.help_topic(["help", "trian"])
+
+
+def test_every_command_has_what_runs_it():
+    for command in COMMANDS.values():
+        assert callable(getattr(commands, command.run))
