@@ -114,7 +114,7 @@ def test_the_launcher_learns_why_a_task_ended(code, reason, tmp_path):
 @pytest.mark.cluster
 def test_a_process_that_leaves_the_group_and_holds_the_pipes_does_not_keep_the_launcher(
         tmp_path, monkeypatch):
-    monkeypatch.setattr(task_process, "_READ_SECS", 1.0)
+    monkeypatch.setattr(task_process.deadlines, "LAST_LINES_SECS", 1.0)
     held = tmp_path / "held"
     child = _child(tmp_path, "import os, time\n"
                    "task_events.tell('trains', step=3)\n"
