@@ -41,7 +41,7 @@ def tell(kind: str, **values: str | int | float) -> None:
     """Tells the launcher something, in a line that the kernel writes as a whole.
 
     Args:
-      kind: See above.
+      kind: One of the kinds above.
       **values: What is told; long texts are cut.
     """
     # A fork that a plug-in made is not the task.

@@ -49,7 +49,7 @@ def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train:
     Only building the graph, which `train` does, tells whether it does.
 
     Args:
-      asked_steps: For how many steps the user asks, or 0.
+      asked_steps: Number of steps in a session run that the user asks for, or 0.
       estimator: The Estimator, or a copy of it.
       train: The Estimator's own `train`.
       input_fn: The user's input_fn, adapted.

@@ -105,6 +105,7 @@ def test_sixteen_bits_and_compilation_reach_the_ops_that_run():
 
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_a_model_trains_as_well_compiled_and_in_sixteen_bits(tmp_path, data_dir):
     plain, _ = _train(tmp_path / "plain", data_dir)
     compiled, _ = _train(tmp_path / "xla", data_dir, "--xla")

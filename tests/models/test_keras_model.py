@@ -141,6 +141,7 @@ def _run_cluster(tmp_path, hosts, args):
 
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_asynchronous_tasks_convert_the_model_at_the_same_time(tmp_path, data_dir):
     result = _run_cluster(tmp_path, jobs.cluster(chief=1, worker=2, ps=1), [
         f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model", "--train_steps=200"])

@@ -42,5 +42,5 @@ def test_list_shows_every_param_with_its_default():
               if not p["texts"].get(key)}
     assert not silent
     shown = jobs.program("list").stdout
-    assert "    depth=50                        layers with weights\n" in shown
+    assert "    depth=50                        number of layers with weights\n" in shown
     assert shown.count("    warmup_steps=0 ") == 1  # What many share is listed once.

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.support import jobs
+from tests.support import slow_jobs
 
 pytestmark = pytest.mark.cluster
 
@@ -72,7 +73,7 @@ def _assert_shards(tasks):
     assert max(shards.values()) - min(shards.values()) <= 1
 
 
-@pytest.mark.parametrize("strategy", ["none", "parameter_server"])
+@pytest.mark.parametrize("strategy", ["none", slow_jobs.soak("parameter_server")])
 def test_asynchronous_training_on_chief_two_workers_two_ps_and_an_evaluator(
         strategy, tmp_path, data_dir):
     tasks = _run(tmp_path, data_dir, jobs.cluster(chief=1, worker=2, ps=2),

@@ -62,6 +62,7 @@ def test_a_cluster_with_an_evaluator_ends_where_requests_fail_now_and_then(tmp_p
         assert {request.status for request in storage.requests} >= {200, 404, 429, 503}
 
 
+@pytest.mark.soak
 def test_an_all_reduce_with_an_evaluator_ends(tmp_path, storage):
     flags = _flags("--train_steps=100", "--train_distribute=multi_worker_mirrored")
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1), flags, evaluator=True,

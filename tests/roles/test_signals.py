@@ -15,7 +15,7 @@ from tests.support.slow_jobs import TIMEOUT_SECS
 pytestmark = pytest.mark.cluster
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, slow_jobs.soak(signal.SIGINT)])
 def test_a_signal_saves_a_local_run_at_the_next_step(number, tmp_path):
     args = flags(tmp_path, "--train_steps=200")
     task = jobs.start(tmp_path, "local", args, "")

@@ -78,6 +78,7 @@ def test_the_export_predicts_what_predict_predicts_in_another_process(trained, r
                                here(image=tf.constant(image))["probabilities"], atol=1e-6)
 
 
+@pytest.mark.soak
 def test_saved_model_cli_shows_the_signature(trained):
     ran = subprocess.run([pathlib.Path(sys.executable).parent / "saved_model_cli", "show", "--all",
                           "--dir", str(_export(trained[0]))], text=True, capture_output=True,

@@ -182,6 +182,7 @@ def test_asynchronous_trainers_loop_and_end_at_the_goal(strategy, tmp_path, data
 
 
 @pytest.mark.any_tensorflow
+@pytest.mark.soak
 def test_a_request_ends_an_all_reduce_that_loops_at_one_step(tmp_path, data_dir):
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1), [
             "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
