@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import pathlib
 import shutil
@@ -16,27 +14,13 @@ import tensorflow as tf
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from tests.support import jobs
-
-
-def _tf_config(hosts, role="worker", index=0, **extra):
-    return json.dumps({"cluster": hosts, "task": {"type": role, "index": index}, **extra})
-
-
-@contextlib.contextmanager
-def _socket(host, *options, listens):
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as made:
-        for option in options:
-            made.setsockopt(socket.SOL_SOCKET, option, 1)
-        made.bind((host, 0))
-        if listens:
-            made.listen()
-        yield made.getsockname()[1]
+from tests.support import sockets
+from tests.support import tf_configs
 
 
 def _task_at(port):
     hosts = {"chief": ["127.0.0.1:1"], "worker": [f"127.0.0.1:{port}"]}
-    return task_config.parse(_tf_config(hosts))
+    return task_config.parse(tf_configs.config(hosts))
 
 
 def _tensorflow_starts_at(port):
@@ -54,19 +38,19 @@ _REUSE = (socket.SO_REUSEADDR, socket.SO_REUSEPORT)
     ((), True), ((), False), (_REUSE[:1], True), (_REUSE[:1], False), (_REUSE[1:], True),
     (_REUSE[1:], False), (_REUSE, True), (_REUSE, False)])
 def test_a_port_is_taken_just_if_tensorflow_could_not_have_it(host, options, listens):
-    with _socket(host, *options, listens=listens) as port:
+    with sockets.bound(host, *options, listens=listens) as port:
         problems = ports.problems(_task_at(port))
         assert bool(problems) == (listens or socket.SO_REUSEADDR not in options)
         assert bool(problems) != _tensorflow_starts_at(port)
 
 
 def test_a_listener_on_the_other_loopback_takes_the_port_too():
-    with _socket("::1", listens=True) as port:
+    with sockets.bound("::1", listens=True) as port:
         assert ports.problems(_task_at(port))
 
 
 def test_who_listens_at_a_taken_port_is_named():
-    with _socket("127.0.0.1", listens=True) as port:
+    with sockets.bound("127.0.0.1", listens=True) as port:
         [problem] = ports.problems(_task_at(port))
     name = pathlib.Path(sys.executable).name
     assert f"port {port} is taken on this machine by process {os.getpid()} (" in problem
@@ -75,7 +59,7 @@ def test_who_listens_at_a_taken_port_is_named():
 
 
 def test_a_port_of_another_user_is_not_blamed_on_anyone(monkeypatch, tmp_path):
-    with _socket("127.0.0.1", listens=True) as port:
+    with sockets.bound("127.0.0.1", listens=True) as port:
         (tmp_path / "net").mkdir()
         for name in ("tcp", "tcp6"):
             shutil.copy(f"/proc/net/{name}", tmp_path / "net" / name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import shutil
 import socket
@@ -17,10 +15,8 @@ from estimator_trainer.plan import machine_check
 from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
-
-
-def _tf_config(hosts, role="worker", index=0, **extra):
-    return json.dumps({"cluster": hosts, "task": {"type": role, "index": index}, **extra})
+from tests.support import sockets
+from tests.support import tf_configs
 
 
 def _examine(tf_config="", is_probing=False, **settings):
@@ -28,21 +24,10 @@ def _examine(tf_config="", is_probing=False, **settings):
     return machine_check.examine(plan, Environment(), is_probing)
 
 
-@contextlib.contextmanager
-def _socket(host, *options, listens):
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as made:
-        for option in options:
-            made.setsockopt(socket.SOL_SOCKET, option, 1)
-        made.bind((host, 0))
-        if listens:
-            made.listen()
-        yield made.getsockname()[1]
-
-
 def test_hosts_that_do_not_resolve_are_warnings_for_their_names_may_come_with_them():
-    found = _examine(_tf_config({"chief": ["no-such-host.invalid:1"], "worker": ["[::1]:2"],
-                                 "ps": ["localhost:3"]}), model_dir="/tmp")
+    found = _examine(tf_configs.config({
+        "chief": ["no-such-host.invalid:1"], "worker": ["[::1]:2"], "ps": ["localhost:3"]}),
+        model_dir="/tmp")
     [warning] = found.warnings
     assert "'no-such-host.invalid'" in warning and "getent hosts" in warning
 
@@ -52,7 +37,7 @@ def test_a_name_server_that_hangs_costs_a_bounded_time(monkeypatch):
     answered = threading.Event()
     monkeypatch.setattr(machine_check.deadlines, "CHECK_SECS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: answered.wait(300))
-    found = _examine(_tf_config({"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}),
+    found = _examine(tf_configs.config({"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}),
                      model_dir="gs://bucket/job")
     assert len(found.warnings) == 3 and "no answer in" in found.warnings[0]
     answered.set()
@@ -110,11 +95,11 @@ def test_gpus_are_listed_without_tensorflow(monkeypatch, tmp_path):
 def test_peers_are_asked_with_probe_only(monkeypatch):
     server = tf.distribute.Server.create_local_server()
     [down] = jobs.free_addresses(1)
-    with _socket("127.0.0.1", listens=True) as silent:
+    with sockets.bound("127.0.0.1", listens=True) as silent:
         monkeypatch.setattr(machine_check.deadlines, "PEER_ANSWER_SECS", 0.3)
         hosts = {"chief": [server.target.removeprefix("grpc://")], "ps": [f"127.0.0.1:{silent}"],
                  "worker": [jobs.free_addresses(1)[0], down]}
-        text = _tf_config(hosts)
+        text = tf_configs.config(hosts)
         assert not _examine(text, model_dir="gs://b/j").warnings
         found = _examine(text, is_probing=True, model_dir="gs://b/j")
     assert [found.facts[f"peer {name}"].split()[0] for name in ("chief:0", "worker:1", "ps:0")] == [
