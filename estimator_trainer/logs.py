@@ -140,6 +140,15 @@ def without_native_noise(verbose: bool) -> Iterator[None]:
             os.write(2, b"".join(line for line in caught if not _NATIVE.match(line)))
 
 
+def silence_other_threads() -> None:
+    """Lets no other thread log any more, so that what this thread prints last is the last line.
+
+    A process that is about to end at once goes on in its other threads until it does.
+    """
+    for handler in logging.getLogger().handlers:
+        handler.acquire()
+
+
 def silence_tensorflow() -> None:
     """Removes TensorFlow's own log handler, once TensorFlow is imported.
 

@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
+from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -140,6 +141,7 @@ class Watchdog:
 
     def _end(self, status: result.Status, reason: str) -> None:
         """Ends the process now; no checkpoint holds what its main thread did since the last one."""
+        logs.silence_other_threads()
         logging.error("ends at once: %s; the last checkpoint is kept", reason)
         if status == "lost":
             faulthandler.dump_traceback(sys.stderr.fileno(), all_threads=True)
