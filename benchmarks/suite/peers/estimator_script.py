@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from benchmarks.suite.peers import keras_layers
 from benchmarks.suite.peers import tuned_input
+from benchmarks.suite.peers import v1_step
 from benchmarks.suite.peers import work
 
 
@@ -46,14 +47,12 @@ def train(todo: work.Work, training_input_fn: Callable[[], tf.data.Dataset]) -> 
             from_logits=True, reduction="none")(labels, logits)) * (1.0 / todo.batch_size)
         if mode == tf.estimator.ModeKeys.EVAL:
             return tf.estimator.EstimatorSpec(mode, loss=loss)
-        optimizers = tf.compat.v1.train
-        optimizer = optimizers.GradientDescentOptimizer(0.01) if todo.case == "cnn" else (
-            optimizers.AdamOptimizer(0.001))
         parameters[:] = [(v.shape.num_elements(), loss.dtype)
                          for v in tf.compat.v1.trainable_variables()]
         return tf.estimator.EstimatorSpec(
             mode, loss=loss, training_hooks=[_Report(timer, loss)],
-            train_op=optimizer.minimize(loss, optimizers.get_or_create_global_step()))
+            train_op=v1_step.optimizer(todo.case).minimize(
+                loss, tf.compat.v1.train.get_or_create_global_step()))
 
     tf.estimator.train_and_evaluate(
         tf.estimator.Estimator(model_fn, tempfile.mkdtemp()),

@@ -13,8 +13,8 @@ import os
 
 import tensorflow as tf
 
-from benchmarks.suite.peers import keras_layers
 from benchmarks.suite.peers import tuned_input
+from benchmarks.suite.peers import v1_step
 from benchmarks.suite.peers import work
 
 _LINE_STEPS = 100
@@ -44,12 +44,7 @@ def _train(todo: work.Work, server: tf.distribute.Server, cluster: tf.train.Clus
                 iterator = tf.compat.v1.data.make_initializable_iterator(
                     tuned_input.training(todo))
                 image, label = iterator.get_next()
-            logits = keras_layers.network(todo.case)(image)
-            loss = tf.reduce_mean(
-                tf.nn.sparse_softmax_cross_entropy_with_logits(labels=label, logits=logits))
-            optimizer = train.GradientDescentOptimizer(0.01) if todo.case == "cnn" else (
-                train.AdamOptimizer(0.001))
-            train_op = optimizer.minimize(loss, step)
+            train_op, loss = v1_step.build(todo.case, image, label)
         scaffold = train.Scaffold(local_init_op=tf.group(
             train.Scaffold.default_local_init_op(), iterator.initializer))
         # Without device_filters a session waits for every task.
