@@ -186,12 +186,12 @@ def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoRetu
     os.setsid()
     prctl.die_with_parent(asking)
     prctl.set_name(request.name)
-    for number, output in zip((1, 2), descriptors):
+    stdout, stderr, *events = descriptors
+    for number, output in ((1, stdout), (2, stderr)):
         os.dup2(output, number)
         os.close(output)
-    environment.replace(request.environment)
-    for events in descriptors[2:]:
-        environment.replace(environment.with_events_pipe(request.environment, events))
+    environment.replace(environment.with_events_pipe(request.environment, events[0])
+                        if events else request.environment)
     if "numpy.random" in sys.modules:
         # Its generator was seeded by the import: all forks would draw the same numbers.
         sys.modules["numpy.random"].seed()
