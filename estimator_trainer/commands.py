@@ -19,8 +19,10 @@ from estimator_trainer import storage_plugin
 from estimator_trainer import tensorflow_import
 from estimator_trainer.environment import Environment
 from estimator_trainer.plan import run_plan
+from estimator_trainer.plan import script_file
 from estimator_trainer.plan.findings import Findings
 from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
 
@@ -37,16 +39,26 @@ def use_model(line: CommandLine, variables: Environment) -> int:
     return _run_with_tensorflow(line.command, plan)
 
 
+def run_script(line: CommandLine, variables: Environment) -> int:
+    """Runs a script, whose Estimator trains in the role of this process."""
+    script = script_file.find(line.script, line.arguments)
+    plan = run_plan.for_script(line.config, variables, script)
+    run_plan.refuse(plan)
+    _import_tensorflow(plan)
+    from estimator_trainer.script import run
+    return run.run(plan, line.given)
+
+
 def launch(line: CommandLine, variables: Environment) -> int:
     """Runs every task of a job on this machine."""
     from estimator_trainer.jobs import launch as launch_lib
-    return launch_lib.run(line.job, line.config, line.flags, variables)
+    return launch_lib.run(line.job, line.config, line.flags, variables, _script(line))
 
 
 def manifest(line: CommandLine, variables: Environment) -> int:
     """Writes the job for a scheduler."""
     from estimator_trainer.jobs import manifest as manifest_lib
-    print(manifest_lib.write(line.job, line.config, line.flags))
+    print(manifest_lib.write(line.job, line.config, line.flags, _script(line)))
     return 0
 
 
@@ -74,6 +86,10 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
     from estimator_trainer.plan import report
     print(report.list_plugins(line.as_json))
     return 0
+
+
+def _script(line: CommandLine) -> Script | None:
+    return script_file.find(line.script, line.arguments) if line.script else None
 
 
 def _import_tensorflow(plan: Plan) -> None:

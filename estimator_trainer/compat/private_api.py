@@ -9,6 +9,7 @@ TensorFlow still has stays as it is. Methods that are replaced are in `estimator
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.util
 import sys
@@ -22,6 +23,8 @@ _CONTEXT = "tensorflow.python.distribute.distribute_coordinator_context"
 _EXPORT = "tensorflow.python.util.tf_export"
 _ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
 _API = "tensorflow_estimator.python.estimator.api"
+_TRAINING = "tensorflow_estimator.python.estimator.training"
+_ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
 _STEP = "tensorflow.python.training.training_util"
 
 USED = {
@@ -32,6 +35,8 @@ USED = {
     f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
     f"{_ESTIMATOR}._write_dict_to_summary": "logs an evaluation, and writes its events",
     f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
+    f"{_TRAINING}.train_and_evaluate": "where a script's call of it arrives",
+    f"{_ESTIMATOR_LIB}.train_and_evaluate": "another name of the same",
     f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
@@ -61,6 +66,7 @@ ATTRIBUTES = {
         "_session_config": "the ConfigProto of each session",
         "_train_distribution": "the strategy of training, as the Estimator took it",
         "_eval_distribution": "the strategy of evaluation, as the Estimator took it",
+        "_device_fn": "where variables are placed",
     },
 }
 OPTIONAL = {
@@ -101,6 +107,21 @@ def use(name: str) -> Any:
 def estimator_api(version: str) -> Any:
     """Returns the module of Estimator's public names; `version` is "_v1" or "_v2"."""
     return use(f"{_API}.{version}.estimator")
+
+
+def homes_of_train_and_evaluate() -> list[Any]:
+    """Returns the modules that have the function `train_and_evaluate`, each by its own name."""
+    tf = sys.modules["tensorflow"]
+    return [use(_TRAINING), use(_ESTIMATOR_LIB), estimator_api("_v1"), estimator_api("_v2"),
+            tf.estimator, tf.compat.v1.estimator, tf.compat.v2.estimator]
+
+
+def without_cluster(estimator: Any, config: Any) -> Any:
+    """Returns a copy of an Estimator with another RunConfig, which places variables here."""
+    alone = copy.copy(estimator)
+    alone._config, alone._session_config = config, config.session_config
+    alone._device_fn = None
+    return alone
 
 
 def coordinator_mode() -> Any:

@@ -15,27 +15,24 @@ from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator import variable_placement
 from estimator_trainer.estimator.input_fn_adapter import InputFn
-from estimator_trainer.estimator.model_fn_adapter import ModelFn
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps.obstacle import Obstacle
 
 
-def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
-                 strategies: Strategies,
-                 session_config: tf.compat.v1.ConfigProto | None) -> tf.estimator.Estimator:
+def for_training(config: TrainerConfig, parts: LoadedPlugins,
+                 strategies: Strategies) -> tf.estimator.Estimator:
     """Builds the Estimator of this task; its RunConfig reads TF_CONFIG.
 
     Args:
       config: The settings.
-      model_fn: The user's model_fn, adapted.
-      params: The params of the model_fn and the input_fn.
-      strategies: The strategies of training and evaluation.
-      session_config: The user's ConfigProto, or None. It is merged into that of the role, whose
-        device filters let a session begin without tasks it does not need
+      parts: The user's functions, adapted. Their ConfigProto is merged into that of the role,
+        whose device filters let a session begin without tasks it does not need
         (tensorflow/tensorflow#21629).
+      strategies: The strategies of training and evaluation.
     """
-    estimator = _build(config, model_fn, params, strategies, session_config)
+    estimator = _build(config, parts, strategies)
     if config.steps_per_loop != 1 and not config.sync_replicas:
         upstream.train_with(
             estimator, functools.partial(_train_in_a_loop, config.steps_per_loop))
@@ -69,24 +66,21 @@ def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train:
     return train(input_fn, *args, **kwargs)
 
 
-def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
-                    session_config: tf.compat.v1.ConfigProto | None = None
-                    ) -> tf.estimator.Estimator:
+def for_one_process(config: TrainerConfig, parts: LoadedPlugins) -> tf.estimator.Estimator:
     """Builds an Estimator to evaluate, predict or export in this process alone.
 
     Args:
       config: The settings.
-      model_fn: The user's model_fn, adapted.
-      params: The params of the model_fn and the input_fn.
-      session_config: The user's ConfigProto, or None.
+      parts: The user's functions, adapted.
     """
+    strategies = (Strategies(None, parts.script.strategies.eval) if parts.script else
+                  strategy.for_one_process(config))
     with environment.no_cluster():
-        return _build(config, model_fn, params, strategy.for_one_process(config), session_config)
+        return _build(config, parts, strategies)
 
 
-def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
-           strategies: Strategies,
-           session_config: tf.compat.v1.ConfigProto | None = None) -> tf.estimator.Estimator:
+def _build(config: TrainerConfig, parts: LoadedPlugins,
+           strategies: Strategies) -> tf.estimator.Estimator:
     _seed(config.seed)
     run_config = tf.estimator.RunConfig(
         model_dir=config.model_dir,
@@ -102,15 +96,20 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
         experimental_max_worker_delay_secs=0)
     # The role's ConfigProto has device filters, without which a session waits for every task.
     merged = tf.compat.v1.ConfigProto()
-    for part in (run_config.session_config, session_options.config_of(config), session_config):
+    for part in (run_config.session_config, session_options.config_of(config),
+                 parts.session_config):
         merged.MergeFrom(part or tf.compat.v1.ConfigProto())
     # Merging cannot unset a field.
     merged.allow_soft_placement = config.soft_placement
     run_config = run_config.replace(session_config=merged)
     if not strategies.train:
         run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
+    if parts.script:
+        run_config = run_config.replace(
+            keep_checkpoint_every_n_hours=parts.script.keep_checkpoint_every_n_hours)
     return tf.estimator.Estimator(
-        model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
+        model_fn=parts.model_fn, params=parts.params, config=run_config,
+        warm_start_from=parts.script.warm_start if parts.script else _warm_start(config))
 
 
 def _seed(seed: int | None) -> None:

@@ -13,10 +13,36 @@ from estimator_trainer import errors
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import serving_input
+from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.params import Params
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
+
+
+@dataclasses.dataclass(frozen=True)
+class ScriptParts:
+    """What a script gives with its Estimator, TrainSpec and EvalSpec, beside functions.
+
+    Attributes:
+      strategies: The strategies of training and evaluation.
+      warm_start: The WarmStartSettings, or None.
+      keep_checkpoint_every_n_hours: Hours after which a checkpoint is kept for good.
+      train_hooks: The hooks of training.
+      saving_listeners: What the chief calls when it saves a checkpoint.
+      eval_hooks: The hooks of each evaluation.
+      eval_name: The name of the evaluation set, or None.
+      exporters: The exporters of the EvalSpec.
+    """
+
+    strategies: Strategies
+    warm_start: Any = None
+    keep_checkpoint_every_n_hours: float = 10000
+    train_hooks: tuple[Any, ...] = ()
+    saving_listeners: tuple[Any, ...] = ()
+    eval_hooks: tuple[Any, ...] = ()
+    eval_name: str | None = None
+    exporters: tuple[Any, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,25 +53,30 @@ class LoadedPlugins:
       model_fn: The user's model_fn, adapted.
       input_fn: The user's input_fn, adapted.
       params: The params of both.
-      receiver_fn: The serving_input_receiver_fn.
+      receiver_fn: The serving_input_receiver_fn; None for a script, whose exporters have theirs.
       session_config: The ConfigProto that the model_fn's module defines so, or None.
       train_examples: Number of examples in one epoch, or 0 if the data does not tell.
+      script: What a script gives beside functions; None for plug-ins.
     """
 
     model_fn: model_fn_adapter.ModelFn
     input_fn: input_fn_adapter.InputFn
     params: dict[str, Any]
-    receiver_fn: serving_input.ReceiverFn
+    receiver_fn: serving_input.ReceiverFn | None
     session_config: tf.compat.v1.ConfigProto | None
     train_examples: int = 0
+    script: ScriptParts | None = None
 
 
 def load(plan: Plan) -> LoadedPlugins:
-    """Imports the plan's plug-ins and looks at the data they yield.
+    """Imports the plan's plug-ins and looks at the data they yield; or adapts what a script gives.
 
     Raises:
       ConfigError: if a plug-in or its data cannot be used.
     """
+    if plan.given is not None:
+        loaded: LoadedPlugins = plan.given.load(plan)
+        return loaded
     assert plan.model is not None and plan.data is not None and plan.params is not None
     model_function, model_module = plugins.load(plan.model)
     input_function, module = plugins.load(plan.data)

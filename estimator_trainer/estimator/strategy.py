@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import gradient_compression
+from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -52,6 +54,43 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
     trains = task.role not in ("ps", "evaluator")
     return Strategies(_build(config.train_distribute, config) if trains else None,
                       _build(config.eval_distribute, config))
+
+
+def of_plan(plan: Plan) -> Strategies:
+    """Returns the strategies of this task: those that a script has made, or new ones."""
+    if plan.given is None:
+        return for_training(plan.config, plan.task)
+    given: Strategies = plan.given.strategies
+    return given if plan.task.is_trainer else Strategies(None, given.eval)
+
+
+def name_of(strategy: tf.distribute.Strategy | None) -> str:
+    """Returns the setting's name of a strategy.
+
+    Raises:
+      ConfigError: if the strategy is none of those that have a name.
+    """
+    if strategy is None:
+        return "none"
+    for name, kinds in _kinds().items():
+        if isinstance(strategy, kinds):
+            return name
+    raise errors.ConfigError(
+        f"the script's strategy is a {type(strategy).__name__}; expected one of"
+        f" {', '.join(sorted(_kinds()))}")
+
+
+def _kinds() -> dict[str, tuple[type, ...]]:
+    """Returns the classes of each setting's name, those of TensorFlow 1 and 2."""
+    v1 = tf.compat.v1.distribute
+    return {
+        "one_device": (tf.distribute.OneDeviceStrategy, v1.OneDeviceStrategy),
+        "mirrored": (tf.distribute.MirroredStrategy, v1.MirroredStrategy),
+        "central_storage": (tf.distribute.experimental.CentralStorageStrategy,
+                            v1.experimental.CentralStorageStrategy),
+        "multi_worker_mirrored": (tf.distribute.MultiWorkerMirroredStrategy,
+                                  v1.experimental.MultiWorkerMirroredStrategy),
+        "parameter_server": (v1.experimental.ParameterServerStrategy,)}
 
 
 def for_one_process(config: TrainerConfig) -> Strategies:

@@ -9,10 +9,14 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import record as record_lib
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# They export after any evaluation, be it the last or not.
+_AFTER_EVALUATIONS = (tf.estimator.LatestExporter, tf.estimator.BestExporter)
 
 
 class RecordedExporter(tf.estimator.Exporter):
@@ -71,10 +75,12 @@ class BestExporter(tf.estimator.Exporter):
         return is_better(value, best.value, self._mode)
 
 
-def during_training(config: TrainerConfig, receiver_fn: ReceiverFn,
+def during_training(config: TrainerConfig, parts: LoadedPlugins,
                     record: EvaluationRecord) -> list[tf.estimator.Exporter]:
     """Builds the exporters that run after every evaluation, the record of it first."""
-    chosen: list[tf.estimator.Exporter] = []
+    receiver_fn = parts.receiver_fn
+    chosen = [each for each in parts.script.exporters
+              if not isinstance(each, tf.estimator.FinalExporter)] if parts.script else []
     if "latest" in config.exporters:
         chosen.append(tf.estimator.LatestExporter("latest", receiver_fn,
                                                   exports_to_keep=config.exports_to_keep))
@@ -83,12 +89,17 @@ def during_training(config: TrainerConfig, receiver_fn: ReceiverFn,
     return [record, *(RecordedExporter(exporter, record) for exporter in chosen)]
 
 
-def at_the_end(config: TrainerConfig, receiver_fn: ReceiverFn,
+def at_the_end(config: TrainerConfig, parts: LoadedPlugins,
                record: EvaluationRecord) -> list[tf.estimator.Exporter]:
-    """Builds the exporters that run once, after the final evaluation."""
-    if "final" not in config.exporters:
-        return []
-    return [RecordedExporter(tf.estimator.FinalExporter("final", receiver_fn), record)]
+    """Builds the exporters that run once, after the final evaluation.
+
+    A script's own class of exporter may be one that waits for the final export.
+    """
+    chosen = [each for each in parts.script.exporters
+              if not isinstance(each, _AFTER_EVALUATIONS)] if parts.script else []
+    if "final" in config.exporters:
+        chosen.append(tf.estimator.FinalExporter("final", parts.receiver_fn))
+    return [RecordedExporter(exporter, record) for exporter in chosen]
 
 
 def is_better(value: float, best: float, mode: str) -> bool:

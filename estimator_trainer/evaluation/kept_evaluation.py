@@ -21,15 +21,25 @@ import tensorflow as tf
 from estimator_trainer.compat import private_api
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import evaluation_graph
 from estimator_trainer.evaluation.evaluation_graph import EvaluationGraph
+from estimator_trainer.evaluation.record import EvaluationRecord
+
+
+def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,
+          record: EvaluationRecord) -> KeptEvaluation:
+    """Returns the evaluation of a task, which `record` watches."""
+    has_hooks = parts.script is not None and parts.script.eval_hooks
+    return KeptEvaluation(estimator, parts.input_fn, [record.progress],
+                          "the EvalSpec has hooks" if has_hooks else "")
 
 
 class KeptEvaluation:
     """Evaluates the checkpoints of one Estimator on one input."""
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
-                 hooks: Sequence[tf.estimator.SessionRunHook]):
+                 hooks: Sequence[tf.estimator.SessionRunHook], obstacle: str = ""):
         """Makes the object, and builds nothing yet.
 
         Args:
@@ -37,7 +47,9 @@ class KeptEvaluation:
           input_fn: The input_fn, as `tf.estimator.EvalSpec` has it; it yields a Dataset.
           hooks: The hooks, which begin once; what they ask for before the first batch, they get
             after each.
+          obstacle: Why each evaluation is to be built anew; "" if nothing is against it.
         """
+        self._obstacle = obstacle
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
         self._session: tf.compat.v1.Session | None = None
@@ -51,7 +63,7 @@ class KeptEvaluation:
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
         """Makes the Estimators evaluate by this object, if it can, within a `with` statement."""
-        obstacle = self._graph().obstacle
+        obstacle = self._obstacle or self._graph().obstacle
         if obstacle:
             logging.info("each evaluation is built anew: %s", obstacle)
             self._forget()

@@ -22,19 +22,21 @@ from estimator_trainer.jobs.launcher.screen import Screen
 from estimator_trainer.jobs.launcher.supervisor import Supervisor
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
 from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
-        variables: Environment) -> int:
+        variables: Environment, script: Script | None = None) -> int:
     """Runs a job to its end and prints a summary.
 
     Args:
       job: The tasks.
       config: The settings that `flags` make.
-      flags: The flags of every task.
+      flags: The flags of every task; of a script, `run` and all that follows.
       variables: The environment of this process.
+      script: The script that every task runs, or None.
 
     Returns:
       The exit code of the job: 0 if it is done, 143 if it was stopped by a signal, else that of
@@ -43,8 +45,9 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     Raises:
       ConfigError: for any problem that is found without starting a task.
     """
-    model_dir = config.model_dir or variables.aip_model_dir or tempfile.mkdtemp(
-        prefix="estimator_trainer-")
+    model_dir = config.model_dir or variables.aip_model_dir
+    if not model_dir and not script:
+        model_dir = tempfile.mkdtemp(prefix="estimator_trainer-")
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
@@ -52,12 +55,13 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in tasks]
         # Every task would find the same problems, for all the ports are on this machine.
-        run_plan.ready(run_plan.for_training(
-            config, Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)))
+        first = Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)
+        run_plan.refuse(run_plan.for_script(config, first, script) if script else
+                        run_plan.for_training(config, first))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)
-        args = ["train", *flags, f"--model_dir={model_dir}"]
+        args = _args(flags, model_dir, script)
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
         children = [
             TaskProcess(name, _program(), args,
@@ -75,9 +79,16 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     return code
 
 
+def _args(flags: Sequence[str], model_dir: str, script: Script | None) -> list[str]:
+    """Returns the words that follow the program's name in every task."""
+    if script is None:
+        return ["train", f"--model_dir={model_dir}", *flags]
+    return [flags[0], *([f"--model_dir={model_dir}"] if model_dir else []), *flags[1:]]
+
+
 def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
-    is_remote = "://" in model_dir
-    folder = job.log_dir or (tempfile.mkdtemp(prefix="estimator_trainer-logs-") if is_remote
+    is_elsewhere = "://" in model_dir or not model_dir
+    folder = job.log_dir or (tempfile.mkdtemp(prefix="estimator_trainer-logs-") if is_elsewhere
                              else os.path.join(model_dir, "logs"))
     try:
         os.makedirs(folder, exist_ok=True)
@@ -121,6 +132,6 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
         screen.line("launch", row)
     if first_failure:
         screen.line("launch", f"first failure: {first_failure}")
-    result_path = os.path.join(model_dir, "result.json")
+    result_path = os.path.join(model_dir, "result.json") if model_dir else "in its model_dir"
     status: Mapping[int, str] = {0: "done", 143: "stopped"}
     screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; result: {result_path}")

@@ -23,6 +23,7 @@ from estimator_trainer.jobs.platforms import source_package
 from estimator_trainer.jobs.platforms import tfjob
 from estimator_trainer.jobs.platforms import yaml_file
 from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -32,13 +33,15 @@ _PATHS = ("model_dir", "params_file", "warm_start_from")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 
 
-def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...]) -> str:
+def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
+          script: Script | None = None) -> str:
     """Writes the job's files into its output_dir.
 
     Args:
       job: The job and its platform.
       config: The settings of every task.
       flags: The same settings as words of the command line, which go into the job unchanged.
+      script: The script that every task runs, or None.
 
     Returns:
       What was written, and the commands to type next.
@@ -46,11 +49,12 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...]) -> str:
     Raises:
       ConfigError: if the job could not run, with every problem; then nothing is written.
     """
-    plan = _ready_plan(job, config, flags)
+    plan = _ready_plan(job, config, flags, script)
     # Without an image the package goes into a container of Vertex AI's.
     tensorflow = (source_package.tensorflow_here() if job.image else
                   google_cloud.EXECUTOR_TENSORFLOW)
-    used = [plugin for plugin in (plan.model, plan.data) if plugin]
+    used = [script.plugin] if script else [
+        plugin for plugin in (plan.model, plan.data) if plugin]
     contents = {**_job_file(job, config, flags),
                 source_package.NAME: source_package.archive(used, tensorflow)}
     if job.image:
@@ -71,7 +75,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...]) -> str:
                       *(f"  {line}" for line in _commands(job, config))])
 
 
-def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> run_plan.Plan:
+def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
+                script: Script | None) -> run_plan.Plan:
     """Returns the plan of the job's tasks.
 
     Raises:
@@ -79,7 +84,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> 
     """
     # The roles and their numbers decide, and they are the same on every platform.
     tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
-    plan = run_plan.for_job(config, tasks)
+    plan = run_plan.for_job(config, tasks, script)
     problems = [*plan.problems, *_path_problems(config, flags),
                 *kubernetes.name_problems(job.name)]
     if job.image and not _IMAGE.fullmatch(job.image):
@@ -167,6 +172,9 @@ def _commands(job: JobConfig, config: TrainerConfig) -> list[str]:
 def _warnings(job: JobConfig, config: TrainerConfig) -> list[str]:
     """Returns a line if the model_dir is inside each task's own container."""
     folder = config.model_dir
+    if not folder:
+        return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
+                " example: a bucket"]
     mounted = {"vertex": "/gcs/", "ai-platform": "//"}.get(
         job.platform, f"{job.volume.partition(':')[2].rstrip('/')}/" if job.volume else "//")
     if "://" in folder or f"{folder}/".startswith(mounted):

@@ -83,7 +83,7 @@ def find(kind: str, name: str) -> Plugin:
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
     if is_file:
-        path, module = _file(target), pathlib.Path(target).stem
+        path, module = file_of(target), pathlib.Path(target).stem
     elif "." in target:
         path, module = module_files.of_module(target), target
     else:
@@ -131,7 +131,8 @@ def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
     return function(**{name: known[name] for name in names})
 
 
-def _file(target: str) -> pathlib.Path:
+def file_of(target: str) -> pathlib.Path:
+    """Returns the file that a flag names, or the copy that a job has brought along."""
     path = pathlib.Path(target).absolute()
     copies = [folder / module_files.packed_place(target)
               for folder in module_files.folders(module_files.PACKED)]

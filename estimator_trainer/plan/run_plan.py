@@ -9,7 +9,7 @@ import dataclasses
 import os.path
 import posixpath
 import tempfile
-from typing import Callable, Sequence, TypeVar
+from typing import Any, Callable, Sequence, TypeVar
 
 from estimator_trainer import errors
 from estimator_trainer import storage
@@ -20,6 +20,7 @@ from estimator_trainer.cluster import topology
 from estimator_trainer.environment import Environment
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 T = TypeVar("T")
@@ -38,6 +39,8 @@ class Plan:
       params: The merged params, or None.
       problems: One sentence for each problem; the run can start only without any.
       versions: The installed TensorFlow, Estimator, Keras and Python.
+      script: The script that runs in the place of plug-ins, or None.
+      given: What the script gives in their place (estimator/given_experiment.py); None before.
     """
 
     config: TrainerConfig
@@ -47,6 +50,13 @@ class Plan:
     params: params.Params | None
     problems: tuple[str, ...]
     versions: versions.Versions
+    script: Script | None = None
+    given: Any = None
+
+    @property
+    def is_evaluated(self) -> bool:
+        """Whether the job evaluates; a script that calls `Estimator.train` does so by itself."""
+        return self.given is None or self.given.eval_spec is not None
 
 
 def for_training(config: TrainerConfig, environment: Environment) -> Plan:
@@ -67,6 +77,21 @@ def for_training(config: TrainerConfig, environment: Environment) -> Plan:
     return _with_plugins(config, task or _LOCAL, problems)
 
 
+def for_script(config: TrainerConfig, environment: Environment, script: Script) -> Plan:
+    """Plans the run of a script in the role that TF_CONFIG gives.
+
+    What only the script knows, such as its strategy, is looked at when it begins to train.
+    """
+    problems = versions.problems(versions.installed(), environment.legacy_keras)
+    task = _collect(problems, lambda: task_config.parse(
+        environment.tf_config, environment.cluster_spec))
+    if task is not None:
+        problems += ports.problems(task)
+    problems += _storage_problems(config)
+    return Plan(config, task or _LOCAL, None, None, None, tuple(problems), versions.installed(),
+                script)
+
+
 def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
@@ -78,11 +103,14 @@ def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
     return _with_plugins(config, _LOCAL, problems)
 
 
-def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig]) -> Plan:
-    """Plans `train` in all tasks of a job that other machines will run.
+def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
+            script: Script | None = None) -> Plan:
+    """Plans `train`, or the run of a script, in all tasks of a job that other machines will run.
 
     Ports, versions and variables of this machine do not count; the plug-ins are those here.
     """
+    if script is not None:
+        return Plan(config, tasks[0], None, None, None, (), versions.installed(), script)
     problems = list(dict.fromkeys(problem for task in tasks for problem in topology.problems(
         task, config.train_distribute, config.eval_distribute, config.sync_replicas)))
     if not config.model_dir:
@@ -98,12 +126,17 @@ def ready(plan: Plan) -> Plan:
     Raises:
       ConfigError: with all the plan's problems, one a line.
     """
-    if plan.problems:
-        raise errors.ConfigError("\n".join(plan.problems))
+    refuse(plan)
     if plan.config.model_dir:
         return plan
     folder = tempfile.mkdtemp(prefix="estimator_trainer-")
     return dataclasses.replace(plan, config=dataclasses.replace(plan.config, model_dir=folder))
+
+
+def refuse(plan: Plan) -> None:
+    """Raises ConfigError with all the plan's problems, one a line, if there are any."""
+    if plan.problems:
+        raise errors.ConfigError("\n".join(plan.problems))
 
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,

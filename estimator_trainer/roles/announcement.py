@@ -16,10 +16,11 @@ def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
     for note in task.notes:
         logging.info("%s", note)
     cluster = ", ".join(f"{len(hosts)} {role}" for role, hosts in task.cluster.items())
-    logging.info("model_fn=%s input_fn=%s train_distribute=%s model_dir=%s cluster: %s",
-                 config.model_fn, config.input_fn, config.train_distribute, config.model_dir,
-                 cluster or "none, all in this process")
-    if parts:
+    program = (f"script={plan.script.name}" if plan.script else
+               f"model_fn={config.model_fn} input_fn={config.input_fn}")
+    logging.info("%s train_distribute=%s model_dir=%s cluster: %s", program,
+                 config.train_distribute, config.model_dir, cluster or "none, all in this process")
+    if parts and not parts.script:
         logging.info("params: %s", _changed(plan, parts.params) or "all as `list` shows them")
 
 

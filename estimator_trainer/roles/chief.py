@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from absl import logging
 
 from estimator_trainer.coordination import checkpoints
@@ -15,7 +17,7 @@ from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator import strategy
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.result import Result
@@ -39,33 +41,34 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     state_writer.announce("running")
     checkpoints.fall_back(config.model_dir)
     is_trained = _is_trained(config)
-    strategies = (strategy.for_one_process(config) if is_trained else
-                  strategy.for_training(config, task))
+    strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
     signals.listen_again()
     parts = loaded_plugins.load(plan)
     record = experiment_lib.record_of(stop, watchdog)
-    single = builder.for_one_process(config, parts.model_fn, parts.params, parts.session_config)
-    evaluation = KeptEvaluation(single, parts.input_fn, [record.progress])
+    single = builder.for_one_process(config, parts)
+    evaluation = kept_evaluation.build(single, parts, record) if plan.is_evaluated else None
     preflight.check(plan, parts, evaluation)
     announcement.log(plan, parts)
     hooks = experiment_lib.hooks_of(
         plan, parts, EndOfTraining(config, task, stop, watchdog, state_writer))
     experiment = experiment_lib.build(plan, parts, strategies, record, hooks,
                                       early_stopping.build(config, stop.ask, task.name))
-    with evaluation.used_by(experiment.estimator, single):
+    with (evaluation.used_by(experiment.estimator, single) if evaluation else
+          contextlib.nullcontext()):
         if is_trained:
             step, reason = _resume_finished(config, record)
         else:
-            experiment_lib.train(experiment, hooks, task, stop, watchdog)
+            experiment_lib.train(experiment, hooks, plan, stop, watchdog)
             step, reason = hooks.end.step, outcome.reason_of(hooks.end, stop)
         watchdog.leave_steps()
         stop.check()
         state_writer.announce("done", step, reason)
-        if evaluator_beat.evaluator_finishes(config, task, step, stop):
+        if evaluation and evaluator_beat.evaluator_finishes(config, task, step, stop):
             return outcome.report_of_evaluator(config, task, step, reason)
         state_writer.announce("done", step, reason, finisher=task.name)
-        final = exporters.at_the_end(config, parts.receiver_fn, record)
-        final_evaluation.finish(experiment.eval_spec, single, record, final)
+        if evaluation:
+            final = exporters.at_the_end(config, parts, record)
+            final_evaluation.finish(experiment.eval_spec, single, record, final)
         return outcome.report(config, task, record, step, reason)
 
 

@@ -20,7 +20,7 @@ from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator import strategy
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.result import Result
@@ -42,21 +42,35 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
       TrainerError: if training failed.
     """
     config, task = plan.config, plan.task
-    strategies = strategy.for_training(config, task)
+    if not plan.is_evaluated:
+        return outcome.follow(task, _wait_for_end(state_reader, stop, watchdog))
+    strategies = strategy.of_plan(plan)
     parts = loaded_plugins.load(plan)
     record = experiment_lib.record_of(stop, watchdog)
     experiment = experiment_lib.build(plan, parts, strategies, record, hooks=None,
                                       stopping=early_stopping.build(config, state_reader.ask,
                                                                     task.name))
-    evaluation = KeptEvaluation(experiment.estimator, parts.input_fn, [record.progress])
+    evaluation = kept_evaluation.build(experiment.estimator, parts, record)
     preflight.check(plan, parts, evaluation)
-    final = exporters.at_the_end(config, parts.receiver_fn, record)
+    final = exporters.at_the_end(config, parts, record)
     announcement.log(plan, parts)
     with (evaluator_beat.beating(config.model_dir, lambda: record.step),
           evaluation.used_by(experiment.estimator)):
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
         outcome.follow(task, final_state)
         return outcome.report(config, task, record, final_state.step, final_state.reason)
+
+
+def _wait_for_end(state_reader: JobStateReader, stop: Stop, watchdog: Watchdog) -> JobState:
+    """Returns how training ended, of a script that evaluates nothing."""
+    logging.info("the script trains only: waits for the end of training")
+    while True:
+        stop.check()
+        final_state = state_reader.final_state()
+        if final_state:
+            return final_state
+        watchdog.tick()
+        stop.sleep(_TICK_SECS)
 
 
 def evaluate_all(experiment: Experiment, record: EvaluationRecord,

@@ -7,12 +7,10 @@ from typing import NamedTuple, Sequence
 
 import tensorflow as tf
 
-from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
-from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
@@ -88,15 +86,14 @@ def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: Eval
       stopping: The exporter that stops training early, if this task is to have it.
     """
     config = plan.config
-    during = exporters.during_training(config, parts.receiver_fn, record)
+    during = exporters.during_training(config, parts, record)
     return Experiment(
-        builder.for_training(config, parts.model_fn, parts.params, strategies,
-                             parts.session_config),
-        _train_spec(config, plan.task, parts.input_fn, hooks),
-        _eval_spec(config, parts.input_fn, record, [*during, *stopping]))
+        builder.for_training(config, parts, strategies),
+        _train_spec(plan, parts, hooks),
+        _eval_spec(config, parts, record, [*during, *stopping]))
 
 
-def train(experiment: Experiment, hooks: TrainingHooks, task: TaskConfig, stop: Stop,
+def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
           watchdog: Watchdog) -> None:
     """Trains, and in some roles evaluates meanwhile, until `hooks.end` ends it.
 
@@ -107,7 +104,7 @@ def train(experiment: Experiment, hooks: TrainingHooks, task: TaskConfig, stop: 
     spec = experiment.train_spec
     try:
         with hooks.fit.explained():
-            if task.is_local and task.has_evaluator:
+            if plan.task.is_local and (plan.task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,
                 # and would evaluate in process too.
                 experiment.estimator.train(spec.input_fn, hooks=spec.hooks,
@@ -120,30 +117,37 @@ def train(experiment: Experiment, hooks: TrainingHooks, task: TaskConfig, stop: 
         raise
 
 
-def _train_spec(config: TrainerConfig, task: TaskConfig, input_fn: InputFn,
+def _train_spec(plan: Plan, parts: LoadedPlugins,
                 hooks: TrainingHooks | None) -> tf.estimator.TrainSpec:
     """Builds the training spec: the steps and the hooks of this role."""
+    config, task = plan.config, plan.task
     if hooks is None:
-        return tf.estimator.TrainSpec(input_fn=input_fn, max_steps=config.max_steps)
+        return tf.estimator.TrainSpec(input_fn=parts.input_fn, max_steps=config.max_steps)
     listener = progress.SavingListener(
-        hooks.progress, evaluates=task.is_local or task.head_evaluates)
+        hooks.progress,
+        evaluates=plan.is_evaluated and (task.is_local or task.head_evaluates))
+    given = parts.script
     return tf.estimator.TrainSpec(
-        input_fn=input_fn, max_steps=config.max_steps, hooks=hooks.in_order,
+        input_fn=parts.input_fn, max_steps=config.max_steps,
+        hooks=[*hooks.in_order, *(given.train_hooks if given else ())],
         # In an all-reduce the Estimator calls no listener, and warns.
-        saving_listeners=[] if config.is_collective else [listener])
+        saving_listeners=[] if config.is_collective else [
+            listener, *(given.saving_listeners if given else ())])
 
 
-def _eval_spec(config: TrainerConfig, input_fn: InputFn, record: EvaluationRecord,
+def _eval_spec(config: TrainerConfig, parts: LoadedPlugins, record: EvaluationRecord,
                during: list[tf.estimator.Exporter]) -> tf.estimator.EvalSpec:
     """Builds the evaluation spec: the whole set by default, every checkpoint, no idle waiting.
 
     The Estimator's own defaults are 100 batches, 120 s before the first evaluation and 600 s
     between two.
     """
+    given = parts.script
     return tf.estimator.EvalSpec(
-        input_fn=input_fn,
+        input_fn=parts.input_fn,
         steps=config.eval_steps or None,
-        hooks=[record.progress],
+        name=given.eval_name if given else None,
+        hooks=[record.progress, *(given.eval_hooks if given else ())],
         exporters=during,
         start_delay_secs=0,
         throttle_secs=config.eval_throttle_secs)

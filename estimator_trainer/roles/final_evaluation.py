@@ -22,9 +22,9 @@ def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
       record: The record of evaluations, which gets this one.
       path: The checkpoint.
     """
-    metrics = single.evaluate(spec.input_fn, steps=spec.steps, hooks=[record.progress],
-                              checkpoint_path=path)
-    _export(spec.exporters, single, path, metrics)
+    metrics = single.evaluate(spec.input_fn, steps=spec.steps, hooks=spec.hooks,
+                              checkpoint_path=path, name=spec.name)
+    _export(spec.exporters, single, path, metrics, is_final=False)
 
 
 def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: EvaluationRecord,
@@ -46,7 +46,7 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
     undone = [exporter for exporter in final
               if not any(_folder(single, exporter) == posixpath.dirname(path)
                          for path in record.exports)]
-    _export(undone, single, latest, record.metrics)
+    _export(undone, single, latest, record.metrics, is_final=True)
 
 
 def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
@@ -60,10 +60,10 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
 
 
 def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,
-            metrics: dict[str, Any]) -> None:
+            metrics: dict[str, Any], is_final: bool) -> None:
     for exporter in exporters:
         exporter.export(single, _folder(single, exporter), path, metrics,
-                        is_the_final_export=True)
+                        is_the_final_export=is_final)
 
 
 def _folder(single: tf.estimator.Estimator, exporter: tf.estimator.Exporter) -> str:

@@ -26,7 +26,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     """
     paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
-    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    single = builder.for_one_process(plan.config, parts)
     hook = record.EvaluationProgress()
     evaluations = []
     with KeptEvaluation(single, parts.input_fn, [hook]).used_by(single):
@@ -52,7 +52,7 @@ def export(plan: Plan) -> str:
                                  " For example: --checkpoint=latest")
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
-    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    single = builder.for_one_process(plan.config, parts)
     exported = str(tf.compat.as_str_any(single.export_saved_model(
         posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
         checkpoint_path=path)))

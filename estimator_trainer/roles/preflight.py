@@ -16,20 +16,22 @@ from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
-def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation) -> None:
+def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation | None) -> None:
     """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
 
     Args:
       plan: The plan of this task.
       parts: The user's functions, adapted.
-      evaluation: The evaluation, which keeps its graph where that can be used again.
+      evaluation: The evaluation, which keeps its graph where that can be used again; None where
+        a script evaluates nothing.
 
     Raises:
       ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
         whatever the user's functions raise.
     """
     with environment.no_cluster():
-        _check_metrics(plan.config, evaluation.metrics)
+        if evaluation:
+            _check_metrics(plan.config, evaluation.metrics)
         if plan.config.exporters != ("none",):
             _check_export(parts)
     _check_writable(plan.config, plan.task.name)
@@ -49,6 +51,7 @@ def _check_metrics(config: TrainerConfig, names: list[str]) -> None:
 def _check_export(parts: LoadedPlugins) -> None:
     with tf.Graph().as_default():
         tf.compat.v1.train.create_global_step()
+        assert parts.receiver_fn is not None
         receiver = parts.receiver_fn()
         _call(parts, receiver.features, None, tf.estimator.ModeKeys.PREDICT)
 

@@ -93,5 +93,6 @@ def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:
 
 def _head(plan: Plan) -> str:
     """Returns what the Estimator is to call the chief: its `master` evaluates in process."""
-    evaluates = plan.task.head_evaluates and not plan.task.has_evaluator
+    evaluates = (plan.task.head_evaluates and not plan.task.has_evaluator and
+                 plan.is_evaluated)
     return "master" if evaluates and plan.config.train_distribute == "none" else "chief"

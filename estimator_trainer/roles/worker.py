@@ -31,7 +31,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     final_state = _wait_to_begin(state_reader, stop, task)
     if final_state:
         return outcome.follow(task, final_state)
-    strategies = strategy.for_training(config, task)
+    strategies = strategy.of_plan(plan)
     signals.listen_again()
     parts = loaded_plugins.load(plan)
     announcement.log(plan, parts)
@@ -39,7 +39,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
         plan, parts, EndOfTraining(config, task, stop, watchdog, None, state_reader))
     experiment = experiment_lib.build(plan, parts, strategies,
                                       experiment_lib.record_of(stop, watchdog), hooks)
-    experiment_lib.train(experiment, hooks, task, stop, watchdog)
+    experiment_lib.train(experiment, hooks, plan, stop, watchdog)
     state_reader.leave(task.index)
     return outcome.left(task, hooks.end, stop, state_reader)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from absl import flags
 
@@ -29,8 +29,11 @@ class CommandLine:
       as_json: Whether --json was given.
       is_probing: Whether --probe was given.
       job: The job of `launch` and `manifest`; else the default.
-      flags: The words after `--`, for every task.
+      flags: The words after `--`, for every task; of a script they begin with `run`.
       hosts: The lists of hosts of `tf-config`.
+      script: The script that `run` runs, be it in the tasks of a job; else "".
+      arguments: The script's arguments.
+      given: The names of the settings that are on the line, for a script.
     """
 
     command: str
@@ -40,6 +43,9 @@ class CommandLine:
     job: JobConfig = JobConfig()
     flags: tuple[str, ...] = ()
     hosts: HostLists | None = None
+    script: str = ""
+    arguments: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
 
 def parse(argv: Sequence[str]) -> CommandLine:
@@ -51,6 +57,8 @@ def parse(argv: Sequence[str]) -> CommandLine:
     first = COMMANDS.get(argv[0]) if argv else None
     if first and first.is_job:
         return _parse_job(argv[0], list(argv[1:]))
+    if first and first.is_script:
+        return _parse_script(list(argv[1:]))
     if first and first.is_first:
         return _parse_hosts(list(argv[1:]))
     words, settings = _trainer_parsed(argv)
@@ -113,6 +121,9 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     cut = argv.index("--") if "--" in argv else len(argv)
     words, settings = _parsed(argv[:cut], _flags_of(command))
     task_flags = argv[cut + 1:]
+    if task_flags[:1] == ["run"] and not words:
+        return dataclasses.replace(_parse_script(task_flags[1:]), command=command,
+                                   job=JobConfig(**settings), flags=tuple(task_flags))
     rest, values = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
         raise errors.ConfigError(
@@ -122,6 +133,25 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     values.pop("json"), values.pop("probe")
     return CommandLine(command, _config(values), job=JobConfig(**settings),
                        flags=tuple(word for word in task_flags if word != "train"))
+
+
+def _parse_script(argv: list[str]) -> CommandLine:
+    """Parses what follows `run`: flags and a script, `--`, the script's arguments."""
+    cut = argv.index("--") if "--" in argv else len(argv)
+    values = _flags_of("run")
+    words, settings = _parsed(argv[:cut], values)
+    if len(words) != 1:
+        raise errors.ConfigError(
+            f"run got {' '.join(words) or 'no script'!r} (from the command line); expected one"
+            " script, and its own arguments after `--`. For example: estimator-trainer run"
+            " ./train.py -- --batch_size=64")
+    job_dir = settings.pop("job_dir")
+    settings["model_dir"] = settings["model_dir"] or job_dir
+    if not values["train_steps"].present:
+        settings["train_steps"] = 0
+    config = TrainerConfig(model_fn=words[0], input_fn=words[0], exporters=("none",), **settings)
+    return CommandLine("run", config, script=words[0], arguments=tuple(argv[cut + 1:]),
+                       given=frozenset(name for name in settings if values[name].present))
 
 
 def _parse_hosts(argv: list[str]) -> CommandLine:
@@ -163,20 +193,26 @@ def _config(settings: dict[str, Any]) -> TrainerConfig:
 
 def _flags_of(word: str) -> flags.FlagValues:
     """Returns the flags that a command line takes which begins with `word`."""
-    is_first = word in COMMANDS and COMMANDS[word].is_first
-    return _flag_values(COMMANDS[word].settings) if is_first else _trainer_flags()
+    if word not in COMMANDS or not COMMANDS[word].is_first:
+        return _trainer_flags()
+    values = _flag_values(COMMANDS[word].parsed)
+    return _with_job_dir(values) if COMMANDS[word].is_script else values
 
 
 def _trainer_flags() -> flags.FlagValues:
-    values = _flag_values(TrainerConfig, ReportConfig)
+    return _with_job_dir(_flag_values([*dataclasses.fields(TrainerConfig),
+                                       *dataclasses.fields(ReportConfig)]))
+
+
+def _with_job_dir(values: flags.FlagValues) -> flags.FlagValues:
     flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
     return values
 
 
-def _flag_values(*configs: type) -> flags.FlagValues:
+def _flag_values(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
     """Defines the flags on a FlagValues of our own, so that none of a plug-in's collide."""
     values = flags.FlagValues()  # type: ignore[no-untyped-call]
-    for field in [field for config in configs for field in dataclasses.fields(config)]:
+    for field in fields:
         define = _define(field)
         default = list(field.default) if isinstance(field.default, tuple) else field.default
         define(field.name, default, field.metadata["help"], flag_values=values)
@@ -210,6 +246,8 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues) -> str:
         near = near.replace("'", "'--", 1) if near else ""
         if "max_restarts" in values and error.flagname in _trainer_flags():
             near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
+        if "train_steps" in values and "model_fn" not in values:
+            near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
         return (f"flag --{error.flagname} (from the command line) is unknown; expected a flag that"
                 f" `estimator-trainer --help` lists.{near}")
     match = re.match(r"flag --(\w+)=(.*?): ", str(error), re.DOTALL)

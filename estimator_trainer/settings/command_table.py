@@ -24,6 +24,13 @@ class ReportConfig:
 
 
 _TRAINER = dataclasses.fields(TrainerConfig)
+# A script decides by itself what to train, on what data, and what to export.
+_SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Evaluation")
+_SCRIPT_DECIDES = ("train_epochs", "global_batch_size", "warm_start_from", "warm_start_vars",
+                   "eval_every_steps", "checkpoint")
+_SCRIPT = tuple(
+    field for field in _TRAINER if field.name in ("model_dir", "tf1") or
+    field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES)
 _JSON, _PROBE = dataclasses.fields(ReportConfig)
 
 
@@ -43,6 +50,7 @@ class Command:
       usage: The words that follow the command's name, as its help shows them.
       settings: The dataclass that the flags up to `--` make. The command comes before its flags,
         unless they are those of a TrainerConfig.
+      is_script: Whether a script follows the command, and its arguments follow `--`.
     """
 
     help: str
@@ -50,11 +58,17 @@ class Command:
     flags: tuple[dataclasses.Field[Any], ...] = _TRAINER
     usage: str = "[--flag=value ...]"
     settings: type = TrainerConfig
+    is_script: bool = False
 
     @property
     def is_first(self) -> bool:
         """Whether the command has to be the first word, for its flags are its own."""
-        return self.settings is not TrainerConfig
+        return self.settings is not TrainerConfig or self.is_script
+
+    @property
+    def parsed(self) -> tuple[dataclasses.Field[Any], ...]:
+        """The fields whose flags are parsed, where the command is the first word."""
+        return self.flags if self.is_script else dataclasses.fields(self.settings)
 
     @property
     def is_job(self) -> bool:
@@ -68,6 +82,10 @@ COMMANDS = {
     "predict": Command("Predict the input_fn's data in mode `infer`, one JSON line an instance.",
                        "use_model"),
     "export": Command("Export a SavedModel from a checkpoint.", "use_model"),
+    "run": Command(
+        "Run a script that makes its own Estimator, in the role that TF_CONFIG gives: run SCRIPT"
+        " -- ITS ARGUMENTS", "run_script", _SCRIPT, "SCRIPT [--flag=value ...] -- ITS ARGUMENTS",
+        is_script=True),
     "launch": Command(
         "Run a whole cluster on this machine: launch --worker=2 --ps=1 -- FLAGS", "launch",
         _of_job(job_config.THE_JOB, job_config.LAUNCH), "[--flag=value ...] -- FLAGS", JobConfig),

@@ -23,7 +23,7 @@ def train(tmp_path, data_dir, model_fn, *param, seed=0, input_fn="digits"):
                            model_dir=str(tmp_path / "model"), save_checkpoints_steps=4)
     planned = run_plan.ready(run_plan.for_one_process(config, environment.Environment()))
     parts = loaded_plugins.load(planned)
-    single = builder.for_one_process(config, parts.model_fn, parts.params)
+    single = builder.for_one_process(config, parts)
     single.train(parts.input_fn, steps=max(STEPS))
     return single, parts.input_fn, [f"{single.model_dir}/model.ckpt-{step}" for step in STEPS]
 

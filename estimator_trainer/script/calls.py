@@ -1,0 +1,157 @@
+"""The calls of an Estimator that a script makes, and what is done in their place.
+
+    train_and_evaluate, train      the role of this task, as with plug-ins
+    evaluate, predict, export      the Estimator's own; in a cluster, as if there were none
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import Any, Callable, Iterator
+
+import tensorflow as tf
+
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer import result
+from estimator_trainer.cluster import ports
+from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import topology
+from estimator_trainer.compat import private_api
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.estimator import given_estimator
+from estimator_trainer.estimator.given_experiment import GivenExperiment
+from estimator_trainer.estimator.strategy import Strategies
+from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.roles import access
+from estimator_trainer.roles import outcome
+from estimator_trainer.roles import run as role
+
+# The methods that compute with a model in one process.
+_USES = ("evaluate", "predict", "export_saved_model", "export_savedmodel",
+         "experimental_export_all_saved_models")
+
+
+class Calls:
+    """What the calls of a script's Estimator do.
+
+    Attributes:
+      result: How training in this task ended last; None if there was none.
+      failure: What the script raised, in one line; "" if nothing.
+    """
+
+    def __init__(self, plan: Plan, given: frozenset[str], tf_config: str,
+                 strategies: Strategies | None):
+        """Makes the object.
+
+        Args:
+          plan: The plan of this task, as far as it was known before the script began.
+          given: The names of the settings that the command line gives.
+          tf_config: The TF_CONFIG that the script finds.
+          strategies: The strategies that the command line asks for, or None.
+        """
+        self.result: Result | None = None
+        self.failure = ""
+        self._plan, self._given, self._tf_config = plan, given, tf_config
+        self._strategies = strategies
+        self._is_inside = False
+
+    def replacements(self) -> dict[str, Callable[..., Any]]:
+        """Returns what takes the place of each call, by the call's name.
+
+        Each function takes the function that it replaces, then the arguments of that.
+        """
+        uses = {name: self._use for name in _USES}
+        return {"train_and_evaluate": self._train_and_evaluate, "train": self._train, **uses}
+
+    def fail(self, error: Exception) -> None:
+        """Notes what the script raised."""
+        self.failure = outcome.in_short(error)
+        if self.result is None and self._plan.given is not None:
+            self.result = Result(self._plan.task.name, "failed",
+                                 checkpoints.latest_step(self._plan.config.model_dir),
+                                 self.failure)
+
+    def _train_and_evaluate(self, original: Callable[..., Any], estimator: Any, train_spec: Any,
+                            eval_spec: Any) -> Any:
+        if self._is_inside:
+            return original(estimator, train_spec, eval_spec)
+        ended = self._run(estimator, train_spec, eval_spec)
+        return ended.metrics, list(ended.exports)
+
+    def _train(self, original: Callable[..., Any], estimator: Any, input_fn: Any,
+               hooks: Any = None, steps: int | None = None, max_steps: int | None = None,
+               saving_listeners: Any = None) -> Any:
+        if self._is_inside:
+            return original(estimator, input_fn, hooks, steps, max_steps, saving_listeners)
+        if steps is not None and max_steps is not None:
+            raise ValueError("Can not provide both steps and max_steps.")
+        if steps is not None:
+            # A task of a cluster may start anew, when others have made steps.
+            max_steps = steps + (checkpoints.latest_step(estimator.model_dir)
+                                 if self._plan.task.is_local else 0)
+        self._run(estimator, tf.estimator.TrainSpec(
+            input_fn, max_steps, hooks, saving_listeners=saving_listeners), None)
+        return estimator
+
+    def _use(self, original: Callable[..., Any], estimator: Any, *args: Any,
+             **kwargs: Any) -> Any:
+        if self._is_inside or self._plan.task.is_local:
+            return original(estimator, *args, **kwargs)
+        with environment.no_cluster():
+            return original(_alone(estimator), *args, **kwargs)
+
+    def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> Result:
+        """Runs the role of this task; goes on with the script in the chief alone."""
+        if self.result is not None and not self._plan.task.is_local:
+            raise errors.ConfigError(
+                "the script trains a second time in one job of several tasks; expected one call"
+                " of tf.estimator.train_and_evaluate or Estimator.train, after which the ps and"
+                " the evaluator end")
+        experiment = GivenExperiment(given_estimator.take_apart(estimator), train_spec, eval_spec,
+                                     self._strategies)
+        self._plan = plan = self._planned(experiment)
+        run_plan.refuse(plan)
+        access.check(plan.config, plan.versions.tensorflow)
+        with self._inside():
+            self.result = role.train_and_evaluate(plan)
+        if self.result.status != "done" or not plan.task.is_chief:
+            raise SystemExit(result.EXIT_CODES[self.result.status])
+        return self.result
+
+    def _planned(self, experiment: GivenExperiment) -> Plan:
+        """Returns the plan with what only the script knows."""
+        plan, problems = self._plan, list(self._plan.problems)
+        task, text = plan.task, environment.read().tf_config
+        if text != self._tf_config:
+            # The script has made a TF_CONFIG of its own, from its arguments.
+            task = task_config.parse(text)
+            problems += ports.problems(task)
+        config = experiment.settings(plan.config, self._given)
+        problems += topology.problems(task, config.train_distribute, config.eval_distribute,
+                                      config.sync_replicas)
+        return dataclasses.replace(plan, config=config, task=task, given=experiment,
+                                   problems=tuple(problems))
+
+    @contextlib.contextmanager
+    def _inside(self) -> Iterator[None]:
+        """Lets Estimators be as TensorFlow made them, for this program's own calls."""
+        self._is_inside = True
+        try:
+            yield
+        finally:
+            self._is_inside = False
+
+
+def _alone(estimator: Any) -> Any:
+    """Returns the Estimator as it would be without a cluster; TF_CONFIG is not to be set."""
+    session_config = tf.compat.v1.ConfigProto()
+    session_config.CopyFrom(estimator.config.session_config or tf.compat.v1.ConfigProto())
+    # It names the tasks that a session of the cluster needs.
+    del session_config.device_filters[:]
+    config = tf.estimator.RunConfig(model_dir=estimator.model_dir, session_config=session_config,
+                                    eval_distribute=estimator.config.eval_distribute)
+    return private_api.without_cluster(estimator, config)

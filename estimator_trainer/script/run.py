@@ -1,0 +1,77 @@
+"""The run of a script: as `python SCRIPT` runs it, but for its calls of an Estimator."""
+
+from __future__ import annotations
+
+import pathlib
+import runpy
+import sys
+import traceback
+
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer import result
+from estimator_trainer.estimator import strategy
+from estimator_trainer.estimator import upstream
+from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.script_file import Script
+from estimator_trainer.result import Result
+from estimator_trainer.script.calls import Calls
+
+
+def run(plan: Plan, given: frozenset[str]) -> int:
+    """Runs the script of a plan to its end.
+
+    Args:
+      plan: The plan of this task, with the script.
+      given: The names of the settings that the command line gives, which win over the script's.
+
+    Returns:
+      The exit code: the script's own, or that of the way in which training ended.
+    """
+    assert plan.script is not None
+    tf_config = plan.task.tf_config()
+    environment.write_tf_config(tf_config)
+    strategy.split_cpu(plan.config)
+    chosen = strategy.for_training(plan.config, plan.task) if given & {
+        "train_distribute", "eval_distribute"} else None
+    calls = Calls(plan, given, tf_config, chosen)
+    with upstream.calling(calls.replacements()), upstream.alone_in_an_evaluator(plan.task.role):
+        code = _exit_code(plan.script, calls)
+    if calls.result is None:
+        return code
+    # Whatever the script did after training, a task that failed says so.
+    ended = calls.result
+    if code and ended.status == "done":
+        ended = Result(ended.role, "failed", ended.step, calls.failure or f"exit code {code}")
+    result.print_last_line(ended)
+    return code or result.EXIT_CODES[ended.status]
+
+
+def _exit_code(script: Script, calls: Calls) -> int:
+    """Runs the script, reports what it raises, and returns the exit code that Python would."""
+    try:
+        _execute(script)
+        return 0
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except Exception as error:
+        calls.fail(error)
+        if isinstance(error, errors.TrainerError):
+            errors.show(error)
+            return error.exit_code
+        traceback.print_exception(error)
+        return 1
+
+
+def _execute(script: Script) -> None:
+    sys.argv = [script.path, *script.arguments]
+    if script.is_file:
+        # The script finds its neighbours, as with `python SCRIPT`.
+        sys.path.insert(0, str(pathlib.Path(script.path).resolve().parent))
+        runpy.run_path(script.path, run_name="__main__")
+    else:
+        sys.path.insert(0, str(pathlib.Path.cwd()))
+        runpy.run_module(script.name, run_name="__main__", alter_sys=True)
