@@ -160,3 +160,16 @@ def silence_tensorflow() -> None:
     tensorflow.handlers[:] = []
     tensorflow.propagate = True
     tensorflow.setLevel(logging.INFO)
+
+
+def stay_the_only_handler() -> None:
+    """Keeps absl's log handler out, which `absl.app.run` of a script would put in this one's place.
+
+    absl removes other handlers the first time only, and adds its own each time.
+    """
+    absl_logging = sys.modules["absl.logging"]
+    root = logging.getLogger()
+    handlers = list(root.handlers)
+    absl_logging.use_absl_handler()
+    absl_logging.get_absl_handler().python_handler.addFilter(lambda record: False)
+    root.handlers[:] = handlers

@@ -145,7 +145,7 @@ def alone_in_an_evaluator(role: str) -> Iterator[None]:
     """Lets an evaluator make a `MultiWorkerMirroredStrategy`, within a `with` statement.
 
     The constructor dies there with `KeyError: 'evaluator'`, since an evaluator is no part of the
-    cluster (tensorflow/tensorflow#38610). A script makes it in every task.
+    cluster. A script makes the strategy in every task.
     """
     if role != "evaluator":
         yield

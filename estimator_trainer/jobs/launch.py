@@ -45,9 +45,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     Raises:
       ConfigError: for any problem that is found without starting a task.
     """
-    model_dir = config.model_dir or variables.aip_model_dir
-    if not model_dir and not script:
-        model_dir = tempfile.mkdtemp(prefix="estimator_trainer-")
+    model_dir = "" if script else config.model_dir or variables.aip_model_dir or tempfile.mkdtemp(
+        prefix="estimator_trainer-")
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
@@ -61,7 +60,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)
-        args = _args(flags, model_dir, script)
+        args = list(flags) if script else ["train", *flags, f"--model_dir={model_dir}"]
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
         children = [
             TaskProcess(name, _program(), args,
@@ -77,13 +76,6 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
-
-
-def _args(flags: Sequence[str], model_dir: str, script: Script | None) -> list[str]:
-    """Returns the words that follow the program's name in every task."""
-    if script is None:
-        return ["train", f"--model_dir={model_dir}", *flags]
-    return [flags[0], *([f"--model_dir={model_dir}"] if model_dir else []), *flags[1:]]
 
 
 def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
@@ -132,6 +124,6 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
         screen.line("launch", row)
     if first_failure:
         screen.line("launch", f"first failure: {first_failure}")
-    result_path = os.path.join(model_dir, "result.json") if model_dir else "in its model_dir"
+    result_path = os.path.join(model_dir, "result.json") if model_dir else "in the script's model_dir"
     status: Mapping[int, str] = {0: "done", 143: "stopped"}
     screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; result: {result_path}")

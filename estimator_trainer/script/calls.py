@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 from typing import Any, Callable, Iterator
 
 import tensorflow as tf
@@ -82,11 +83,14 @@ class Calls:
         ended = self._run(estimator, train_spec, eval_spec)
         return ended.metrics, list(ended.exports)
 
-    def _train(self, original: Callable[..., Any], estimator: Any, input_fn: Any,
-               hooks: Any = None, steps: int | None = None, max_steps: int | None = None,
-               saving_listeners: Any = None) -> Any:
+    def _train(self, original: Callable[..., Any], estimator: Any, *args: Any,
+               **kwargs: Any) -> Any:
         if self._is_inside:
-            return original(estimator, input_fn, hooks, steps, max_steps, saving_listeners)
+            return original(estimator, *args, **kwargs)
+        bound = inspect.signature(original).bind(estimator, *args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        steps, max_steps = given["steps"], given["max_steps"]
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         if steps is not None:
@@ -94,7 +98,8 @@ class Calls:
             max_steps = steps + (checkpoints.latest_step(estimator.model_dir)
                                  if self._plan.task.is_local else 0)
         self._run(estimator, tf.estimator.TrainSpec(
-            input_fn, max_steps, hooks, saving_listeners=saving_listeners), None)
+            given["input_fn"], max_steps, given["hooks"],
+            saving_listeners=given["saving_listeners"]), None)
         return estimator
 
     def _use(self, original: Callable[..., Any], estimator: Any, *args: Any,

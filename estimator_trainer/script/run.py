@@ -9,6 +9,7 @@ import traceback
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
@@ -32,6 +33,7 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     tf_config = plan.task.tf_config()
     environment.write_tf_config(tf_config)
     strategy.split_cpu(plan.config)
+    logs.stay_the_only_handler()
     chosen = strategy.for_training(plan.config, plan.task) if given & {
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, given, tf_config, chosen)

@@ -145,8 +145,6 @@ def _parse_script(argv: list[str]) -> CommandLine:
             f"run got {' '.join(words) or 'no script'!r} (from the command line); expected one"
             " script, and its own arguments after `--`. For example: estimator-trainer run"
             " ./train.py -- --batch_size=64")
-    job_dir = settings.pop("job_dir")
-    settings["model_dir"] = settings["model_dir"] or job_dir
     if not values["train_steps"].present:
         settings["train_steps"] = 0
     config = TrainerConfig(model_fn=words[0], input_fn=words[0], exporters=("none",), **settings)
@@ -195,16 +193,11 @@ def _flags_of(word: str) -> flags.FlagValues:
     """Returns the flags that a command line takes which begins with `word`."""
     if word not in COMMANDS or not COMMANDS[word].is_first:
         return _trainer_flags()
-    values = _flag_values(COMMANDS[word].parsed)
-    return _with_job_dir(values) if COMMANDS[word].is_script else values
+    return _flag_values(COMMANDS[word].parsed)
 
 
 def _trainer_flags() -> flags.FlagValues:
-    return _with_job_dir(_flag_values([*dataclasses.fields(TrainerConfig),
-                                       *dataclasses.fields(ReportConfig)]))
-
-
-def _with_job_dir(values: flags.FlagValues) -> flags.FlagValues:
+    values = _flag_values([*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig)])
     flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
     return values
 

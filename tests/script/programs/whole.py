@@ -1,0 +1,55 @@
+"""A script as people publish them: absl flags, a RunConfig, train_and_evaluate, then an export."""
+
+import json
+import time
+
+from absl import app
+from absl import flags
+import tensorflow as tf
+
+import points
+
+FLAGS = flags.FLAGS
+flags.DEFINE_string("output_dir", None, "Where checkpoints go.", required=True)
+flags.DEFINE_integer("steps", 120, "Steps to train.")
+flags.DEFINE_float("learning_rate", 0.1, "Learning rate.")
+flags.DEFINE_float("secs_per_step", 0, "Seconds that a hook waits after each step.")
+flags.DEFINE_bool("all_reduce", False, "Whether to train with an all-reduce.")
+flags.DEFINE_bool("again", False, "Whether to train a second time.")
+flags.DEFINE_bool("fail", False, "Whether to fail when training is done.")
+
+
+class Waiting(tf.estimator.SessionRunHook):
+    """A hook that makes steps slow."""
+
+    def after_run(self, run_context, run_values):
+        time.sleep(FLAGS.secs_per_step)
+
+
+def main(_):
+    strategy = tf.distribute.MultiWorkerMirroredStrategy() if FLAGS.all_reduce else None
+    config = tf.estimator.RunConfig(model_dir=FLAGS.output_dir, save_checkpoints_steps=60,
+                                    log_step_count_steps=10, train_distribute=strategy)
+    estimator = tf.estimator.Estimator(points.model_fn, config=config, params={
+        "batch_size": 16, "learning_rate": FLAGS.learning_rate})
+    train_spec = tf.estimator.TrainSpec(
+        points.input_fn_of(640, 0, True), max_steps=FLAGS.steps,
+        hooks=[Waiting()] if FLAGS.secs_per_step else None)
+    eval_spec = tf.estimator.EvalSpec(
+        points.input_fn_of(160, 1, False), steps=None, throttle_secs=600, exporters=[
+            tf.estimator.FinalExporter("at_the_end", points.serving_input_receiver_fn),
+            tf.estimator.LatestExporter("each_time", points.serving_input_receiver_fn)])
+    returned = tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+    evaluated = estimator.evaluate(points.input_fn_of(160, 1, False))
+    exported = estimator.export_saved_model(f"{FLAGS.output_dir}/own",
+                                            points.serving_input_receiver_fn)
+    print(json.dumps({"returned": returned, "accuracy": float(evaluated["accuracy"]),
+                      "exported": tf.compat.as_str(exported)}))
+    if FLAGS.again:
+        tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+    if FLAGS.fail:
+        raise ValueError("made up")
+
+
+if __name__ == "__main__":
+    app.run(main)

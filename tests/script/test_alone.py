@@ -1,0 +1,82 @@
+"""A script that makes its own Estimator runs as a task alone, as published."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+import tensorflow as tf
+
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+
+_PROGRAMS = jobs.REPO / "tests" / "script" / "programs"
+
+
+def _result(model_dir):
+    return json.loads((model_dir / "result.json").read_text())
+
+
+def _printed(out):
+    return json.loads(out.strip().splitlines()[-1])
+
+
+def test_a_script_gets_what_a_task_has_and_goes_on_after_training(tmp_path):
+    ran = jobs.trainer("run", "whole.py", "--", f"--output_dir={tmp_path}/model", cwd=_PROGRAMS)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.splitlines()[-1] == "role=local status=done step=120 reason=train_steps"
+    result, printed = _result(tmp_path / "model"), _printed(ran.stdout)
+    metrics, exports = printed["returned"]
+    assert result["metrics"] == metrics and result["exports"] == exports
+    assert metrics["accuracy"] == pytest.approx(printed["accuracy"]) and metrics["accuracy"] > 0.8
+    assert metrics["global_step"] == 120
+    for folder in [*(path for path in exports), printed["exported"]]:
+        assert tf.saved_model.contains_saved_model(folder)
+    # It exports once at the end, though throttle_secs let no evaluation be made for 600 s.
+    assert sorted(path.split("/")[-2] for path in exports) == [
+        "at_the_end", "each_time", "each_time"]
+    assert "deprecated" not in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_a_script_may_train_and_evaluate_in_turns(tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--",
+                       str(tmp_path / "model"), "--predict", "--exit=3")
+    assert ran.returncode == 3, ran.stderr
+    assert ran.stdout.count("accuracy") == 3 and "predicted 160" in ran.stdout
+    assert ran.stderr.splitlines()[-1] == (
+        'role=local status=failed step=120 reason="exit code 3"')
+
+
+def test_a_signal_stops_a_script_and_the_same_command_goes_on(tmp_path):
+    args = ["run", str(_PROGRAMS / "whole.py"), "--", f"--output_dir={tmp_path}/model"]
+    task = jobs.start(tmp_path, "local", [*args, "--secs_per_step=0.1"])
+    try:
+        jobs.wait_for(lambda: "step 20/120" in task.log, 60)
+        os.kill(task.process.pid, signal.SIGTERM)
+        jobs.wait([task], 60)
+    finally:
+        jobs.kill(task)
+    assert task.code == 143
+    assert "one step in a session run" not in task.log
+    stopped = _result(tmp_path / "model")
+    assert stopped["status"] == "stopped" and 20 <= stopped["step"] < 120
+    ran = jobs.trainer(*args, "--fail")
+    assert f"training from step {stopped['step']} to 120" in ran.stderr
+    assert ran.returncode == 1 and "ValueError: made up" in ran.stderr
+    assert ran.stderr.splitlines()[-1].startswith("role=local status=failed step=120")
+
+
+@pytest.mark.parametrize("args, sentence", [
+    (["nothing.py"], "there is no such file or module"),
+    ([], "expected one script"),
+    (["whole.py", "--learning_rate=1"], "own flags go after `--`: -- --learning_rate=..."),
+    (["--model_fn=cnn", "whole.py"], "flag --model_fn (from the command line) is unknown"),
+])
+def test_a_mistake_gets_one_sentence(args, sentence, capfd, monkeypatch):
+    from estimator_trainer import cli
+    monkeypatch.chdir(_PROGRAMS)
+    assert cli.main(["run", *args]) == 2
+    assert sentence in capfd.readouterr().err

@@ -1,0 +1,47 @@
+"""A script is every task of a cluster, and all of them end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+
+_WHOLE = jobs.REPO / "tests" / "script" / "programs" / "whole.py"
+
+
+def _launched(tmp_path, job_flags, *script_flags):
+    """Launches the script as every task; returns what ran, and the logs by task."""
+    ran = subprocess.run(
+        [*jobs.PROGRAM, "launch", f"--log_dir={tmp_path}/logs", *job_flags, "--", "run",
+         str(_WHOLE), "--", f"--output_dir={tmp_path}/model", *script_flags],
+        text=True, capture_output=True, timeout=120, env=jobs.environment(), check=False)
+    logs = {path.stem: path.read_text() for path in (tmp_path / "logs").glob("*.log")}
+    return ran, logs
+
+
+def test_a_script_is_chief_worker_ps_and_evaluator(tmp_path):
+    ran, logs = _launched(tmp_path, ["--worker=1", "--ps=1", "--evaluator=1"],
+                          "--learning_rate=0.05", "--again")
+    assert ran.returncode == 2, ran.stdout
+    for name in ("worker-0", "ps-0", "evaluator-0"):
+        assert "status=done" in logs[name].splitlines()[-1], logs[name]
+    # The evaluator made the final evaluation and exports; the chief alone goes on in the script.
+    result = json.loads((tmp_path / "model" / "result.json").read_text())
+    assert result["role"] == "evaluator:0" and result["metrics"]["accuracy"] > 0.7
+    assert {path.split("/")[-2] for path in result["exports"]} == {"at_the_end", "each_time"}
+    [line] = [line for line in logs["chief-0"].splitlines() if line.startswith("{")]
+    assert json.loads(line)["accuracy"] == pytest.approx(result["metrics"]["accuracy"])
+    assert not any("{" in line[:1] for line in logs["worker-0"].splitlines())
+    assert "trains a second time in one job of several tasks" in logs["chief-0"]
+
+
+@pytest.mark.soak
+def test_a_script_trains_by_all_reduce_beside_an_evaluator(tmp_path):
+    ran, logs = _launched(tmp_path, ["--worker=1", "--evaluator=1"], "--all_reduce")
+    assert ran.returncode == 0, ran.stdout
+    assert all("status=done step=120" in log.splitlines()[-1] for log in logs.values()), logs
