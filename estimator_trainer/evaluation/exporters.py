@@ -50,7 +50,7 @@ class BestExporter(tf.estimator.Exporter):
 
     name = "best"
 
-    def __init__(self, config: TrainerConfig, receiver_fn: ReceiverFn):
+    def __init__(self, config: TrainerConfig, receiver_fn: ReceiverFn | None):
         self._metric, self._mode = config.best_metric, config.best_mode
         # This one exports, and removes old exports; what is worth exporting is decided here.
         self._exporter = tf.estimator.LatestExporter("best", receiver_fn,
@@ -78,14 +78,13 @@ class BestExporter(tf.estimator.Exporter):
 def during_training(config: TrainerConfig, parts: LoadedPlugins,
                     record: EvaluationRecord) -> list[tf.estimator.Exporter]:
     """Builds the exporters that run after every evaluation, the record of it first."""
-    receiver_fn = parts.receiver_fn
     chosen = [each for each in parts.script.exporters
               if not isinstance(each, tf.estimator.FinalExporter)] if parts.script else []
     if "latest" in config.exporters:
-        chosen.append(tf.estimator.LatestExporter("latest", receiver_fn,
+        chosen.append(tf.estimator.LatestExporter("latest", parts.receiver_fn,
                                                   exports_to_keep=config.exports_to_keep))
     if "best" in config.exporters:
-        chosen.append(BestExporter(config, receiver_fn))
+        chosen.append(BestExporter(config, parts.receiver_fn))
     return [record, *(RecordedExporter(exporter, record) for exporter in chosen)]
 
 

@@ -124,6 +124,7 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
         screen.line("launch", row)
     if first_failure:
         screen.line("launch", f"first failure: {first_failure}")
-    result_path = os.path.join(model_dir, "result.json") if model_dir else "in the script's model_dir"
+    result_path = (os.path.join(model_dir, "result.json") if model_dir else
+                   "result.json in the script's model_dir")
     status: Mapping[int, str] = {0: "done", 143: "stopped"}
     screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; result: {result_path}")

@@ -29,7 +29,8 @@ _SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Eval
 _SCRIPT_DECIDES = ("train_epochs", "global_batch_size", "warm_start_from", "warm_start_vars",
                    "eval_every_steps", "checkpoint")
 _SCRIPT = tuple(
-    field for field in _TRAINER if field.name == "tf1" or field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES)
+    field for field in _TRAINER if field.name == "tf1" or
+    field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES)
 _JSON, _PROBE = dataclasses.fields(ReportConfig)
 
 

@@ -44,7 +44,7 @@ def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
         found.append(f"region is {job.region!r} (from --region); expected a region of Google"
                      " Cloud. For example: --region=us-central1")
     if job.platform == "vertex":
-        if not job.image and config.model_dir and not config.model_dir.startswith("gs://"):
+        if not job.image and not config.model_dir.startswith("gs://"):
             found.append(
                 f"image is missing (no --image), and model_dir is {config.model_dir!r} (from"
                 " --model_dir); expected an image, or a model_dir in a bucket to which the source"
