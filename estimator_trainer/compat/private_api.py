@@ -2,14 +2,14 @@
 
 USED must exist; a new TensorFlow that moves one of them gets a sentence with its name, from
 `tests/compat/test_private_api.py` before a release, from a ConfigError after it. ATTRIBUTES are
-those of objects of Estimator, which `estimator_training.py` reads and sets. SUPPLIED is what
-tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given
-TensorFlow still has stays as it is. Methods that are replaced are in `estimator/upstream.py`.
+those of objects of Estimator, which `estimator_training.py` and `estimator_objects.py` read and
+set. SUPPLIED is what tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer
+has; what a given TensorFlow still has stays as it is. Methods that are replaced are in
+`estimator/upstream.py`.
 """
 
 from __future__ import annotations
 
-import copy
 import importlib
 import importlib.util
 import sys
@@ -25,6 +25,7 @@ _ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
 _API = "tensorflow_estimator.python.estimator.api"
 _TRAINING = "tensorflow_estimator.python.estimator.training"
 _ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
+_TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 _STEP = "tensorflow.python.training.training_util"
 
 USED = {
@@ -37,6 +38,7 @@ USED = {
     f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
     f"{_TRAINING}.train_and_evaluate": "where a script's call of it arrives",
     f"{_ESTIMATOR_LIB}.train_and_evaluate": "another name of the same",
+    f"{_TPU}.ExamplesPerSecondHook": "reports the speed of a TPUEstimator",
     f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
@@ -67,6 +69,11 @@ ATTRIBUTES = {
         "_train_distribution": "the strategy of training, as the Estimator took it",
         "_eval_distribution": "the strategy of evaluation, as the Estimator took it",
         "_device_fn": "where variables are placed",
+        "_warm_start_settings": "the WarmStartSettings that the user gave",
+    },
+    "TPUEstimator": {
+        "_ctx": "knows the batch size of each mode",
+        "_is_input_fn_invoked": "whether the model_fn gets the batch size, as in an export not",
     },
 }
 OPTIONAL = {
@@ -116,12 +123,9 @@ def homes_of_train_and_evaluate() -> list[Any]:
             tf.estimator, tf.compat.v1.estimator, tf.compat.v2.estimator]
 
 
-def without_cluster(estimator: Any, config: Any) -> Any:
-    """Returns a copy of an Estimator with another RunConfig, which places variables here."""
-    alone = copy.copy(estimator)
-    alone._config, alone._session_config = config, config.session_config
-    alone._device_fn = None
-    return alone
+def is_tpu_hook(hook: Any) -> bool:
+    """Returns whether a hook is the one by which a TPUEstimator reports its speed."""
+    return isinstance(hook, use(f"{_TPU}.ExamplesPerSecondHook"))
 
 
 def coordinator_mode() -> Any:

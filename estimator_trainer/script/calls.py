@@ -19,7 +19,7 @@ from estimator_trainer import result
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
-from estimator_trainer.compat import private_api
+from estimator_trainer.compat import estimator_objects
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator.given_experiment import GivenExperiment
@@ -159,4 +159,4 @@ def _alone(estimator: Any) -> Any:
     del session_config.device_filters[:]
     config = tf.estimator.RunConfig(model_dir=estimator.model_dir, session_config=session_config,
                                     eval_distribute=estimator.config.eval_distribute)
-    return private_api.without_cluster(estimator, config)
+    return estimator_objects.without_cluster(estimator, config)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Sequence
 
 from absl import flags
 
 from estimator_trainer import errors
+from estimator_trainer.settings import flag_values
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.help_page import EXAMPLE
@@ -166,7 +167,7 @@ def _parse_hosts(argv: list[str]) -> CommandLine:
 def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], dict[str, Any]]:
     """Returns the words that are no flags, and the flags' values."""
     try:
-        words = values(["estimator-trainer", *_with_underscores(argv, values)])[1:]
+        words = values(["estimator-trainer", *flag_values.with_underscores(argv, values)])[1:]
     except flags.Error as error:
         raise errors.ConfigError(_flag_problem(error, values)) from error
     return words, values.flag_values_dict()
@@ -193,44 +194,13 @@ def _flags_of(word: str) -> flags.FlagValues:
     """Returns the flags that a command line takes which begins with `word`."""
     if word not in COMMANDS or not COMMANDS[word].is_first:
         return _trainer_flags()
-    return _flag_values(COMMANDS[word].parsed)
+    return flag_values.of(COMMANDS[word].parsed)
 
 
 def _trainer_flags() -> flags.FlagValues:
-    values = _flag_values([*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig)])
+    values = flag_values.of([*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig)])
     flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
     return values
-
-
-def _flag_values(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
-    """Defines the flags on a FlagValues of our own, so that none of a plug-in's collide."""
-    values = flags.FlagValues()  # type: ignore[no-untyped-call]
-    for field in fields:
-        define = _define(field)
-        default = list(field.default) if isinstance(field.default, tuple) else field.default
-        define(field.name, default, field.metadata["help"], flag_values=values)
-    return values
-
-
-def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
-    if field.name == "param":
-        return flags.DEFINE_multi_string
-    by_type: dict[type, Callable[..., Any]] = {
-        bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, str: flags.DEFINE_string,
-        tuple: flags.DEFINE_list}
-    return by_type[type(field.default)]
-
-
-def _with_underscores(argv: Sequence[str], values: flags.FlagValues) -> list[str]:
-    """Lets --job-dir, as the platforms write it, stand for --job_dir; so for every flag."""
-
-    def fix(word: str) -> str:
-        name, equals, value = word.partition("=")
-        bare = "--" + name.lstrip("-").replace("-", "_")
-        return bare + equals + value if bare[2:].removeprefix("no") in values or bare[
-            2:] in values else word
-
-    return [fix(word) if re.match(r"--\w", word) else word for word in argv]
 
 
 def _flag_problem(error: flags.Error, values: flags.FlagValues) -> str:

@@ -9,8 +9,8 @@ from tests.support import jobs
 
 ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it.
-PACKAGES = ["cli", "commands", "script", "roles", "evaluation", "estimator", "steps", "coordination", "jobs",
-            "plan", "settings", "cluster", "tensorflow_import", "compat"]
+PACKAGES = ["cli", "commands", "script", "roles", "evaluation", "estimator", "steps",
+            "coordination", "jobs", "plan", "settings", "cluster", "tensorflow_import", "compat"]
 # They answer before TensorFlow is imported.
 LIGHT = {"cli", "commands", "jobs", "plan", "settings", "cluster", "tensorflow_import", "ground"}
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -2,9 +2,8 @@
 
 import sys
 
-import tensorflow as tf
-
 import points
+import tensorflow as tf
 
 estimator = tf.compat.v1.estimator.Estimator(points.model_fn, sys.argv[1], params={
     "batch_size": 16, "learning_rate": 0.1})

@@ -5,9 +5,8 @@ import time
 
 from absl import app
 from absl import flags
-import tensorflow as tf
-
 import points
+import tensorflow as tf
 
 FLAGS = flags.FLAGS
 flags.DEFINE_string("output_dir", None, "Where checkpoints go.", required=True)
