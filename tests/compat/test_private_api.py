@@ -9,8 +9,8 @@ import pathlib
 
 import pytest
 
-from estimator_trainer.compat import estimator_training  # Before TensorFlow.
 from estimator_trainer.compat import estimator_objects
+from estimator_trainer.compat import estimator_training  # Before TensorFlow.
 from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
 

@@ -82,11 +82,11 @@ def test_the_trainer_names_no_plugin_in_code():
                 if name.startswith(("model_fns", "input_fns"))]
 
 
-def test_the_environment_is_read_in_one_module_and_flags_in_one():
+def test_the_environment_is_read_in_one_module_and_flags_in_settings():
     for path in MODULES:
         text = path.read_text()
         assert ("os.environ" in text) == (path.stem == "environment"), path
-        assert ("absl import flags" in text) == (path.stem == "command_line"), path
+        assert ("absl import flags" in text) == (path.stem in ("command_line", "flag_values")), path
 
 
 def test_files_and_functions_can_be_seen_whole():
