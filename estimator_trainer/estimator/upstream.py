@@ -100,3 +100,29 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
             return self.call_for_each_replica(received, args=(list(reduced),))
 
     strategy.extended.__class__ = Converting
+
+
+@contextlib.contextmanager
+def initializing_outside() -> Iterator[None]:
+    """Makes `tf.train.init_from_checkpoint` work in a loop's body, within a `with` statement.
+
+    It makes the operations that initialize variables where it is called. In the body no session
+    reaches them; the variables themselves are in the graph around it.
+    """
+    train = tf.compat.v1.train
+    original = train.init_from_checkpoint
+
+    @functools.wraps(original)
+    def init_from_checkpoint(*args: Any, **kwargs: Any) -> None:
+        def outside(_: Any) -> None:
+            with tf.init_scope():
+                original(*args, **kwargs)
+
+        # A replica cannot leave its graph; what calls the replicas can.
+        tf.distribute.get_replica_context().merge_call(outside)
+
+    train.init_from_checkpoint = init_from_checkpoint
+    try:
+        yield
+    finally:
+        train.init_from_checkpoint = original
