@@ -109,7 +109,8 @@ class GuardedScaffold(tf.compat.v1.train.Scaffold):
 
 def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
     if scaffold.local_init_op is not None:
-        raise Obstacle("its Scaffold has a local_init_op, and the default one starts a loop's input")
+        raise Obstacle("its Scaffold has a local_init_op in place of that which starts a loop's"
+                       " input")
     graph = tf.compat.v1.get_default_graph()
     for name in ("init_op", "ready_op", "ready_for_local_init_op", "summary_op"):
         if getattr(getattr(scaffold, name), "graph", None) is graph:
