@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from importlib import machinery
+import importlib.util
 import sys
 
 from estimator_trainer.plan import module_files
