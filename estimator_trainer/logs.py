@@ -1,7 +1,8 @@
 """Logs go through one handler to standard error: each line once, prefixed by the role.
 
-TensorFlow, Estimator and TFDS log through loggers and warnings of their own; without --verbose
-only their warnings pass, and of those not the notices of deprecation.
+TensorFlow, Estimator, Keras and TFDS log through loggers and warnings of their own; without
+--verbose only their warnings pass, and of those not the notices of deprecation. What plug-ins log
+passes, through whichever logger, TensorFlow's included, and what their LoggingTensorHooks log.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ _NOISE = (
     "already exists; retrying",
     "`eval_strategy` is not passed in",
 )
-_UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/")
+_UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/",
+             "/tf_keras/", "/keras/src/")
+# The function in which every LoggingTensorHook logs, and what it logs for the Estimator's own one,
+# which the lines of progress tell better.
+_HOOK, _HOOK_OF_ESTIMATOR = "_log_tensors", re.compile(r"loss = \S+, step = \d+( \(\S+ sec\))?$")
 # This one line of TensorFlow's names a phase.
 _PHASES = ("Saving checkpoints for",)
 _BAR_WIDTH = 24
@@ -59,10 +64,12 @@ class _Quiet(logging.Filter):
     """Drops upstream noise; everything of this project and of plug-ins passes."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        # Upstream code too logs through absl, as plug-ins do; only the source file tells which.
-        if record.name != "tensorflow" and not any(p in record.pathname for p in _UPSTREAM):
+        # Plug-ins and upstream code use the same loggers; only the source file tells which it is.
+        if not any(p in record.pathname for p in _UPSTREAM):
             return True
         message = record.getMessage()
+        if record.funcName == _HOOK:
+            return not _HOOK_OF_ESTIMATOR.match(message)
         if message.startswith(_PHASES):
             return True
         return record.levelno >= logging.WARNING and not any(n in message for n in _NOISE)

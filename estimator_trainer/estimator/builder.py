@@ -54,7 +54,8 @@ def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train:
       **kwargs: Further arguments of `train`.
     """
     try:
-        return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
+        with upstream.initializing_outside():
+            return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except Obstacle as obstacle:
         if asked_steps:
             raise errors.ConfigError(

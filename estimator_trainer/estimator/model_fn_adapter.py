@@ -122,7 +122,14 @@ def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
     """Adds the instance key to the predictions and to every exported signature.
 
     `tf.contrib.estimator.forward_features` did this in TensorFlow 1.
+
+    Raises:
+      ConfigError: if the key is no dense tensor, as predictions have to be.
     """
+    if not isinstance(key, tf.Tensor):
+        raise errors.ConfigError(
+            f"forward_key is {name!r} (from --forward_key), a feature that is a"
+            f" {type(key).__name__}; expected a dense one, with a value for each instance.")
     key = tf.identity(key)
     predictions = spec.predictions
     if not isinstance(predictions, dict):

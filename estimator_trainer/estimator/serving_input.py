@@ -21,7 +21,8 @@ def receiver_fn(features: Any, kind: str) -> ReceiverFn:
     """Derives a serving_input_receiver_fn from the features' specs.
 
     Args:
-      features: A TensorSpec or a dict of them, with the batch dimension first.
+      features: A spec of a dense, sparse or ragged tensor or a dict of them, with the batch
+        dimension first.
       kind: "raw", one input tensor a feature; or "example", one string tensor `examples` of
         serialized tf.Example protos, shape [batch].
 
@@ -52,6 +53,9 @@ def _raw_tensors(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
         if isinstance(spec, tf.SparseTensorSpec):
             tensors[name] = tf.compat.v1.sparse_placeholder(
                 spec.dtype, [None, *spec.shape[1:]], name=name)
+        elif isinstance(spec, tf.RaggedTensorSpec):
+            tensors[name] = tf.compat.v1.ragged.placeholder(
+                spec.dtype, spec.ragged_rank, spec.shape[spec.ragged_rank + 1:], name=name)
         else:
             tensors[name] = tf.compat.v1.placeholder(spec.dtype, _any_batch(spec), name=name)
     return tensors, tensors
@@ -59,15 +63,21 @@ def _raw_tensors(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
 
 def _parsed_examples(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     serialized = tf.compat.v1.placeholder(tf.string, [None], name="examples")
-    stored = {
-        name: tf.io.VarLenFeature(_stored_dtype(spec)) if isinstance(spec, tf.SparseTensorSpec)
-        else tf.io.FixedLenFeature(spec.shape[1:], _stored_dtype(spec))
-        for name, spec in specs.items()
-    }
-    parsed = tf.io.parse_example(serialized, stored)
+    parsed = tf.io.parse_example(
+        serialized, {name: _stored(spec) for name, spec in specs.items()})
     tensors = {name: tf.cast(value, specs[name].dtype) if value.dtype != specs[name].dtype
                else value for name, value in parsed.items()}
     return tensors, {"examples": serialized}
+
+
+def _stored(spec: Any) -> Any:
+    """Returns how a tf.Example holds a feature."""
+    dtype = _stored_dtype(spec)
+    if isinstance(spec, tf.SparseTensorSpec):
+        return tf.io.VarLenFeature(dtype)
+    if isinstance(spec, tf.RaggedTensorSpec):
+        return tf.io.RaggedFeature(dtype, row_splits_dtype=spec.row_splits_dtype)
+    return tf.io.FixedLenFeature(spec.shape[1:], dtype)
 
 
 def _stored_dtype(spec: Any) -> tf.DType:
@@ -79,16 +89,19 @@ def _any_batch(spec: tf.TensorSpec) -> list[int | None] | None:
 
 
 def _check_raw(name: str, spec: Any) -> None:
-    if not isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec)):
+    if not isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)):
         raise errors.ConfigError(
             f"feature {name!r} is a {type(spec).__name__}, which cannot be a raw serving input;"
-            f" expected a dense or sparse tensor, or {_OVERRIDE}.")
+            f" expected a dense, sparse or ragged tensor, or {_OVERRIDE}.")
 
 
 def _check_example(name: str, spec: Any) -> None:
     _check_raw(name, spec)
-    is_sparse = isinstance(spec, tf.SparseTensorSpec)
-    if not is_sparse and not spec.shape[1:].is_fully_defined():
+    if isinstance(spec, tf.RaggedTensorSpec) and spec.shape.rank != 2:
+        raise errors.ConfigError(
+            f"feature {name!r} is ragged, of shape {spec.shape}, and a tf.Example holds lists of"
+            f" numbers or texts; expected [batch, None], --serving_input=raw, or {_OVERRIDE}.")
+    if isinstance(spec, tf.TensorSpec) and not spec.shape[1:].is_fully_defined():
         raise errors.ConfigError(
             f"feature {name!r} has shape {spec.shape}, which a tf.Example cannot hold; expected a"
             f" known shape after the batch dimension, --serving_input=raw, or {_OVERRIDE}.")

@@ -10,12 +10,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from typing import Any, Callable, Iterable, Iterator, Mapping
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import tensorflow as tf
-
-from estimator_trainer import environment
-from estimator_trainer.compat import private_api
 
 POLL_SECS = 1
 # Values of tensorflow.RewriterConfig.Toggle, an enum that TensorFlow exports under no name.
@@ -106,66 +103,36 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
 
 
 @contextlib.contextmanager
-def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
-    """Makes what a script calls of an Estimator call something else, within a `with` statement.
+def initializing_outside() -> Iterator[None]:
+    """Makes `tf.train.init_from_checkpoint` work in a loop's body, within a `with` statement.
 
-    The script makes its own Estimator and calls `tf.estimator.train_and_evaluate` by any of that
-    function's names, so function and methods are replaced where they are defined.
-
-    Args:
-      replacements: Takes the place of "train_and_evaluate", or of an Estimator's method, by name.
-        Each is called with what it replaces, then with the arguments.
+    It makes the operations that initialize variables where it is called. In the body no session
+    reaches them; the variables themselves are in the graph around it.
     """
-    places: list[tuple[Any, str]] = [
-        (module, "train_and_evaluate") for module in private_api.homes_of_train_and_evaluate()]
-    # TPUEstimator has some methods of its own, which call those of Estimator.
-    for kind in (tf.compat.v1.estimator.Estimator, tf.estimator.Estimator,
-                 tf.compat.v1.estimator.tpu.TPUEstimator):
-        places += [(kind, name) for name in replacements if name in vars(kind)]
-    before = [(place, name, getattr(place, name)) for place, name in places]
-    for place, name, original in before:
-        setattr(place, name, _through(replacements[name], original))
-    try:
-        yield
-    finally:
-        for place, name, original in before:
-            setattr(place, name, original)
+    train = tf.compat.v1.train
+    original = train.init_from_checkpoint
 
-
-def _through(replacement: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return replacement(original, *args, **kwargs)
+    def init_from_checkpoint(*args: Any, **kwargs: Any) -> None:
+        def outside(_: Any) -> None:
+            with tf.init_scope():
+                original(*args, **kwargs)
 
-    return call
+        # A replica cannot leave its graph; what calls the replicas can.
+        tf.distribute.get_replica_context().merge_call(outside)
+
+    with replaced([(train, "init_from_checkpoint", init_from_checkpoint)]):
+        yield
 
 
 @contextlib.contextmanager
-def alone_in_an_evaluator(role: str) -> Iterator[None]:
-    """Lets an evaluator make a `MultiWorkerMirroredStrategy`, within a `with` statement.
-
-    The constructor dies there with `KeyError: 'evaluator'`, since an evaluator is no part of the
-    cluster. A script makes the strategy in every task.
-    """
-    if role != "evaluator":
-        yield
-        return
-    kinds = (tf.distribute.MultiWorkerMirroredStrategy,
-             tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy)
-    before = [(kind, vars(kind)["__init__"]) for kind in kinds]
-    for kind, construct in before:
-        kind.__init__ = _without_cluster(construct)
+def replaced(places: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Sets attributes within a `with` statement; each is an owner, a name and the value."""
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
+    for owner, name, value in places:
+        setattr(owner, name, value)
     try:
         yield
     finally:
-        for kind, construct in before:
-            kind.__init__ = construct
-
-
-def _without_cluster(construct: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(construct)
-    def construct_alone(*args: Any, **kwargs: Any) -> None:
-        with environment.no_cluster():
-            construct(*args, **kwargs)
-
-    return construct_alone
+        for owner, name, value in before:
+            setattr(owner, name, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Sequence
+from typing import Any, Sequence
 
 import tensorflow as tf
 
@@ -45,7 +45,7 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
 
     Args:
       estimator: The Estimator of the model.
-      input_fn: The input_fn, which yields a Dataset.
+      input_fn: The input_fn, which yields a Dataset, or else tensors.
       hooks: The hooks, which begin in the graph unless there is an obstacle.
     """
     mode, config = tf.estimator.ModeKeys.EVAL, estimator.config
@@ -53,9 +53,9 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
         tf.compat.v1.set_random_seed(config.tf_random_seed)
         step = tf.compat.v1.train.create_global_step()
         with tf.device("/cpu:0"):
-            dataset = input_fn(mode=mode, params=estimator.params, config=config)
-        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
-        batch = iterator.get_next()
+            given = input_fn(mode=mode, params=estimator.params, config=config)
+        is_dataset = isinstance(given, tf.data.Dataset)
+        batch, start = _iterated(given) if is_dataset else (given, tf.no_op())
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
         spec = estimator.model_fn(features, labels, mode, config)
         metrics = {"loss": tf.compat.v1.metrics.mean(spec.loss), **spec.eval_metric_ops}
@@ -63,12 +63,19 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
         update = tf.group(*(metrics[name][1] for name in names))
         values = {**{name: metrics[name][0] for name in names}, "global_step": step}
         scaffold = _with_local_init(spec.scaffold)
-        obstacle = _obstacle(spec, config)
+        obstacle = (_obstacle(spec, config) if is_dataset else
+                    "its input_fn returns tensors, which nothing starts over")
         if not obstacle:
             for hook in hooks:
                 hook.begin()
             scaffold.finalize()
-    return EvaluationGraph(graph, scaffold, iterator.initializer, update, values, obstacle)
+    return EvaluationGraph(graph, scaffold, start, update, values, obstacle)
+
+
+def _iterated(dataset: tf.data.Dataset) -> tuple[Any, tf.Operation]:
+    """Returns a batch, and the op that starts the input over."""
+    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    return iterator.get_next(), iterator.initializer
 
 
 def _with_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Scaffold:

@@ -9,6 +9,8 @@ import sys
 
 # `manifest` packs the plug-ins that are files into this package.
 PACKED = "estimator_trainer_job"
+# The packages of plug-ins: a package of the user's of such a name adds to the one installed here.
+SHARED = ("model_fns", "input_fns")
 
 
 def search_path() -> list[str]:
@@ -16,20 +18,30 @@ def search_path() -> list[str]:
     return [*sys.path, str(pathlib.Path.cwd())]
 
 
+def own_path() -> list[str]:
+    """Returns the folders that the packages in SHARED are looked up in, the user's own first."""
+    return [str(pathlib.Path.cwd()), *sys.path]
+
+
 def folders(package: str) -> list[pathlib.Path]:
-    """Returns the folders that a package's modules are looked up in."""
-    spec = machinery.PathFinder.find_spec(package, search_path())
-    return [pathlib.Path(p) for p in (spec and spec.submodule_search_locations) or ()]
+    """Returns the folders that a package's modules are looked up in.
+
+    The user's own package of a name in SHARED comes first, and leaves in place what is here.
+    """
+    paths = [[path] for path in own_path()] if package in SHARED else [search_path()]
+    found = [machinery.PathFinder.find_spec(package, path) for path in paths]
+    return list(dict.fromkeys(pathlib.Path(place) for spec in found
+                              for place in (spec and spec.submodule_search_locations) or ()))
 
 
 def of_module(dotted: str) -> pathlib.Path | None:
     """Finds a module's file; unlike `importlib.util.find_spec`, imports no parent package."""
     top, *inner = dotted.split(".")
-    spec = machinery.PathFinder.find_spec(top, search_path())
-    if spec is None or not inner:
+    if not inner:
+        spec = machinery.PathFinder.find_spec(top, search_path())
         return pathlib.Path(spec.origin) if spec and spec.origin else None
-    for folder in spec.submodule_search_locations or ():
-        stem = pathlib.Path(folder, *inner)
+    for folder in folders(top):
+        stem = folder.joinpath(*inner)
         for path in (stem.with_suffix(".py"), stem / "__init__.py"):
             if path.is_file():
                 return path

@@ -18,6 +18,7 @@ import types
 from typing import Any, Callable, Mapping
 
 from estimator_trainer import errors
+from estimator_trainer.plan import joined_packages
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
 
@@ -190,6 +191,7 @@ def _import(plugin: Plugin) -> types.ModuleType:
         # The module finds its neighbours, as with `python my_model.py`.
         sys.path.append(folder)
     try:
+        joined_packages.load()
         if not plugin.is_file:
             return importlib.import_module(plugin.module)
         loaded = sys.modules.get(plugin.module)

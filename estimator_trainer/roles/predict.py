@@ -20,8 +20,8 @@ from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.plan.run_plan import Plan
-
-_SIGNATURE = "serving_default"
+from estimator_trainer.roles import exported_model
+from estimator_trainer.roles.exported_model import ExportedModel
 
 
 def predict(plan: Plan) -> int:
@@ -59,51 +59,17 @@ def _from_checkpoint(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any
 
 
 def _from_export(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any]]:
-    loaded = _load_export(plan.config.export_dir)
-    signature = loaded.signatures[_SIGNATURE]
-    inputs = signature.structured_input_signature[1]
+    model = ExportedModel(plan.config.export_dir)
     for features in input_fn_adapter.feature_batches(parts.input_fn, parts.params):
         named = features if isinstance(features, dict) else {"feature": features}
-        if set(inputs) == {"examples"}:
-            named = {"examples": _serialize(named)}
-        missing = sorted(set(inputs) - set(named))
+        if model.inputs == ["examples"]:
+            named = {"examples": exported_model.serialize(named)}
+        missing = sorted(set(model.inputs) - set(named))
         if missing:
             raise errors.ConfigError(
-                f"the export {plan.config.export_dir} takes {', '.join(sorted(inputs))}, but"
+                f"the export {plan.config.export_dir} takes {', '.join(model.inputs)}, but"
                 f" input_fn {plan.config.input_fn!r} yields only {', '.join(sorted(named))}.")
-        outputs = signature(**{name: tf.constant(named[name]) for name in inputs})
-        arrays = {name: tensor.numpy() for name, tensor in outputs.items()}
-        for i in range(len(next(iter(arrays.values())))):
-            yield {name: array[i] for name, array in arrays.items()}
-
-
-def _load_export(export_dir: str) -> Any:
-    if not tf.saved_model.contains_saved_model(export_dir):
-        raise errors.ConfigError(
-            f"export_dir is {export_dir!r} (from --export_dir), which holds no SavedModel;"
-            " expected the directory of one export. For example:"
-            " --export_dir=MODEL_DIR/export/final/1700000000")
-    return tf.saved_model.load(export_dir)
-
-
-def _serialize(features: dict[str, np.ndarray]) -> np.ndarray:
-    """Packs a batch of features into serialized tf.Example protos, shape [batch]."""
-    size = len(next(iter(features.values())))
-    return np.array([
-        tf.train.Example(features=tf.train.Features(feature={
-            name: _feature(array[i]) for name, array in features.items()
-        })).SerializeToString() for i in range(size)
-    ], dtype=object)
-
-
-def _feature(value: Any) -> tf.train.Feature:
-    flat = np.asarray(value).ravel()
-    if flat.dtype.kind in "OSU":
-        return tf.train.Feature(bytes_list=tf.train.BytesList(
-            value=[tf.compat.as_bytes(item) for item in flat]))
-    if flat.dtype.kind == "f":
-        return tf.train.Feature(float_list=tf.train.FloatList(value=flat.astype(np.float32)))
-    return tf.train.Feature(int64_list=tf.train.Int64List(value=flat.astype(np.int64)))
+        yield from model.predict(named)
 
 
 def _plain(value: Any) -> Any:

@@ -12,10 +12,10 @@ from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import upstream
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.result import Result
+from estimator_trainer.script import bends
 from estimator_trainer.script.calls import Calls
 
 
@@ -37,7 +37,7 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     chosen = strategy.for_training(plan.config, plan.task) if given & {
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, given, tf_config, chosen)
-    with upstream.calling(calls.replacements()), upstream.alone_in_an_evaluator(plan.task.role):
+    with bends.calling(calls.replacements()), bends.alone_in_an_evaluator(plan.task.role):
         code = _exit_code(plan.script, calls)
     if calls.result is None:
         return code

@@ -8,6 +8,7 @@ import warnings
 import tensorflow as tf
 
 _BATCH = "batch"
+_KINDS = (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Reading the source of a function anew, to find no `if` on tensors in it, delays the first step.
 as_it_is: Callable[[_Function], _Function] = tf.autograph.experimental.do_not_convert
@@ -22,7 +23,7 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
     batch of fewer examples than replicas joins the one before.
 
     Args:
-      dataset: Batches: a structure of dense or sparse tensors, the batch dimension first.
+      dataset: Batches: a structure of dense, sparse or ragged tensors, the batch dimension first.
       num_replicas: 2 or more.
 
     Returns:
@@ -39,21 +40,23 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
 
     def hold_back(held: Any, batch: Any) -> Any:
         is_small = tf.logical_and(size(batch) > 0, size(batch) < num_replicas)
-        return tf.cond(is_small, lambda: (_concat(held, batch), _nothing(wrapped.element_spec)),
-                       lambda: (batch, held))
+        return tf.cond(is_small, lambda: (
+            _flat(_concat(_packed(held, specs), batch)), _nothing(specs)),
+                       lambda: (_flat(batch), _packed(held, specs)))
 
     wrapped = _wrap(dataset)
-    nothing = _nothing(wrapped.element_spec)
+    specs = wrapped.element_spec
+    nothing = _nothing(specs)
     # What is held back at the end comes out when the empty batch goes in.
     joined = (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
-              .scan(nothing, hold_back).filter(lambda batch: size(batch) > 0))
+              .scan(_flat(nothing), hold_back).filter(lambda batch: size(batch) > 0))
     return joined.flat_map(parts).map(lambda part: part[_BATCH])
 
 
 def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Pairs every batch with whether it is the last: a bool scalar, False throughout if unknown.
 
-    It is unknown where a batch holds other than dense and sparse tensors of known rank.
+    It is unknown where a batch holds other than dense, sparse and ragged tensors of known rank.
 
     Returns:
       Elements `(batch, is_last)`; one batch more than before is read ahead, if there is an end.
@@ -62,24 +65,25 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
         return tf.data.Dataset.zip((dataset, tf.data.Dataset.from_tensors(False).repeat()))
     wrapped = _wrap(dataset)
     specs = wrapped.element_spec
-    if not all(isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec)) and spec.shape.rank
-               for spec in tf.nest.flatten(specs)):
+    if not all(isinstance(spec, _KINDS) and spec.shape.rank for spec in tf.nest.flatten(specs)):
         return wrapped.map(lambda batch: (batch[_BATCH], False))
 
     @as_it_is
     def hold_back(held: Any, batch: Any) -> Any:
-        return batch, (held, tf.equal(size(batch), 0))
+        return _flat(batch), (_packed(held, specs), tf.equal(size(batch), 0))
 
     @as_it_is
     def restore_shapes(batch: Any, is_last: tf.Tensor) -> Any:
         for tensor, spec in zip(tf.nest.flatten(batch), tf.nest.flatten(specs)):
             if isinstance(tensor, tf.Tensor):
                 tensor.set_shape(spec.shape)
-        return batch[_BATCH], is_last
+        # The specs set those of other tensors.
+        packed = tf.nest.pack_sequence_as(specs, _flat(batch), expand_composites=True)
+        return packed[_BATCH], is_last
 
     nothing = _nothing(specs)
     return (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
-            .scan(nothing, hold_back).skip(1).map(restore_shapes).prefetch(1))
+            .scan(_flat(nothing), hold_back).skip(1).map(restore_shapes).prefetch(1))
 
 
 def is_endless(dataset: tf.data.Dataset) -> bool:
@@ -115,14 +119,35 @@ def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
 def size(batch: Any) -> tf.Tensor:
     """Returns the number of examples in a batch, an int64 scalar."""
     first = tf.nest.flatten(batch)[0]
-    is_sparse = isinstance(first, tf.SparseTensor)
-    return first.dense_shape[0] if is_sparse else tf.shape(first, out_type=tf.int64)[0]
+    if isinstance(first, tf.SparseTensor):
+        return first.dense_shape[0]
+    if isinstance(first, tf.RaggedTensor):
+        return first.nrows(tf.int64)
+    return tf.shape(first, out_type=tf.int64)[0]
 
 
 def _wrap(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Makes a batch one argument whatever its structure: tuples would be unpacked."""
     return dataset.map(as_it_is(
         lambda *batch: {_BATCH: batch if len(batch) > 1 else batch[0]}))
+
+
+def _flat(batch: Any) -> tuple[tf.Tensor, ...]:
+    """Returns the dense tensors that a batch is made of: `scan` holds no ragged ones."""
+    return tuple(tf.nest.flatten(batch, expand_composites=True))
+
+
+def _packed(flat: tuple[tf.Tensor, ...], specs: Any) -> Any:
+    """Returns the batch that `_flat` took apart, of any number of examples."""
+
+    def any_size(spec: Any) -> Any:
+        shape = [None, *spec.shape.as_list()[1:]]
+        if isinstance(spec, tf.RaggedTensorSpec):
+            return tf.RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank, spec.row_splits_dtype)
+        return type(spec)(shape, spec.dtype)
+
+    return tf.nest.pack_sequence_as(
+        tf.nest.map_structure(any_size, specs), flat, expand_composites=True)
 
 
 def _part(batch: Any, start: tf.Tensor, end: tf.Tensor) -> Any:
@@ -149,10 +174,15 @@ def _nothing(spec: Any) -> Any:
     """Returns a batch of no examples."""
 
     def empty(tensor: Any) -> Any:
-        shape = [0, *(length or 0 for length in tensor.shape[1:])]
+        shape = [0, *(length or 0 for length in tensor.shape.as_list()[1:])]
         if isinstance(tensor, tf.SparseTensorSpec):
             return tf.SparseTensor(tf.zeros([0, len(shape)], tf.int64), tf.zeros([0], tensor.dtype),
                                    shape)
-        return tf.zeros(shape, tensor.dtype)
+        if not isinstance(tensor, tf.RaggedTensorSpec):
+            return tf.zeros(shape, tensor.dtype)
+        rows = tf.zeros([0, *shape[tensor.ragged_rank + 1:]], tensor.dtype)
+        for _ in range(tensor.ragged_rank):
+            rows = tf.RaggedTensor.from_row_splits(rows, tf.zeros([1], tensor.row_splits_dtype))
+        return rows
 
     return tf.nest.map_structure(empty, spec)

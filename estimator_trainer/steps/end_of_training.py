@@ -12,6 +12,7 @@ from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.stop import Stop
@@ -112,11 +113,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self.pace.made(made, float(values["waited_secs"]))
         self.reason = self.reason or self._why_to_end(values)
         if self.reason:
-            self._watchdog.leave_steps()
-            if self._is_asynchronous and self._state_writer:
-                self._wait_for_workers(run_context.session, self._state_writer)
-            elif self._wake and self._state_reader and self.reason != "train_steps":
-                self._wait_for_chief(run_context.session, self._state_reader)
+            self._leave(run_context.session)
             run_context.request_stop()
 
     def end(self, session: tf.compat.v1.Session) -> None:
@@ -127,10 +124,30 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self.reason = "train_steps" if is_reached else ""
         if not self.reason and self._task.is_all_reduce:
             raise errors.TrainerError(_NO_DATA.format(self._task.name))
-        # The input may have ended without a mark that foretold it.
-        self.reason = self.reason or "input_exhausted"
+        if not self.reason:
+            # The input ended without a mark that foretold it.
+            self.reason = "input_exhausted"
+            self._leave(session)
+            self._save_what_came_late(session)
         self._watchdog.leave_steps()
         self._log_end()
+
+    def _leave(self, session: tf.compat.v1.Session) -> None:
+        """Lets the others end too, whom this trainer's end concerns."""
+        self._watchdog.leave_steps()
+        if self._is_asynchronous and self._state_writer:
+            self._wait_for_workers(session, self._state_writer)
+        elif self._wake and self._state_reader and self.reason != "train_steps":
+            self._wait_for_chief(session, self._state_reader)
+
+    def _save_what_came_late(self, session: tf.compat.v1.Session) -> None:
+        """Saves the steps that workers made since the Estimator saved, at the end of a chief."""
+        if not self._is_asynchronous or self._state_writer is None:
+            return
+        latest = checkpoints.latest(self._config.model_dir)
+        for saver in session.graph.get_collection(tf.compat.v1.GraphKeys.SAVERS)[:1]:
+            if latest and checkpoints.step_of(latest) < self.step:
+                saver.save(session, latest.rpartition("-")[0], self.step)
 
     def _why_to_end(self, values: dict[str, Any]) -> str:
         request = self._stop.request

@@ -16,6 +16,7 @@ from estimator_trainer.steps import ballots
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import feed
 from estimator_trainer.steps import graph_state
+from estimator_trainer.steps import obstacle
 from estimator_trainer.steps.obstacle import Obstacle
 
 
@@ -90,6 +91,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
     Raises:
       Obstacle: if a step cannot be made in a loop.
     """
+    obstacle.check_graph()
     [dataset] = graph_state.DATASET.all()
     steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
     # Each has timed its own steps, and all must make as many.
@@ -106,7 +108,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
             raise
         except Exception as error:
             # The loop or the model is to blame; a step by itself, which is tried next, will tell.
-            raise Obstacle(f"in a loop it raises {type(error).__name__}: {error}") from error
+            raise obstacle.explain(error) from error
 
     made: Step = tf.distribute.get_replica_context().merge_call(build_for_all, args=agreed)
     return made._replace(scaffold=loop.scaffold)
@@ -142,6 +144,7 @@ class _Loop:
         end, _ = tf.while_loop(self._goes_on, self._body, (start, first), shapes,
                                parallel_iterations=1)
         _leave_out_inner_ops()
+        obstacle.check_variables()
         graph_state.MADE.add(end.count)
         graph_state.WAITED.add(end.waited_secs)
         tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, end.summary)
@@ -182,7 +185,8 @@ class _Loop:
         made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
         if self.scaffold is None:
             # The body can hand on nothing but tensors.
-            self.scaffold = self._strategy.experimental_local_results(made.scaffold)[0]
+            scaffold = self._strategy.experimental_local_results(made.scaffold)[0]
+            self.scaffold = obstacle.GuardedScaffold(copy_from_scaffold=scaffold)
         return [self._strategy.experimental_local_results(each) for each in (
             made.train_op, made.loss, made.is_last, made.examples)]
 

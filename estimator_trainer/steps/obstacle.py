@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Callable
+
 import tensorflow as tf
 
+from estimator_trainer import errors
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
+_CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
+_REFERENCE_OPS = {"Variable", "VariableV2"}
+_REFERENCES = ("it has reference variables, which TensorFlow's loops cannot change; resource"
+               " variables can be (use_resource=True, tf.compat.v1.enable_resource_variables())")
 
 
 class Obstacle(Exception):
     """The reason why the steps of a model cannot, or had better not, be looped over."""
+
+
+def check_graph() -> None:
+    """Looks at the current graph before a loop is built.
+
+    Raises:
+      Obstacle: if it can have no loop of ours, whatever the model.
+    """
+    if not tf.compat.v1.control_flow_v2_enabled():
+        raise Obstacle("TensorFlow 1's control flow is on, whose loops make no variables")
 
 
 def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
@@ -30,15 +47,71 @@ def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
     for name, count in things().items():
         if count > known[name]:
             raise Obstacle(f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
-    operations = tf.compat.v1.get_default_graph().get_operations()
-    large = {op.type for op in operations} & _LARGE_SUMMARIES
+    kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
+    # A Saver finds its operations by their names, which others have in the graph around the loop.
+    if kinds & _CHECKPOINT_OPS:
+        raise Obstacle("it makes operations that read or write checkpoints, as a Saver has, which"
+                       " no session reaches in a loop")
+    _check_scaffold(spec.scaffold)
+    large = kinds & _LARGE_SUMMARIES
     if large and not config.steps_per_loop:
         raise Obstacle(
             f"it has summaries ({', '.join(sorted(large))}) that each step would compute")
+
+
+def check_variables() -> None:
+    """Looks at the variables of the current graph once the loop is in it.
+
+    Raises:
+      Obstacle: if a session could not initialize them.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    if any(variable.initializer.graph is not graph for variable in tf.compat.v1.global_variables()):
+        raise Obstacle("it replaces the initializer of a variable by an operation in the loop")
+
+
+def explain(error: Exception) -> Obstacle:
+    """Makes an obstacle of what was raised while the loop was built."""
+    variables = tf.compat.v1.global_variables()
+    if any(variable.op.type in _REFERENCE_OPS for variable in variables):
+        return Obstacle(_REFERENCES)
+    return Obstacle(f"in a loop it raises {type(error).__name__}: {errors.first_line(error)}")
 
 
 def things() -> dict[str, int]:
     """Returns how many there are of each thing that cannot be made in a loop."""
     keys = tf.compat.v1.GraphKeys
     return {name: len(tf.compat.v1.get_collection(name)) for name in (
-        keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS)}
+        keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS, keys.INIT_OP, keys.LOCAL_INIT_OP,
+        keys.READY_OP)}
+
+
+class GuardedScaffold(tf.compat.v1.train.Scaffold):
+    """A copy of a Scaffold whose init_fn raises Obstacle where it needs what is in the loop.
+
+    Only the call tells, which comes before the first step.
+    """
+
+    @property
+    def init_fn(self) -> Callable[[tf.compat.v1.Session], None] | None:
+        """The user's init_fn as a function of the session, or None."""
+        own = super().init_fn
+
+        def init_fn(session: tf.compat.v1.Session) -> None:
+            try:
+                own(session)
+            except Exception as error:
+                raise Obstacle(f"its init_fn raises {type(error).__name__} beside a loop:"
+                               f" {errors.first_line(error)}") from error
+
+        return init_fn if own else None
+
+
+def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
+    if scaffold.local_init_op is not None:
+        raise Obstacle("its Scaffold has a local_init_op in place of that which starts a loop's"
+                       " input")
+    graph = tf.compat.v1.get_default_graph()
+    for name in ("init_op", "ready_op", "ready_for_local_init_op", "summary_op"):
+        if getattr(getattr(scaffold, name), "graph", None) is graph:
+            raise Obstacle(f"its Scaffold has a {name}, which no session reaches in a loop")

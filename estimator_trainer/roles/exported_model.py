@@ -1,0 +1,119 @@
+"""An exported model, loaded to predict; dense, sparse and ragged features go in."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Mapping
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import errors
+
+_SIGNATURE = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+
+class ExportedModel:
+    """The default signature of a SavedModel, of TensorFlow 1 or 2, in a session of its own.
+
+    Attributes:
+      inputs: The names of its inputs, sorted.
+    """
+
+    def __init__(self, export_dir: str):
+        """Loads the export.
+
+        Raises:
+          ConfigError: if there is none, or none that can be served.
+        """
+        if not tf.saved_model.contains_saved_model(export_dir):
+            raise errors.ConfigError(
+                f"export_dir is {export_dir!r} (from --export_dir), which holds no SavedModel;"
+                " expected the directory of one export. For example:"
+                " --export_dir=MODEL_DIR/export/final/1700000000")
+        self._session = tf.compat.v1.Session(graph=tf.Graph())
+        with self._session.graph.as_default():
+            loaded = tf.compat.v1.saved_model.load(
+                self._session, [tf.saved_model.SERVING], export_dir)
+        if _SIGNATURE not in loaded.signature_def:
+            raise errors.ConfigError(
+                f"export_dir is {export_dir!r} (from --export_dir), which has no signature"
+                f" {_SIGNATURE!r}; expected an export of `estimator-trainer export`.")
+        signature = loaded.signature_def[_SIGNATURE]
+        self._inputs = dict(signature.inputs)
+        self._fetches = {name: info.name for name, info in sorted(signature.outputs.items())}
+        self.inputs = sorted(self._inputs)
+
+    def predict(self, features: Mapping[str, Any]) -> Iterator[dict[str, np.ndarray]]:
+        """Yields what the model predicts for each instance of a batch.
+
+        Args:
+          features: Values as a session returns them, by the names in `inputs` at least.
+        """
+        fed: dict[str, Any] = {}
+        for name, info in self._inputs.items():
+            fed.update(zip(_tensor_names(info), _parts(features[name])))
+        arrays = self._session.run(self._fetches, fed)
+        for i in range(len(next(iter(arrays.values())))):
+            yield {name: array[i] for name, array in arrays.items()}
+
+
+def serialize(features: Mapping[str, Any]) -> np.ndarray:
+    """Packs a batch of features into serialized tf.Example protos, shape [batch].
+
+    Raises:
+      ConfigError: if a sparse feature has gaps, which a tf.Example cannot hold.
+    """
+    rows = {name: _rows(name, value) for name, value in features.items()}
+    size = len(next(iter(rows.values())))
+    return np.array([
+        tf.train.Example(features=tf.train.Features(feature={
+            name: _feature(each[i]) for name, each in rows.items()
+        })).SerializeToString() for i in range(size)
+    ], dtype=object)
+
+
+def _tensor_names(info: Any) -> list[str]:
+    """Returns the names of the tensors that an input of a signature is made of."""
+    kind = info.WhichOneof("encoding")
+    if kind == "coo_sparse":
+        sparse = info.coo_sparse
+        return [sparse.indices_tensor_name, sparse.values_tensor_name,
+                sparse.dense_shape_tensor_name]
+    if kind == "composite_tensor":
+        return [component.name for component in info.composite_tensor.components]
+    return [info.name]
+
+
+def _parts(value: Any) -> list[Any]:
+    """Returns the arrays that a value of a feature is made of, in the order of a signature."""
+    if isinstance(value, tf.compat.v1.SparseTensorValue):
+        return list(value)
+    if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
+        return [value.flat_values, *value.nested_row_splits]
+    return [value]
+
+
+def _rows(name: str, value: Any) -> list[Any]:
+    """Returns the values of a feature in each instance."""
+    if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
+        return np.split(value.values, value.row_splits[1:-1])
+    if not isinstance(value, tf.compat.v1.SparseTensorValue):
+        return list(value)
+    size = int(value.dense_shape[0])
+    starts = np.searchsorted(value.indices[:, 0], np.arange(size + 1))
+    places = np.arange(len(value.values)) - starts[value.indices[:, 0]]
+    if len(value.dense_shape) != 2 or (places != value.indices[:, 1]).any():
+        raise errors.ConfigError(
+            f"feature {name!r} is sparse with gaps in its rows, and a tf.Example holds lists"
+            " without gaps; expected an export of --serving_input=raw.")
+    return np.split(value.values, starts[1:-1])
+
+
+def _feature(value: Any) -> tf.train.Feature:
+    flat = np.asarray(value).ravel()
+    if flat.dtype.kind in "OSU":
+        return tf.train.Feature(bytes_list=tf.train.BytesList(
+            value=[tf.compat.as_bytes(item) for item in flat]))
+    if flat.dtype.kind == "f":
+        return tf.train.Feature(float_list=tf.train.FloatList(value=flat.astype(np.float32)))
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=flat.astype(np.int64)))

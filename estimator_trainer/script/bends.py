@@ -1,0 +1,71 @@
+"""Where TensorFlow is bent for a script; `estimator/upstream.py` has the bends for every run.
+
+A test in `tests/script/test_bends.py` fails when a TensorFlow no longer needs one of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import Any, Callable, Iterator, Mapping
+
+import tensorflow as tf
+
+from estimator_trainer import environment
+from estimator_trainer.compat import private_api
+from estimator_trainer.estimator import upstream
+
+
+def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
+    """Makes what a script calls of an Estimator call something else, within a `with` statement.
+
+    The script makes its own Estimator and calls `tf.estimator.train_and_evaluate` by any of that
+    function's names, so function and methods are replaced where they are defined.
+
+    Args:
+      replacements: Takes the place of "train_and_evaluate", or of an Estimator's method, by name.
+        Each is called with what it replaces, then with the arguments.
+    """
+    places: list[tuple[Any, str]] = [
+        (module, "train_and_evaluate") for module in private_api.homes_of_train_and_evaluate()]
+    # TPUEstimator has some methods of its own, which call those of Estimator.
+    for kind in (tf.compat.v1.estimator.Estimator, tf.estimator.Estimator,
+                 tf.compat.v1.estimator.tpu.TPUEstimator):
+        places += [(kind, name) for name in replacements if name in vars(kind)]
+    with upstream.replaced([(place, name, _through(replacements[name], getattr(place, name)))
+                            for place, name in places]):
+        yield
+
+
+def _through(replacement: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return replacement(original, *args, **kwargs)
+
+    return call
+
+
+@contextlib.contextmanager
+def alone_in_an_evaluator(role: str) -> Iterator[None]:
+    """Lets an evaluator make a `MultiWorkerMirroredStrategy`, within a `with` statement.
+
+    The constructor dies there with `KeyError: 'evaluator'`, since an evaluator is no part of the
+    cluster. A script makes the strategy in every task.
+    """
+    if role != "evaluator":
+        yield
+        return
+    kinds = (tf.distribute.MultiWorkerMirroredStrategy,
+             tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy)
+    with upstream.replaced([(kind, "__init__", _without_cluster(vars(kind)["__init__"]))
+                            for kind in kinds]):
+        yield
+
+
+def _without_cluster(construct: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(construct)
+    def construct_alone(*args: Any, **kwargs: Any) -> None:
+        with environment.no_cluster():
+            construct(*args, **kwargs)
+
+    return construct_alone
