@@ -22,6 +22,7 @@ _CONTEXT = "tensorflow.python.distribute.distribute_coordinator_context"
 _EXPORT = "tensorflow.python.util.tf_export"
 _ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
 _API = "tensorflow_estimator.python.estimator.api"
+_QUEUES = "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions"
 _STEP = "tensorflow.python.training.training_util"
 
 USED = {
@@ -34,6 +35,7 @@ USED = {
     f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
     f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
+    f"{_QUEUES}._enqueue_data": "fills the queues of numpy_input_fn and pandas_input_fn",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
 }
 # They are listed by class. Estimator has no public way to say that a copy does another task's work.
@@ -131,6 +133,12 @@ def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str)
     finally:
         del writer.flush
     writer.flush()
+
+
+def array_queues() -> tuple[ModuleType, str]:
+    """Returns the module, and the name in it, of what fills queues with arrays."""
+    name = "_enqueue_data"
+    return sys.modules[use(f"{_QUEUES}.{name}").__module__], name
 
 
 def imported_with_legacy_keras(default: bool) -> bool:

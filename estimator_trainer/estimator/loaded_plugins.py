@@ -10,6 +10,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.estimator import data_spec
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import serving_input
@@ -53,7 +54,7 @@ def load(plan: Plan) -> LoadedPlugins:
     input_fn = input_fn_adapter.adapt(input_function, plan)
     known = _data_params(plan.params, module, plan.config)
     params = plan.params.with_data(known)
-    spec = input_fn_adapter.describe(input_fn, params)
+    spec = data_spec.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
     receiver_fn = getattr(module, "serving_input_receiver_fn", None)
@@ -88,7 +89,7 @@ def _data_params(params: Params, module: types.ModuleType,
 
 
 def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:
-    if plan.config.train_epochs and plan.task.is_trainer and input_fn_adapter.describe(
+    if plan.config.train_epochs and plan.task.is_trainer and data_spec.describe(
             input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite:
         raise errors.ConfigError(
             f"train_epochs is {plan.config.train_epochs} (from --train_epochs), and input_fn"
@@ -96,7 +97,7 @@ def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[s
             " .repeat(), or set steps. For example: --train_steps=1000")
 
 
-def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
+def _check(plan: Plan, spec: data_spec.DataSpec) -> None:
     if spec.is_infinite and not plan.config.eval_steps:
         raise errors.ConfigError(
             f"input_fn {plan.config.input_fn!r} yields a dataset without end in mode 'eval', and"

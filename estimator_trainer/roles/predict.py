@@ -15,7 +15,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import feature_batches
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
@@ -62,7 +62,7 @@ def _from_export(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any]]:
     loaded = _load_export(plan.config.export_dir)
     signature = loaded.signatures[_SIGNATURE]
     inputs = signature.structured_input_signature[1]
-    for features in input_fn_adapter.feature_batches(parts.input_fn, parts.params):
+    for features in feature_batches.read(parts.input_fn, parts.params):
         named = features if isinstance(features, dict) else {"feature": features}
         if set(inputs) == {"examples"}:
             named = {"examples": _serialize(named)}
