@@ -7,6 +7,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.estimator import iterated_input
 from estimator_trainer.plan import plugins
@@ -20,7 +21,7 @@ InputFn = Callable[..., Any]
 FEATURES, IS_LAST = "features", "is_last"
 
 
-def adapt(function: InputFn, plan: Plan) -> InputFn:
+def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) -> InputFn:
     """Makes `function` callable with every argument that the Estimator passes.
 
     The Estimator passes `input_context` under a strategy only, so plain ps training would read
@@ -29,6 +30,7 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
     Args:
       function: The plug-in's function, with any subset of the Estimator's arguments.
       plan: Gives this process its place among the trainers, and the settings.
+      train_function: That of training, where it is another one.
 
     Returns:
       An input_fn. It returns a Dataset, also where `function` iterates one itself; only tensors
@@ -39,7 +41,9 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
       `is_marked=False` the features are those of `function`; with `is_held=True` the dataset is
       held for a loop (`loop.hold`), and Obstacle is raised if there is none.
     """
-    adapted = _Adapted(function, plan)
+    other_modes = _Adapted(function, plan.data, plan)
+    training = (_Adapted(train_function, plan.train_data, plan) if train_function
+                else other_modes)
 
     def input_fn(mode: str, params: dict[str, Any], config: Any = None,
                  input_context: tf.distribute.InputContext | None = None,
@@ -51,14 +55,16 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
             input_context = input_context or _shard(plan)
         else:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
-        made, reason = adapted.call({"mode": mode, "params": params, "config": config,
-                                     "input_context": input_context})
+        adapted = training if is_training else other_modes
+        made, reason = adapted.call({
+            "mode": mode, "params": params, "config": config or _run_config(plan),
+            "input_context": input_context})
         if not isinstance(made, tf.data.Dataset):
             adapted.check_tensors(reason, has_strategy, is_held)
             return _with_mark(made, tf.constant(False)) if is_training and is_marked else made
         dataset = batches.untuned(made)
         if is_training:
-            dataset = _as_set(dataset, plan, input_context)
+            dataset = adapted.as_set(dataset, input_context)
             if is_marked:
                 dataset = batches.mark_last(dataset).map(_with_mark)
             return loop.hold(dataset) if is_held else dataset
@@ -69,11 +75,12 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
 
 
 class _Adapted:
-    """A user's input_fn, with the plan that it is called for."""
+    """A user's input_fn, with its plug-in and the plan that it is called for."""
 
-    def __init__(self, function: InputFn, plan: Plan):
-        self._function, self._plan = function, plan
-        self._name = plan.config.input_fn
+    def __init__(self, function: InputFn, plugin: plugins.Plugin | None, plan: Plan):
+        self._function, self._plugin, self._plan = function, plugin, plan
+        self._name = plugin.name if plugin else plan.config.input_fn
+        self._params = (plugin.default_params if plugin else None) or {}
 
     def call(self, passed: dict[str, Any]) -> tuple[Any, str]:
         """Calls the function.
@@ -90,6 +97,11 @@ class _Adapted:
                 task.num_input_pipelines)
         with iterated_input.recorded() as iterated:
             made = plugins.call(self._function, passed)
+            while callable(made):
+                # A function that makes an input_fn was given in its place.
+                if self._plugin:
+                    plugins.check_function(self._plugin, made)
+                made = plugins.call(made, passed)
         if isinstance(made, tf.data.Dataset):
             return made, ""
         batch = _batch(made)
@@ -115,8 +127,8 @@ class _Adapted:
             raise errors.ConfigError(
                 f"{what}; a strategy (from --train_distribute, --eval_distribute) needs a"
                 " tf.data.Dataset. Return one, or train without: --train_distribute=none")
-        for flag in ("train_epochs", "global_batch_size"):
-            if getattr(config, flag) and flag not in self._of_params():
+        for flag, param in (("train_epochs", "epochs"), ("global_batch_size", "batch_size")):
+            if getattr(config, flag) and param not in self._params:
                 raise errors.ConfigError(
                     f"{what}, so it cannot be changed by {flag}, which is"
                     f" {getattr(config, flag)} (from --{flag}). Let the input_fn do it itself,"
@@ -124,12 +136,23 @@ class _Adapted:
         if is_held:
             raise Obstacle(what)
 
-    def _of_params(self) -> set[str]:
-        """Returns the flags that stand for params of the input_fn."""
-        data = self._plan.data
-        known = (data.default_params if data else None) or {}
-        return {flag for key, flag in (("epochs", "train_epochs"),
-                                       ("batch_size", "global_batch_size")) if key in known}
+    def as_set(self, dataset: tf.data.Dataset,
+               input_context: tf.distribute.InputContext) -> tf.data.Dataset:
+        """Repeats and batches as the flags say, where the input_fn has no params that do."""
+        config = self._plan.config
+        if config.train_epochs and "epochs" not in self._params:
+            dataset = dataset.repeat(config.train_epochs)
+        if config.global_batch_size and "batch_size" not in self._params:
+            try:
+                dataset = dataset.rebatch(
+                    input_context.get_per_replica_batch_size(config.global_batch_size))
+            except ValueError as error:
+                replicas = input_context.num_replicas_in_sync
+                raise errors.ConfigError(
+                    f"global_batch_size is {config.global_batch_size} (from --global_batch_size);"
+                    f" expected a multiple of the {replicas} replicas. For example:"
+                    f" --global_batch_size={replicas * 64}") from error
+        return dataset
 
 
 def _batch(result: Any) -> Any:
@@ -156,29 +179,15 @@ def _with_mark(batch: Any, is_last: tf.Tensor) -> Any:
     return {FEATURES: batch, IS_LAST: is_last}
 
 
-def _as_set(dataset: tf.data.Dataset, plan: Plan,
-            input_context: tf.distribute.InputContext) -> tf.data.Dataset:
-    """Repeats and batches as the flags say, where the input_fn has no params that do."""
-    config = plan.config
-    known = (plan.data.default_params if plan.data else None) or {}
-    if config.train_epochs and "epochs" not in known:
-        dataset = dataset.repeat(config.train_epochs)
-    if config.global_batch_size and "batch_size" not in known:
-        try:
-            dataset = dataset.rebatch(
-                input_context.get_per_replica_batch_size(config.global_batch_size))
-        except ValueError as error:
-            replicas = input_context.num_replicas_in_sync
-            raise errors.ConfigError(
-                f"global_batch_size is {config.global_batch_size} (from --global_batch_size);"
-                f" expected a multiple of the {replicas} replicas. For example:"
-                f" --global_batch_size={replicas * 64}") from error
-    return dataset
-
-
 def _shard(plan: Plan) -> tf.distribute.InputContext:
     """Returns the context of one trainer without a strategy."""
     return tf.distribute.InputContext(
         num_input_pipelines=plan.task.num_input_pipelines,
         input_pipeline_id=plan.task.input_pipeline_id,
         num_replicas_in_sync=plan.config.sync_replicas or 1)
+
+
+def _run_config(plan: Plan) -> tf.estimator.RunConfig:
+    """Returns the configuration that an input_fn gets where no Estimator calls it."""
+    with environment.no_cluster():
+        return tf.estimator.RunConfig(plan.config.model_dir, plan.config.seed or None)

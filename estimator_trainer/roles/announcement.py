@@ -16,17 +16,16 @@ def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
     for note in task.notes:
         logging.info("%s", note)
     cluster = ", ".join(f"{len(hosts)} {role}" for role, hosts in task.cluster.items())
-    logging.info("model_fn=%s input_fn=%s train_distribute=%s model_dir=%s cluster: %s",
-                 config.model_fn, config.input_fn, config.train_distribute, config.model_dir,
-                 cluster or "none, all in this process")
+    named = " ".join(f"{plugin.kind}={plugin.name}" for plugin in plan.plugins)
+    logging.info("%s train_distribute=%s model_dir=%s cluster: %s", named,
+                 config.train_distribute, config.model_dir, cluster or "none, all in this process")
     if parts:
         logging.info("params: %s", _changed(plan, parts.params) or "all as `list` shows them")
 
 
 def _changed(plan: Plan, params: dict[str, Any]) -> str:
     """Returns the params that are not at their defaults."""
-    plugins = [plugin for plugin in (plan.model, plan.data) if plugin]
-    defaults = {key: value for plugin in plugins for key, value in (
+    defaults = {key: value for plugin in plan.plugins for key, value in (
         plugin.default_params or {}).items()}
     return " ".join(f"{key}={value!r}" for key, value in sorted(params.items())
                     if key not in defaults or defaults[key] != value)

@@ -70,7 +70,7 @@ def _from_export(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any]]:
         if missing:
             raise errors.ConfigError(
                 f"the export {plan.config.export_dir} takes {', '.join(sorted(inputs))}, but"
-                f" input_fn {plan.config.input_fn!r} yields only {', '.join(sorted(named))}.")
+                f" the input_fn yields only {', '.join(sorted(named))}.")
         outputs = signature(**{name: tf.constant(named[name]) for name in inputs})
         arrays = {name: tensor.numpy() for name, tensor in outputs.items()}
         for i in range(len(next(iter(arrays.values())))):

@@ -70,8 +70,9 @@ def _data(plan: Plan) -> Findings:
         if getattr(error, "exit_code", None) == 2:
             found.problems.append(str(error))
         else:
+            kind, name = (plan.data.kind, plan.data.name) if plan.data else ("input_fn", "?")
             found.problems.append(
-                f"input_fn is {plan.config.input_fn!r} (from --input_fn), and it fails in mode"
+                f"{kind} is {name!r} (from --{kind}), and it fails in mode"
                 f" 'eval': {type(error).__name__}: {errors.first_line(error)}. Correct it; its"
                 " stack: estimator-trainer train")
     else:
