@@ -26,6 +26,7 @@ _API = "tensorflow_estimator.python.estimator.api"
 _TRAINING = "tensorflow_estimator.python.estimator.training"
 _ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
 _TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
+_QUEUES = "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions"
 _STEP = "tensorflow.python.training.training_util"
 
 USED = {
@@ -41,6 +42,7 @@ USED = {
     f"{_TPU}.ExamplesPerSecondHook": "reports the speed of a TPUEstimator",
     f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
+    f"{_QUEUES}._enqueue_data": "fills the queues of numpy_input_fn and pandas_input_fn",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
 }
 # They are listed by class. Estimator has no public way to say that a copy does another task's work.
@@ -156,6 +158,12 @@ def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str)
     finally:
         del writer.flush
     writer.flush()
+
+
+def array_queues() -> tuple[ModuleType, str]:
+    """Returns the module, and the name in it, of what fills queues with arrays."""
+    name = "_enqueue_data"
+    return sys.modules[use(f"{_QUEUES}.{name}").__module__], name
 
 
 def imported_with_legacy_keras(default: bool) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import functools
+from typing import Any, Callable
 
 from absl import logging
 import tensorflow as tf
@@ -15,7 +16,6 @@ from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.loaded_plugins import ScriptParts
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.plan import plugins
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -61,9 +61,12 @@ class GivenExperiment:
 
     def load(self, plan: Plan) -> LoadedPlugins:
         """Adapts the functions, as those of plug-ins are adapted."""
+        training = self._input_fn(self.train_spec.input_fn, tf.estimator.ModeKeys.TRAIN)
+        evaluation = (self._input_fn(self.eval_spec.input_fn, tf.estimator.ModeKeys.EVAL)
+                      if self.eval_spec else training)
         return LoadedPlugins(
             model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task),
-            input_fn_adapter.adapt(self._input_fn, plan), self.model.params, None,
+            input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
             self.model.config.session_config, script=self._script_parts())
 
     def _script_parts(self) -> ScriptParts:
@@ -103,10 +106,12 @@ class GivenExperiment:
             found["eval_throttle_secs"] = evaluation.throttle_secs
         return found
 
-    def _input_fn(self, mode: str, params: Any, config: Any, input_context: Any) -> Any:
-        """Is the input_fn of each mode, which takes any of the Estimator's arguments."""
-        spec = self.train_spec if mode == tf.estimator.ModeKeys.TRAIN else self.eval_spec
-        assert spec is not None
-        return plugins.call(spec.input_fn, {
-            "mode": mode, "params": self.model.input_params(mode), "config": config,
-            "input_context": input_context})
+    def _input_fn(self, function: Callable[..., Any], mode: str) -> Callable[..., Any]:
+        """Returns an input_fn of the script that gets the params as its Estimator gives them."""
+        @functools.wraps(function)
+        def input_fn(**passed: Any) -> Any:
+            if "params" in passed:
+                passed["params"] = self.model.input_params(mode)
+            return function(**passed)
+
+        return input_fn

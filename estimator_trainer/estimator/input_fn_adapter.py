@@ -1,45 +1,27 @@
-"""The user's input_fn, adapted: always offered an input_context, and what it yields described."""
+"""The user's input_fn, adapted: always offered an input_context, a dataset wherever it can be."""
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.estimator import iterated_input
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import loop
+from estimator_trainer.steps.obstacle import Obstacle
 
-InputFn = Callable[..., tf.data.Dataset]
+# It returns a tf.data.Dataset, or tensors that each session run computes.
+InputFn = Callable[..., Any]
 FEATURES, IS_LAST = "features", "is_last"
 
 
-@dataclasses.dataclass(frozen=True)
-class DataSpec:
-    """What an input_fn yields.
-
-    Attributes:
-      features: A TensorSpec, or a dict of them, with the batch dimension first.
-      batches: Number of batches, or INFINITE_CARDINALITY or UNKNOWN_CARDINALITY of tf.data.
-      labels: A structure like `features`; None if the dataset yields no labels.
-    """
-
-    features: Any
-    batches: int
-    labels: Any = None
-
-    @property
-    def is_infinite(self) -> bool:
-        """Whether the dataset never ends."""
-        return bool(self.batches == tf.data.INFINITE_CARDINALITY)
-
-
-def adapt(function: InputFn, plan: Plan) -> InputFn:
+def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) -> InputFn:
     """Makes `function` callable with every argument that the Estimator passes.
 
     The Estimator passes `input_context` under a strategy only, so plain ps training would read
@@ -48,40 +30,41 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
     Args:
       function: The plug-in's function, with any subset of the Estimator's arguments.
       plan: Gives this process its place among the trainers, and the settings.
+      train_function: That of training, where it is another one.
 
     Returns:
-      An input_fn; it raises ConfigError when `function` returns no Dataset. In mode "train" its
-      features are a dict of FEATURES, those of `function`, and IS_LAST, a bool scalar: whether
-      this batch is the last. The model_fn that `model_fn_adapter.adapt` makes takes them apart;
-      with `is_marked=False` the features are those of `function`; with `is_held=True` the dataset
-      is held for a loop (`loop.hold`).
+      An input_fn. It returns a Dataset, also where `function` iterates one itself; only tensors
+      that each session run has to compute, such as those of queues, it returns as they are. It
+      raises ConfigError when `function` returns anything else. In mode "train" its features are a
+      dict of FEATURES, those of `function`, and IS_LAST, a bool scalar: whether this batch is the
+      last. The model_fn that `model_fn_adapter.adapt` makes takes them apart; with
+      `is_marked=False` the features are those of `function`; with `is_held=True` the dataset is
+      held for a loop (`loop.hold`), and Obstacle is raised if there is none.
     """
-    takes = plugins.arguments(function)
-    name, task = plan.config.input_fn, plan.task
+    other_modes = _Adapted(function, plan.data, plan)
+    training = (_Adapted(train_function, plan.train_data, plan) if train_function
+                else other_modes)
 
     def input_fn(mode: str, params: dict[str, Any], config: Any = None,
                  input_context: tf.distribute.InputContext | None = None,
-                 is_marked: bool = True, is_held: bool = False) -> tf.data.Dataset:
-        is_training = mode == tf.estimator.ModeKeys.TRAIN
-        if is_training and task.num_input_pipelines > 1 and "input_context" not in takes:
-            logging.warning(
-                "input_fn %s takes no input_context, so it cannot know its shard: unless it"
-                " shards by itself, each of the %d trainers reads the whole input.", name,
-                task.num_input_pipelines)
+                 is_marked: bool = True, is_held: bool = False) -> Any:
+        has_strategy = input_context is not None
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
-        if not is_training:
-            input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
-        passed = {"mode": mode, "params": params, "config": config,
-                  "input_context": input_context or _shard(plan)}
-        dataset = plugins.call(function, passed)
-        if not isinstance(dataset, tf.data.Dataset):
-            raise errors.ConfigError(
-                f"input_fn {name!r} returned a {type(dataset).__name__} in mode {mode!r};"
-                " expected a tf.data.Dataset of (features, labels), not yet iterated. For"
-                " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
-        dataset = batches.untuned(dataset)
+        is_training = mode == tf.estimator.ModeKeys.TRAIN
         if is_training:
-            dataset = _as_set(dataset, plan, passed["input_context"])
+            input_context = input_context or _shard(plan)
+        else:
+            input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
+        adapted = training if is_training else other_modes
+        made, reason = adapted.call({
+            "mode": mode, "params": params, "config": config or _run_config(plan),
+            "input_context": input_context})
+        if not isinstance(made, tf.data.Dataset):
+            adapted.check_tensors(reason, has_strategy, is_held)
+            return _with_mark(made, tf.constant(False)) if is_training and is_marked else made
+        dataset = batches.untuned(made)
+        if is_training:
+            dataset = adapted.as_set(dataset, input_context)
             if is_marked:
                 dataset = batches.mark_last(dataset).map(_with_mark)
             return loop.hold(dataset) if is_held else dataset
@@ -91,35 +74,101 @@ def adapt(function: InputFn, plan: Plan) -> InputFn:
     return input_fn
 
 
-def describe(input_fn: InputFn, params: dict[str, Any],
-             mode: str = tf.estimator.ModeKeys.EVAL) -> DataSpec:
-    """Describes what the adapted `input_fn` yields in a mode, reading no record."""
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        # Marked, a dataset does not tell its length any more.
-        dataset = input_fn(mode, params, is_marked=False)
-        element = dataset.element_spec
-        features, labels = element if isinstance(element, tuple) else (element, None)
-        cardinality = session.run(tf.data.experimental.cardinality(dataset))
-    return DataSpec(features, int(cardinality), labels)
+class _Adapted:
+    """A user's input_fn, with its plug-in and the plan that it is called for."""
 
+    def __init__(self, function: InputFn, plugin: plugins.Plugin | None, plan: Plan):
+        self._function, self._plugin, self._plan = function, plugin, plan
+        self._name = plugin.name if plugin else plan.config.input_fn
+        self._params = (plugin.default_params if plugin else None) or {}
 
-def feature_batches(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
-    """Yields the features of each batch to predict, as numpy arrays, in order."""
-    graph = tf.Graph()
-    with graph.as_default():
-        dataset = input_fn(tf.estimator.ModeKeys.PREDICT, params)
-        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
-        element = iterator.get_next()
-        features = element[0] if isinstance(element, tuple) else element
-        start = [iterator.initializer, tf.compat.v1.tables_initializer()]
-    # The graph is no default here: between two batches the caller runs code of its own.
-    with contextlib.closing(tf.compat.v1.Session(graph=graph)) as session:
-        session.run(start)
-        while True:
+    def call(self, passed: dict[str, Any]) -> tuple[Any, str]:
+        """Calls the function.
+
+        Returns:
+          A Dataset; or tensors, and why they are no Dataset.
+        """
+        task, mode = self._plan.task, passed["mode"]
+        if (mode == tf.estimator.ModeKeys.TRAIN and task.num_input_pipelines > 1 and
+                "input_context" not in plugins.arguments(self._function)):
+            logging.warning(
+                "input_fn %s takes no input_context, so it cannot know its shard: unless it"
+                " shards by itself, each of the %d trainers reads the whole input.", self._name,
+                task.num_input_pipelines)
+        with iterated_input.recorded() as iterated:
+            made = plugins.call(self._function, passed)
+            while callable(made):
+                # A function that makes an input_fn was given in its place.
+                if self._plugin:
+                    plugins.check_function(self._plugin, made)
+                made = plugins.call(made, passed)
+        if isinstance(made, tf.data.Dataset):
+            return made, ""
+        batch = _batch(made)
+        if batch is None:
+            raise errors.ConfigError(
+                f"input_fn {self._name!r} returned a {type(made).__name__} in mode {mode!r};"
+                " expected a tf.data.Dataset of (features, labels), or such tensors. For"
+                " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
+        dataset = iterated.dataset(batch)
+        return (batch, iterated.reason) if dataset is None else (dataset, "")
+
+    def check_tensors(self, reason: str, has_strategy: bool, is_held: bool) -> None:
+        """Raises an error where tensors would not do.
+
+        Args:
+          reason: Why they are no Dataset.
+          has_strategy: Whether a strategy is to distribute them.
+          is_held: Whether a loop is to iterate them.
+        """
+        what = f"input_fn {self._name!r} returns tensors that cannot become a dataset: {reason}"
+        config = self._plan.config
+        if has_strategy:
+            raise errors.ConfigError(
+                f"{what}; a strategy (from --train_distribute, --eval_distribute) needs a"
+                " tf.data.Dataset. Return one, or train without: --train_distribute=none")
+        for flag, param in (("train_epochs", "epochs"), ("global_batch_size", "batch_size")):
+            if getattr(config, flag) and param not in self._params:
+                raise errors.ConfigError(
+                    f"{what}, so it cannot be changed by {flag}, which is"
+                    f" {getattr(config, flag)} (from --{flag}). Let the input_fn do it itself,"
+                    f" and leave out --{flag}.")
+        if is_held:
+            raise Obstacle(what)
+
+    def as_set(self, dataset: tf.data.Dataset,
+               input_context: tf.distribute.InputContext) -> tf.data.Dataset:
+        """Repeats and batches as the flags say, where the input_fn has no params that do."""
+        config = self._plan.config
+        if config.train_epochs and "epochs" not in self._params:
+            dataset = dataset.repeat(config.train_epochs)
+        if config.global_batch_size and "batch_size" not in self._params:
             try:
-                yield session.run(features)
-            except tf.errors.OutOfRangeError:
-                return
+                dataset = dataset.rebatch(
+                    input_context.get_per_replica_batch_size(config.global_batch_size))
+            except ValueError as error:
+                replicas = input_context.num_replicas_in_sync
+                raise errors.ConfigError(
+                    f"global_batch_size is {config.global_batch_size} (from --global_batch_size);"
+                    f" expected a multiple of the {replicas} replicas. For example:"
+                    f" --global_batch_size={replicas * 64}") from error
+        return dataset
+
+
+def _batch(result: Any) -> Any:
+    """Returns the tensors of an input_fn, `(features, labels)` or features; None if it has none."""
+    if isinstance(result, (tuple, list)):
+        if len(result) != 2 or not _is_of_tensors(result[0]):
+            return None
+        features, labels = result
+        return features if labels is None else (features, labels)
+    return result if _is_of_tensors(result) else None
+
+
+def _is_of_tensors(value: Any) -> bool:
+    leaves = tf.nest.flatten(value)
+    return bool(leaves) and all(
+        isinstance(each, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)) for each in leaves)
 
 
 @batches.as_it_is
@@ -130,29 +179,15 @@ def _with_mark(batch: Any, is_last: tf.Tensor) -> Any:
     return {FEATURES: batch, IS_LAST: is_last}
 
 
-def _as_set(dataset: tf.data.Dataset, plan: Plan,
-            input_context: tf.distribute.InputContext) -> tf.data.Dataset:
-    """Repeats and batches as the flags say, where the input_fn has no params that do."""
-    config = plan.config
-    known = (plan.data.default_params if plan.data else None) or {}
-    if config.train_epochs and "epochs" not in known:
-        dataset = dataset.repeat(config.train_epochs)
-    if config.global_batch_size and "batch_size" not in known:
-        try:
-            dataset = dataset.rebatch(
-                input_context.get_per_replica_batch_size(config.global_batch_size))
-        except ValueError as error:
-            replicas = input_context.num_replicas_in_sync
-            raise errors.ConfigError(
-                f"global_batch_size is {config.global_batch_size} (from --global_batch_size);"
-                f" expected a multiple of the {replicas} replicas. For example:"
-                f" --global_batch_size={replicas * 64}") from error
-    return dataset
-
-
 def _shard(plan: Plan) -> tf.distribute.InputContext:
     """Returns the context of one trainer without a strategy."""
     return tf.distribute.InputContext(
         num_input_pipelines=plan.task.num_input_pipelines,
         input_pipeline_id=plan.task.input_pipeline_id,
         num_replicas_in_sync=plan.config.sync_replicas or 1)
+
+
+def _run_config(plan: Plan) -> tf.estimator.RunConfig:
+    """Returns the configuration that an input_fn gets where no Estimator calls it."""
+    with environment.no_cluster():
+        return tf.estimator.RunConfig(plan.config.model_dir, plan.config.seed or None)

@@ -10,14 +10,13 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.estimator import data_spec
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
-from estimator_trainer.plan.params import Params
 from estimator_trainer.plan.run_plan import Plan
-from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,17 +79,15 @@ def load(plan: Plan) -> LoadedPlugins:
     assert plan.model is not None and plan.data is not None and plan.params is not None
     model_function, model_module = plugins.load(plan.model)
     input_function, module = plugins.load(plan.data)
+    train_function, _ = plugins.load(plan.train_data) if plan.train_data else (None, None)
     model_fn = model_fn_adapter.adapt(model_function, plan.config, plan.task)
-    input_fn = input_fn_adapter.adapt(input_function, plan)
-    known = _data_params(plan.params, module, plan.config)
+    input_fn = input_fn_adapter.adapt(input_function, plan, train_function)
+    known = _data_params(plan)
     params = plan.params.with_data(known)
-    spec = input_fn_adapter.describe(input_fn, params)
+    spec = data_spec.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
-    receiver_fn = getattr(module, "serving_input_receiver_fn", None)
-    if receiver_fn is None:
-        receiver_fn = serving_input.receiver_fn(spec.features, plan.config.serving_input)
-    return LoadedPlugins(model_fn, input_fn, params, receiver_fn,
+    return LoadedPlugins(model_fn, input_fn, params, _receiver_fn(plan, module, spec, params),
                          getattr(model_module, "session_config", None),
                          known.get("train_examples", 0))
 
@@ -103,34 +100,54 @@ def data_problem(plan: Plan) -> str:
     """
     if plan.data is None or plan.params is None:
         return ""
-    _, module = plugins.load(plan.data)
-    if not hasattr(module, "data_problem"):
-        return ""
-    return str(module.data_problem(
-        plan.params.with_data(_data_params(plan.params, module, plan.config))))
+    params = plan.params.with_data(_data_params(plan))
+    found = (module.data_problem(params) for module in _data_modules(plan)
+             if hasattr(module, "data_problem"))
+    return next((str(problem) for problem in found if problem), "")
 
 
-def _data_params(params: Params, module: types.ModuleType,
-                 config: TrainerConfig) -> dict[str, Any]:
+def _data_modules(plan: Plan) -> list[types.ModuleType]:
+    """Returns the modules of the input_fns, that of training last."""
+    used = [plugin for plugin in (plan.data, plan.train_data) if plugin]
+    return list(dict.fromkeys(plugins.load(plugin)[1] for plugin in used))
+
+
+def _data_params(plan: Plan) -> dict[str, Any]:
     """Returns what only the data and the flags know."""
-    batch_size = config.global_batch_size or params.values.get("batch_size", 0)
-    known = module.data_params(params.values) if hasattr(module, "data_params") else {}
-    return {"global_batch_size": batch_size, **known}
+    assert plan.params is not None
+    values = plan.params.values
+    known = {"global_batch_size": plan.config.global_batch_size or values.get("batch_size", 0)}
+    for module in _data_modules(plan):
+        known |= module.data_params(values) if hasattr(module, "data_params") else {}
+    return known
+
+
+def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,
+                 params: dict[str, Any]) -> serving_input.ReceiverFn:
+    """Returns the user's serving_input_receiver_fn, or one that is derived from the data."""
+    own, name = getattr(module, "serving_input_receiver_fn", None), "serving_input_receiver_fn"
+    if plan.serving:
+        own, name = plugins.load(plan.serving)[0], plan.serving.name
+    if own is None:
+        return serving_input.receiver_fn(spec.features, plan.config.serving_input)
+    return serving_input.adapt(own, name, params)
 
 
 def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:
-    if plan.config.train_epochs and plan.task.is_trainer and input_fn_adapter.describe(
+    training = plan.train_data or plan.data
+    if training and plan.config.train_epochs and plan.task.is_trainer and data_spec.describe(
             input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite:
         raise errors.ConfigError(
             f"train_epochs is {plan.config.train_epochs} (from --train_epochs), and input_fn"
-            f" {plan.config.input_fn!r} yields a dataset without end in mode 'train'. Leave out"
+            f" {training.name!r} yields a dataset without end in mode 'train'. Leave out"
             " .repeat(), or set steps. For example: --train_steps=1000")
 
 
-def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
+def _check(plan: Plan, spec: data_spec.DataSpec) -> None:
+    assert plan.data is not None
     if spec.is_infinite and not plan.config.eval_steps:
         raise errors.ConfigError(
-            f"input_fn {plan.config.input_fn!r} yields a dataset without end in mode 'eval', and"
+            f"input_fn {plan.data.name!r} yields a dataset without end in mode 'eval', and"
             " eval_steps is 0 (from --eval_steps), the whole set: evaluation would never end."
             " Leave out .repeat() in that mode, or set a number. For example: --eval_steps=100")
     if 0 < plan.config.eval_steps < spec.batches:
@@ -141,6 +158,6 @@ def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
     if plan.config.forward_key and plan.config.forward_key not in names:
         raise errors.ConfigError(
             f"forward_key is {plan.config.forward_key!r} (from --forward_key), which is no"
-            f" feature of input_fn {plan.config.input_fn!r}; expected one of"
+            f" feature of input_fn {plan.data.name!r}; expected one of"
             f" {', '.join(names) or '(its features have no names)'}."
             f"{errors.near_match(plan.config.forward_key, names)}")

@@ -7,6 +7,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.plan import plugins
 
 ReceiverFn = Callable[[], Any]
 
@@ -43,6 +44,34 @@ def receiver_fn(features: Any, kind: str) -> ReceiverFn:
         if isinstance(features, dict):
             return tf.estimator.export.ServingInputReceiver(tensors, receivers)
         return tf.estimator.export.TensorServingInputReceiver(tensors["feature"], receivers)
+
+    return serving_input_receiver_fn
+
+
+def adapt(function: ReceiverFn, name: str, params: dict[str, Any]) -> ReceiverFn:
+    """Makes a user's function a serving_input_receiver_fn.
+
+    Args:
+      function: The function, or one that makes it; it may take `params`.
+      name: Its name, for messages.
+      params: The params of the plug-ins.
+
+    Returns:
+      A function for `Estimator.export_saved_model`; it raises ConfigError when `function` returns
+      nothing that can be served. The `InputFnOps` of `tf.contrib.learn` become a receiver.
+    """
+    def serving_input_receiver_fn() -> Any:
+        made: Any = function
+        while callable(made):
+            made = plugins.call(made, {"params": params})
+        if hasattr(made, "default_inputs"):
+            return tf.estimator.export.ServingInputReceiver(made.features, made.default_inputs)
+        if not hasattr(made, "receiver_tensors"):
+            raise errors.ConfigError(
+                f"serving_input_fn {name!r} returned a {type(made).__name__}; expected a"
+                " ServingInputReceiver. For example: return"
+                " tf.estimator.export.ServingInputReceiver(features, receiver_tensors)")
+        return made
 
     return serving_input_receiver_fn
 

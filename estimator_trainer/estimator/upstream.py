@@ -14,6 +14,8 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import tensorflow as tf
 
+from estimator_trainer.compat import private_api
+
 POLL_SECS = 1
 # Values of tensorflow.RewriterConfig.Toggle, an enum that TensorFlow exports under no name.
 REWRITER_ON, REWRITER_OFF = 1, 2
@@ -72,6 +74,42 @@ def evaluating_with(estimators: Iterable[tf.estimator.Estimator],
     finally:
         for estimator in estimators:
             del estimator.evaluate
+
+
+@contextlib.contextmanager
+def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> Iterator[None]:
+    """Makes iterators of datasets, and queues of arrays, by other functions, within a `with`.
+
+    An input_fn that returns tensors has no other trace of the dataset that they come from.
+
+    Args:
+      iterate: Takes a dataset, TensorFlow's own function that makes an iterator of it, whether
+        that one needs no initializer, and the further arguments.
+      enqueue: Takes Estimator's own `_enqueue_data`, and the arguments of that.
+    """
+    data, replaced = tf.compat.v1.data, []
+    for owner in (data, data.Dataset):
+        for name in ("make_one_shot_iterator", "make_initializable_iterator"):
+            make = getattr(owner, name)
+            replaced.append((owner, name, make))
+            setattr(owner, name, _iterating(iterate, make, "one_shot" in name))
+    queues, name = private_api.array_queues()
+    replaced.append((queues, name, getattr(queues, name)))
+    setattr(queues, name, functools.partial(enqueue, getattr(queues, name)))
+    try:
+        yield
+    finally:
+        for owner, name, made in replaced:
+            setattr(owner, name, made)
+
+
+def _iterating(iterate: Callable[..., Any], make: Callable[..., Any],
+               is_one_shot: bool) -> Callable[..., Any]:
+    """Returns what stands for TensorFlow's `make`, as a function and as a method."""
+    def made(dataset: tf.data.Dataset, *args: Any, **kwargs: Any) -> Any:
+        return iterate(dataset, make, is_one_shot, *args, **kwargs)
+
+    return made
 
 
 def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values], Values],

@@ -53,10 +53,9 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     # Without an image the package goes into a container of Vertex AI's.
     tensorflow = (source_package.tensorflow_here() if job.image else
                   google_cloud.EXECUTOR_TENSORFLOW)
-    used = [script.plugin] if script else [
-        plugin for plugin in (plan.model, plan.data) if plugin]
     contents = {**_job_file(job, config, flags),
-                source_package.NAME: source_package.archive(used, tensorflow)}
+                source_package.NAME: source_package.archive(
+                    [script.plugin] if script else plan.plugins, tensorflow)}
     if job.image:
         contents["Dockerfile"] = dockerfile.text(
             source_package.NAME, tensorflow, job.gpus).encode()

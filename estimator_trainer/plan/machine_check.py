@@ -40,8 +40,8 @@ def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> F
       is_probing: Whether to ask the other tasks of the cluster, too.
     """
     found = Findings()
-    for plugin in (plan.model, plan.data):
-        found.problems += missing_imports.problems(plugin) if plugin else []
+    for plugin in plan.plugins:
+        found.problems += missing_imports.problems(plugin)
     found += _model_dir(plan.config.model_dir) + _gpus(environment.cuda_visible_devices)
     if plan.task.cluster:
         found += _hosts(plan.task)

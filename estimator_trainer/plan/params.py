@@ -52,7 +52,8 @@ class Given(NamedTuple):
 
 
 def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
-          params_file: str, of_flags: Sequence[Given] = ()) -> Params:
+          params_file: str, of_flags: Sequence[Given] = (),
+          others: Sequence[plugins.Plugin] = ()) -> Params:
     """Merges the plug-ins' defaults with what the user set.
 
     Args:
@@ -61,13 +62,16 @@ def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
       pairs: `key=value` texts of --param, the last of a key wins.
       params_file: Path of a JSON object, or "".
       of_flags: The params that other flags stand for, which win over all.
+      others: The plug-ins of training alone, and of serving.
 
     Raises:
       ConfigError: naming every unknown key, value of a wrong type, or clash of defaults.
     """
-    defaults, problems = _defaults(model, data)
+    used = [model, data, *others]
+    defaults, problems = _defaults(used)
     # A module without DEFAULT_PARAMS (plain Estimator code) says nothing of its keys.
-    is_open = model.default_params is None or data.default_params is None
+    is_open = any(plugin.default_params is None for plugin in used
+                  if plugin.kind != "serving_input_fn")
     given: dict[str, Any] = {}
     for key, value, source, instead in [*_from_file(params_file), *_from_pairs(pairs), *of_flags]:
         if key not in defaults and not is_open:
@@ -85,14 +89,20 @@ def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
     return Params({**defaults, **given}, frozenset(given))
 
 
-def _defaults(model: plugins.Plugin, data: plugins.Plugin) -> tuple[dict[str, Any], list[str]]:
-    first, second = model.default_params or {}, data.default_params or {}
-    clashes = [
-        f"param {key} defaults to {first[key]!r} in {model.path} but to {second[key]!r} in"
-        f" {data.path}; expected one default, since both plug-ins receive the same params."
-        for key in sorted(first.keys() & second.keys()) if first[key] != second[key]
-    ]
-    return {**first, **second}, clashes
+def _defaults(used: Sequence[plugins.Plugin]) -> tuple[dict[str, Any], list[str]]:
+    """Returns the defaults of all plug-ins, and a sentence for each two that differ."""
+    defaults: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    clashes = []
+    for plugin in used:
+        own = plugin.default_params or {}
+        clashes += [
+            f"param {key} defaults to {defaults[key]!r} in {places[key]} but to {own[key]!r} in"
+            f" {plugin.path}; expected one default, since both plug-ins receive the same params."
+            for key in sorted(own.keys() & defaults.keys()) if own[key] != defaults[key]]
+        defaults |= own
+        places |= dict.fromkeys(own, plugin.path)
+    return defaults, clashes
 
 
 def _from_file(params_file: str) -> list[Given]:

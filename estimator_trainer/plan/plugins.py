@@ -21,12 +21,9 @@ from estimator_trainer import errors
 from estimator_trainer.plan import joined_packages
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
+from estimator_trainer.plan import plugin_kinds
 
-# The Estimator passes these arguments, by name, to the functions of each kind.
-ARGUMENTS = {
-    "model_fn": ("features", "labels", "mode", "params", "config"),
-    "input_fn": ("mode", "params", "config", "input_context"),
-}
+ARGUMENTS = {kind: plugin_kinds.ARGUMENTS[kind] for kind in ("model_fn", "input_fn")}
 # These go to the methods of a class in a model_fn's place; see estimator/model_class.py.
 METHODS = {
     "__init__": ("mode", "params", "config"),
@@ -43,7 +40,7 @@ class Plugin:
     """A plug-in's module as its source tells, before it is imported.
 
     Attributes:
-      kind: "model_fn" or "input_fn"; also the name of the flag and of the default function.
+      kind: The name of the flag, one of plugin_kinds.ARGUMENTS.
       name: The name as the user typed it.
       module: The import name; a file's stem for a plug-in given as a file.
       path: The source file.
@@ -65,7 +62,8 @@ class Plugin:
 
 def available(kind: str) -> list[str]:
     """Returns the bare names of the project's own plug-ins of this kind, sorted."""
-    found = [path for folder in module_files.folders(f"{kind}s") for path in folder.glob("*.py")]
+    found = [path for folder in module_files.folders(plugin_kinds.folder(kind))
+             for path in folder.glob("*.py")]
     return sorted(path.stem for path in found if not path.stem.startswith("_"))
 
 
@@ -73,14 +71,14 @@ def find(kind: str, name: str) -> Plugin:
     """Finds the plug-in called `name` without importing it.
 
     Args:
-      kind: "model_fn" or "input_fn".
+      kind: The name of the flag, such as "model_fn".
       name: A bare name (`cnn`), a dotted module (`my_team.models.ctr`) or a file
         (`./my_model.py`), each with an optional `:function`.
 
     Raises:
       ConfigError: if there is no such module or function, or its source does not parse.
     """
-    target, _, function = name.rpartition(":") if ":" in name else (name, "", kind)
+    target, _, function = name.rpartition(":") if ":" in name else (name, "", "")
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
     if is_file:
@@ -88,7 +86,7 @@ def find(kind: str, name: str) -> Plugin:
     elif "." in target:
         path, module = module_files.of_module(target), target
     else:
-        module = f"{kind}s.{target}"
+        module = f"{plugin_kinds.folder(kind)}.{target}"
         path = module_files.of_module(module) if target.isidentifier() else None
     if path is None or not path.is_file():
         raise errors.ConfigError(_not_found(kind, name, target))
@@ -160,6 +158,7 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
             f"{kind} is {name!r} (from --{kind}), but {path}{line} is not valid Python:"
             f" {error.msg if isinstance(error, SyntaxError) else error}") from error
     names = _bound_names(tree)
+    function = function or plugin_kinds.function(kind, names)
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
         defined = sorted(n.name for n in tree.body if isinstance(n, kinds))
@@ -215,7 +214,7 @@ def _import(plugin: Plugin) -> types.ModuleType:
 
 def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
     if not inspect.isclass(function):
-        _check_function(plugin, function, ARGUMENTS[plugin.kind])
+        check_function(plugin, function)
         return
     missing = [name for name in _REQUIRED_METHODS if not hasattr(function, name)]
     if plugin.kind != "model_fn" or missing:
@@ -227,10 +226,13 @@ def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
              "; expected a function."))
     for name, allowed in METHODS.items():
         if hasattr(function, name) and getattr(function, name) is not object.__init__:
-            _check_function(plugin, getattr(function, name), ("self", *allowed))
+            check_function(plugin, getattr(function, name), ("self", *allowed))
 
 
-def _check_function(plugin: Plugin, function: Callable[..., Any], allowed: tuple[str, ...]) -> None:
+def check_function(plugin: Plugin, function: Callable[..., Any],
+                   allowed: tuple[str, ...] = ()) -> None:
+    """Raises ConfigError if a function needs more than the Estimator passes, or `allowed` says."""
+    allowed = allowed or plugin_kinds.ARGUMENTS[plugin.kind]
     unknown = [
         p.name for p in inspect.signature(function).parameters.values()
         if p.name not in allowed and p.default is p.empty and
@@ -240,4 +242,4 @@ def _check_function(plugin: Plugin, function: Callable[..., Any], allowed: tuple
         raise errors.ConfigError(
             f"{plugin.kind} {plugin.name!r} ({plugin.path}) takes {', '.join(unknown)}, which the"
             f" Estimator does not pass; expected some of {', '.join(allowed)}. For example:"
-            f" def {function.__name__}({', '.join(allowed[:3])}): ...")
+            f" def {getattr(function, '__name__', plugin.function)}({', '.join(allowed[:3])}): ...")

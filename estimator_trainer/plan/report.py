@@ -87,7 +87,7 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "eval_distribute": config.eval_distribute,
         "train_steps": config.train_steps,
         "model_fn": _plugin(plan.model),
-        "input_fn": _plugin(plan.data),
+        **_inputs(plan),
         "params": dict(plan.params.values) if plan.params else {},
         "versions": str(plan.versions),
         "model_dir": config.model_dir or "(a new temporary directory)",
@@ -95,6 +95,15 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "warnings": [*versions.warnings(plan.versions), *found.warnings],
         "problems": [*plan.problems, *found.problems],
     }
+
+
+def _inputs(plan: Plan) -> dict[str, str]:
+    inputs = {"input_fn": plan.data}
+    if plan.train_data:
+        inputs = {"train_input_fn": plan.train_data, "eval_input_fn": plan.data}
+    if plan.serving:
+        inputs["serving_input_fn"] = plan.serving
+    return {name: _plugin(plugin) for name, plugin in inputs.items()}
 
 
 def _plugin(plugin: plugins.Plugin | None) -> str:

@@ -18,6 +18,7 @@ from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.environment import Environment
+from estimator_trainer.plan import input_plugins
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.script_file import Script
@@ -35,10 +36,12 @@ class Plan:
       config: The settings, model_dir resolved.
       task: The place of this process in the job.
       model: The model_fn plug-in, or None if it was not found.
-      data: The input_fn plug-in, or None.
+      data: The input_fn plug-in, of evaluation and prediction where training has its own; or None.
       params: The merged params, or None.
       problems: One sentence for each problem; the run can start only without any.
       versions: The installed TensorFlow, Estimator, Keras and Python.
+      train_data: The input_fn plug-in of training, or None if it is that of `data`.
+      serving: The plug-in of --serving_input_fn, or None.
       script: The script that runs in the place of plug-ins, or None.
       given: What the script gives in their place (estimator/given_experiment.py); None before.
     """
@@ -50,6 +53,8 @@ class Plan:
     params: params.Params | None
     problems: tuple[str, ...]
     versions: versions.Versions
+    train_data: plugins.Plugin | None = None
+    serving: plugins.Plugin | None = None
     script: Script | None = None
     given: Any = None
 
@@ -57,6 +62,12 @@ class Plan:
     def is_evaluated(self) -> bool:
         """Whether the job evaluates; a script that calls `Estimator.train` does so by itself."""
         return self.given is None or self.given.eval_spec is not None
+
+    @property
+    def plugins(self) -> tuple[plugins.Plugin, ...]:
+        """All plug-ins that were found."""
+        found = (self.model, self.data, self.train_data, self.serving)
+        return tuple(plugin for plugin in found if plugin)
 
 
 def for_training(config: TrainerConfig, environment: Environment) -> Plan:
@@ -89,7 +100,7 @@ def for_script(config: TrainerConfig, environment: Environment, script: Script) 
         problems += ports.problems(task)
     problems += _storage_problems(config)
     return Plan(config, task or _LOCAL, None, None, None, tuple(problems), versions.installed(),
-                script)
+                script=script)
 
 
 def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
@@ -100,7 +111,7 @@ def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
         problems.append("model_dir is missing (no --model_dir); expected the directory of a"
                         " trained model. For example: --model_dir=/tmp/digits")
     problems += _storage_problems(config)
-    return _with_plugins(config, _LOCAL, problems)
+    return _with_plugins(config, _LOCAL, problems, is_training=False)
 
 
 def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
@@ -110,7 +121,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
     Ports, versions and variables of this machine do not count; the plug-ins are those here.
     """
     if script is not None:
-        return Plan(config, tasks[0], None, None, None, (), versions.installed(), script)
+        return Plan(config, tasks[0], None, None, None, (), versions.installed(), script=script)
     problems = list(dict.fromkeys(problem for task in tasks for problem in topology.problems(
         task, config.train_distribute, config.eval_distribute, config.sync_replicas)))
     if not config.model_dir:
@@ -139,18 +150,23 @@ def refuse(plan: Plan) -> None:
         raise errors.ConfigError("\n".join(plan.problems))
 
 
-def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig,
-                  problems: list[str]) -> Plan:
+def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
+                  is_training: bool = True) -> Plan:
     if config.model_dir and os.path.isfile(config.model_dir):
         problems.append(f"model_dir is {config.model_dir!r} (from --model_dir), which is a file;"
                         " expected a directory, existing or not.")
     model = _collect(problems, lambda: plugins.find("model_fn", config.model_fn))
-    data = _collect(problems, lambda: plugins.find("input_fn", config.input_fn))
+    data = _collect(problems, lambda: input_plugins.find(config, is_training))
+    if data is None:
+        return Plan(config, task, model, None, None, tuple(problems), versions.installed())
     merged = None
-    if model is not None and data is not None:
+    if model is not None:
         merged = _collect(problems, lambda: params.merge(
-            model, data, config.param, config.params_file, _of_flags(config, data)))
-    return Plan(config, task, model, data, merged, tuple(problems), versions.installed())
+            model, data.evaluation, config.param, config.params_file,
+            _of_flags(config, data.training or data.evaluation),
+            [plugin for plugin in (data.training, data.serving) if plugin]))
+    return Plan(config, task, model, data.evaluation, merged, tuple(problems),
+                versions.installed(), data.training, data.serving)
 
 
 def _storage_problems(config: TrainerConfig) -> list[str]:

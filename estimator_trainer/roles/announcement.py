@@ -17,7 +17,7 @@ def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
         logging.info("%s", note)
     cluster = ", ".join(f"{len(hosts)} {role}" for role, hosts in task.cluster.items())
     program = (f"script={plan.script.name}" if plan.script else
-               f"model_fn={config.model_fn} input_fn={config.input_fn}")
+               " ".join(f"{plugin.kind}={plugin.name}" for plugin in plan.plugins))
     logging.info("%s train_distribute=%s model_dir=%s cluster: %s", program,
                  config.train_distribute, config.model_dir, cluster or "none, all in this process")
     if parts and not parts.script:
@@ -26,8 +26,7 @@ def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
 
 def _changed(plan: Plan, params: dict[str, Any]) -> str:
     """Returns the params that are not at their defaults."""
-    plugins = [plugin for plugin in (plan.model, plan.data) if plugin]
-    defaults = {key: value for plugin in plugins for key, value in (
+    defaults = {key: value for plugin in plan.plugins for key, value in (
         plugin.default_params or {}).items()}
     return " ".join(f"{key}={value!r}" for key, value in sorted(params.items())
                     if key not in defaults or defaults[key] != value)

@@ -15,7 +15,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import feature_batches
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
@@ -60,7 +60,7 @@ def _from_checkpoint(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any
 
 def _from_export(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any]]:
     model = ExportedModel(plan.config.export_dir)
-    for features in input_fn_adapter.feature_batches(parts.input_fn, parts.params):
+    for features in feature_batches.read(parts.input_fn, parts.params):
         named = features if isinstance(features, dict) else {"feature": features}
         if model.inputs == ["examples"]:
             named = {"examples": exported_model.serialize(named)}
@@ -68,7 +68,7 @@ def _from_export(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any]]:
         if missing:
             raise errors.ConfigError(
                 f"the export {plan.config.export_dir} takes {', '.join(model.inputs)}, but"
-                f" input_fn {plan.config.input_fn!r} yields only {', '.join(sorted(named))}.")
+                f" the input_fn yields only {', '.join(sorted(named))}.")
         yield from model.predict(named)
 
 

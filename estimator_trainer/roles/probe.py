@@ -13,7 +13,7 @@ from estimator_trainer import errors
 from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
-from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import data_spec
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.plan.findings import Findings
 from estimator_trainer.plan.run_plan import Plan
@@ -63,15 +63,16 @@ def _data(plan: Plan) -> Findings:
     found = Findings()
     try:
         parts = loaded_plugins.load(plan)
-        spec = input_fn_adapter.describe(parts.input_fn, parts.params)
+        spec = data_spec.describe(parts.input_fn, parts.params)
     except errors.ConfigError as error:
         found.problems.append(str(error))
     except Exception as error:  # pylint: disable=broad-except
         if getattr(error, "exit_code", None) == 2:
             found.problems.append(str(error))
         else:
+            kind, name = (plan.data.kind, plan.data.name) if plan.data else ("input_fn", "?")
             found.problems.append(
-                f"input_fn is {plan.config.input_fn!r} (from --input_fn), and it fails in mode"
+                f"{kind} is {name!r} (from --{kind}), and it fails in mode"
                 f" 'eval': {type(error).__name__}: {errors.first_line(error)}. Correct it; its"
                 " stack: estimator-trainer train")
     else:

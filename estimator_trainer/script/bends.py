@@ -16,6 +16,7 @@ from estimator_trainer.compat import private_api
 from estimator_trainer.estimator import upstream
 
 
+@contextlib.contextmanager
 def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
     """Makes what a script calls of an Estimator call something else, within a `with` statement.
 

@@ -34,6 +34,13 @@ class TrainerConfig:
         "model_fn plug-in: a name in model_fns/, a dotted module or a file; `:NAME` after it"
         " picks another function.")
     input_fn: str = setting("What to train", "digits", "input_fn plug-in, named the same way.")
+    train_input_fn: str = setting(
+        "What to train", "", "input_fn plug-in of training alone, in place of --input_fn.")
+    eval_input_fn: str = setting(
+        "What to train", "", "input_fn plug-in of evaluation and `predict` alone.")
+    serving_input_fn: str = setting(
+        "What to train", "", "Plug-in whose function returns the ServingInputReceiver of exports;"
+        " default: the input_fn module's own, else derived from its data.")
     param: tuple[str, ...] = setting(
         "What to train", (), "A plug-in's param, as key=value. Repeatable; `list` shows them all.")
     params_file: str = setting(

@@ -1,0 +1,38 @@
+"""Each bend of TensorFlow for scripts is still needed, and still takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer.script import bends
+
+
+def test_every_name_of_train_and_evaluate_calls_the_replacement_and_then_no_more():
+    from tensorflow_estimator.python.estimator import training
+    seen = []
+    with bends.calling({"train_and_evaluate": lambda original, *args: seen.append(args),
+                        "train": lambda original, *args: seen.append("train")}):
+        for module in (tf.estimator, tf.compat.v1.estimator, training):
+            module.train_and_evaluate(1, 2, 3)
+        tpu = tf.compat.v1.estimator.tpu.TPUEstimator
+        for kind in (tf.estimator.Estimator, tf.compat.v1.estimator.Estimator, tpu):
+            kind.train(None, None)
+    assert seen == [(1, 2, 3)] * 3 + ["train"] * 3
+    assert tf.estimator.train_and_evaluate.__module__ == training.__name__
+    with pytest.raises(TypeError, match="must have type"):
+        tf.estimator.train_and_evaluate(1, 2, 3)
+
+
+def test_an_evaluator_cannot_make_the_strategy_of_an_all_reduce_by_itself(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", json.dumps({
+        "cluster": {"chief": ["localhost:1"], "worker": ["localhost:2"]},
+        "task": {"type": "evaluator", "index": 0}}))
+    strategy = tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy
+    with tf.Graph().as_default():
+        with pytest.raises(KeyError):
+            strategy()
+        with bends.alone_in_an_evaluator("evaluator"):
+            assert strategy().num_replicas_in_sync == 1
