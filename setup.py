@@ -34,7 +34,10 @@ setuptools.setup(
             # saying so: `import tensorflow_datasets` then loses its API.
             "tensorflow-metadata<1.17",
         ],
+        # What of tf.contrib lives in it, for programs of TensorFlow 1.
+        "tf1": ["tf_slim>=1.1"],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
+                "tf_slim>=1.1",
                 # The schemas that the tests of `manifest` check against.
                 "google-api-python-client", "kubeflow-training", "kubernetes",
                 # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.

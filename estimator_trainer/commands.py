@@ -102,7 +102,7 @@ def _import_tensorflow(plan: Plan) -> None:
     if config.log_device_placement and not plan.task.is_local:
         # A session in this process prints the ops' devices, a server logs them.
         environment.log_native_info()
-    tensorflow_import.load(config.verbose)
+    tensorflow_import.load(config.verbose, config.tf1)
     params = plan.params.values.values() if plan.params else ()
     paths = [*config.paths.values(), *(value for value in params if isinstance(value, str))]
     if plan.versions.mode == "native" and storage.needs_plugin(paths):

@@ -14,8 +14,13 @@ from estimator_trainer import environment
 from estimator_trainer import logs
 
 
-def load(is_verbose: bool) -> None:
-    """Imports TensorFlow, without what its libraries print meanwhile unless `is_verbose`."""
+def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
+    """Imports TensorFlow, without what its libraries print meanwhile unless `is_verbose`.
+
+    Args:
+      is_verbose: Whether everything is printed.
+      as_tensorflow1: Whether plug-ins get TensorFlow 1's names and behaviour by `tensorflow`.
+    """
     if not is_verbose:
         environment.quiet_native_logs()
     environment.trust_no_cached_sizes()
@@ -23,6 +28,8 @@ def load(is_verbose: bool) -> None:
         from estimator_trainer import compat  # noqa: F401
         # isort: split
         import tensorflow  # noqa: F401
+        if as_tensorflow1:
+            from estimator_trainer.compat import tf1  # noqa: F401
     logs.silence_tensorflow()
 
 

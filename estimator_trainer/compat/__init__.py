@@ -13,6 +13,7 @@ newer TensorFlow once it finds what went with it. On 2.15 the import changes not
     estimator_training.py  stands in for the removed glue to the distribute coordinator
     removed_tpu.py         stands in for the removed TPU modules, refuses TPUEstimator by name
     binding.py             puts `estimator` back into the `tf` namespaces
+    module_aliases.py      lets modules be imported by the names that they had
 """
 
 from __future__ import annotations

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import tensorflow as tf
 import tensorflow.compat.v1 as tf_v1
 import tensorflow.compat.v2 as tf_v2
 
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.compat import legacy_keras
+from estimator_trainer.compat import module_aliases
 from estimator_trainer.compat import private_api
 from estimator_trainer.compat import removed_tpu
 
@@ -31,9 +30,16 @@ def bind() -> None:
         namespace.estimator = v1_api
     for namespace in _V2_NAMESPACES:
         namespace.estimator = v2_api
-    # For `import tensorflow.estimator` and `import tensorflow.compat.v1.estimator`.
-    sys.modules["tensorflow.estimator"] = v2_api
-    sys.modules["tensorflow.compat.v1.estimator"] = v1_api
-    sys.modules["tensorflow.compat.v2.estimator"] = v2_api
-
+    _name_modules(v1_api.__name__, v2_api.__name__)
     removed_tpu.refuse(v1_api.tpu.TPUEstimator)
+
+
+def _name_modules(v1_api: str, v2_api: str) -> None:
+    """Makes the modules importable by the names that they have on TensorFlow 2.15."""
+    for name in ("tensorflow", "tensorflow._api.v2", "tensorflow._api.v2.v2"):
+        module_aliases.add(f"{name}.estimator", v2_api)
+        for outer in ("", ".compat.v1", ".compat.v2"):
+            module_aliases.add(f"{name}{outer}.compat.v1.estimator", v1_api)
+            module_aliases.add(f"{name}{outer}.compat.v2.estimator", v2_api)
+    for name, home in private_api.ESTIMATOR_MODULES.items():
+        module_aliases.add(name, home)

@@ -88,6 +88,11 @@ SUPPLIED = {
     "tensorflow.python.tpu.session_support": "imported by TPUEstimator",
     f"{_EXPORT}.ESTIMATOR_API_NAME": "read by the decorator of Estimator's public names",
 }
+# Programs import Estimator's modules by these names, which TensorFlow 2.16 removed.
+ESTIMATOR_MODULES = {
+    "tensorflow.python.estimator": "tensorflow_estimator.python.estimator",
+    "tensorflow.python.estimator.keras": "tensorflow_estimator.python.estimator.keras_lib",
+}
 # The value of GLOBAL_STEP_READ_KEY: the graph collection of the op that TensorFlow's hooks read the
 # global step with.
 STEP_READ = "global_step_read_op_cache"

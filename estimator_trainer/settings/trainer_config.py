@@ -50,6 +50,11 @@ class TrainerConfig:
         "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"
         " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
 
+    tf1: bool = setting(
+        "What to train", False,
+        "Give the plug-ins TensorFlow 1's names and behaviour, and tf.contrib, by `import"
+        " tensorflow`.")
+
     # Training
     train_steps: int = setting(
         "Training", 1000, "Global step at which training ends; 0 = at the end of the input, and"

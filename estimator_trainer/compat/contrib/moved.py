@@ -1,0 +1,77 @@
+"""The small packages of `tf.contrib`: those that moved as they were, and those of a few names."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Table(NamedTuple):
+    """What `compat/tf1/namespace.py` reads of a package."""
+
+    NAMES: dict[str, Any]
+    MODULES: tuple[str, ...] = ()
+    INSTEAD: dict[str, str] = {}
+    DEFAULT: str = ""
+
+
+def visualize_embeddings(summary_writer: Any, config: Any) -> None:
+    """Writes what TensorBoard's projector reads, beside a summary writer's events."""
+    from tensorboard.plugins import projector
+    projector.visualize_embeddings(summary_writer.get_logdir(), config)
+
+
+GONE = Table({})
+# These are modules as they were.
+WHOLE = {
+    "autograph": "tf.autograph",
+    "keras": "tf.keras",
+    "lite": "tf.lite",
+    "nccl": "tensorflow.python.ops.nccl_ops",
+    "signal": "tf.signal",
+    "timeseries": "tensorflow_estimator.python.estimator.canned.timeseries",
+}
+TABLES = {
+    "cudnn_rnn": Table({}, (), {}, "use tf.keras.layers.LSTM or GRU, which take cuDNN"),
+    "compiler": Table({"experimental_jit_scope": "tf.xla.experimental.jit_scope"},
+                      ("tf.xla.experimental",)),
+    "distributions": Table({}, ("tf.distributions",), DEFAULT="use tensorflow_probability"),
+    "feature_column": Table({}, ("tf.feature_column",), {
+        "sequence_input_layer": "use tf.keras.experimental.SequenceFeatures"}),
+    "gan": Table({name: f"tensorflow_gan.{name}" for name in (
+        "CycleGANModel", "GANLoss", "GANModel", "GANTrainOps", "GANTrainSteps", "InfoGANModel",
+        "cyclegan_loss", "cyclegan_model", "estimator", "eval", "features", "gan_loss",
+        "gan_model", "gan_train", "gan_train_ops", "get_joint_train_hooks",
+        "get_sequential_train_hooks", "get_sequential_train_steps", "infogan_model", "losses")}),
+    "hooks": Table({"ProfilerHook": "tf.train.ProfilerHook"}),
+    "image": Table({}, (), {}, "use tfa.image of tensorflow_addons' source"),
+    "integrate": Table({}, (), {}, "use tfp.math.ode of tensorflow_probability"),
+    "legacy_seq2seq": Table({}, (), {}, "use tf.contrib.seq2seq.sequence_loss or "
+                                        "tf.nn.dynamic_rnn"),
+    "linalg": Table({"LinearOperatorTriL": "tf.linalg.LinearOperatorLowerTriangular"},
+                    ("tf.linalg",)),
+    "linear_optimizer": Table({}, (), {
+        "SDCAOptimizer": "use tf.estimator.experimental.LinearSDCA"}),
+    "losses": Table({name: f"tf_slim.losses.{name}" for name in (
+        "absolute_difference", "add_loss", "cluster_loss", "compute_weighted_loss",
+        "contrastive_loss", "cosine_distance", "get_losses", "get_regularization_losses",
+        "get_total_loss", "hinge_loss", "lifted_struct_loss", "log_loss",
+        "mean_pairwise_squared_error", "mean_squared_error", "npairs_loss",
+        "npairs_loss_multilabel", "sigmoid_cross_entropy", "softmax_cross_entropy",
+        "sparse_softmax_cross_entropy", "triplet_semihard_loss")}),
+    "mixed_precision": Table({}, (), {}, "use "
+                             "tf.train.experimental.enable_mixed_precision_graph_rewrite"),
+    "quantize": Table({}, (), {}, "use tensorflow_model_optimization"),
+    "resampler": Table({}, (), {}, "use tfa.image.resampler of tensorflow_addons' source"),
+    "staging": Table({"StagingArea": "tensorflow.python.ops.data_flow_ops.StagingArea"}),
+    "stateless": Table({f"stateless_{old}": f"tf.random.stateless_{new}" for old, new in (
+        ("multinomial", "multinomial"), ("random_normal", "normal"),
+        ("random_uniform", "uniform"), ("truncated_normal", "truncated_normal"))}),
+    "tensorboard": Table({
+        "ProjectorConfig": "tensorboard.plugins.projector.ProjectorConfig",
+        "EmbeddingInfo": "tensorboard.plugins.projector.EmbeddingInfo",
+        "visualize_embeddings": visualize_embeddings}),
+    "tensorrt": Table({"create_inference_graph":
+                       "tensorflow.python.compiler.tensorrt.trt_convert.create_inference_graph"}),
+    "util": Table({"make_ndarray": "tf.make_ndarray", "make_tensor_proto": "tf.make_tensor_proto",
+                   "constant_value": "tf.get_static_value"}),
+}

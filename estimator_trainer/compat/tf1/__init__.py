@@ -1,0 +1,41 @@
+"""TensorFlow 1 for programs written for it: importing this package is all there is to do.
+
+    import estimator_trainer.compat.tf1  # before the program
+    import tensorflow as tf              # TensorFlow 1's names and behaviour, and tf.contrib
+
+What a program calls `tensorflow` is then `tf.compat.v1` of the installed TensorFlow, under
+`tf.disable_v2_behavior()`. Libraries that were written for TensorFlow 2, this one among them,
+still get TensorFlow 2 by that name.
+
+    importing.py   decides who gets which TensorFlow
+    tensorflow1.py is what `import tensorflow` gives to a program
+    namespace.py   makes `tf.contrib` of the tables in `compat/contrib/`
+    stand_in.py    stands in for what is gone, and says so by name when it is used
+"""
+
+from __future__ import annotations
+
+import functools
+
+from estimator_trainer import compat
+
+__all__ = ["install"]
+
+
+@functools.lru_cache(maxsize=None)
+def install() -> None:
+    """Gives programs TensorFlow 1 from now on; a second call does nothing.
+
+    Raises:
+      ConfigError: The installed packages cannot work together.
+    """
+    compat.install()
+    # They import TensorFlow, which `compat` has to come before.
+    from estimator_trainer.compat.tf1 import importing
+    from estimator_trainer.compat.tf1 import namespace
+    from estimator_trainer.compat.tf1 import tensorflow1
+    namespace.install()
+    importing.install(tensorflow1.module())
+
+
+install()

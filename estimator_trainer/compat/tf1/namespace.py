@@ -1,0 +1,125 @@
+"""Makes `tf.contrib` of the tables in `estimator_trainer/compat/contrib/`.
+
+A package of `tf.contrib` is one table, whatever modules it was made of: what a program imports from
+`tensorflow.contrib.tpu.python.tpu.tpu_config` is looked up in the table of `tpu`. A table has
+
+    NAMES    a name, and where it lives today: a dotted name, or the object itself
+    MODULES  modules in which all other names are looked for
+    INSTEAD  a name that is gone, and what to use instead
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib import abc
+from importlib import machinery
+import sys
+from types import ModuleType
+from typing import Any, Optional, Sequence
+
+from estimator_trainer.compat import contrib as tables
+from estimator_trainer.compat.contrib import moved
+from estimator_trainer.compat.tf1 import homes
+from estimator_trainer.compat.tf1.stand_in import StandIn
+
+_ROOT = "tensorflow.contrib"
+
+
+class Namespace(StandIn, ModuleType):
+    """`tf.contrib`, one of its packages, or what may be a module in one of them."""
+
+    def __init__(self, name: str) -> None:
+        ModuleType.__init__(self, name)
+        StandIn.__init__(self, name, _gone(name))
+        vars(self).update(__path__=[])
+
+    def __getattr__(self, name: str) -> Any:
+        full_name = f"{self.__name__}.{name}"
+        if name == "__all__":
+            return sorted(_table(full_name).NAMES)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self.__name__ == _ROOT:
+            if name in moved.WHOLE:
+                return homes.resolve(moved.WHOLE[name])
+            return sys.modules.get(full_name) or Namespace(full_name)
+        return _look_up(full_name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keeps Python from binding a module to the name of a function in it."""
+        if not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+class _Finder(abc.MetaPathFinder, abc.Loader):
+    """Finds `tensorflow.contrib` and each module in it."""
+
+    def find_spec(self, name: str, path: Optional[Sequence[str]] = None,
+                  target: Optional[ModuleType] = None) -> Optional[machinery.ModuleSpec]:
+        if name != _ROOT and not name.startswith(f"{_ROOT}."):
+            return None
+        return machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: machinery.ModuleSpec) -> None:
+        """Leaves it to Python to make the module that `exec_module` replaces."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        parent, _, child = name.rpartition(".")
+        value = None if name == _ROOT else getattr(sys.modules[parent], child, None)
+        sys.modules[name] = value if isinstance(value, ModuleType) else Namespace(name)
+
+
+def install() -> None:
+    """Makes `tensorflow.contrib` importable."""
+    sys.meta_path.insert(0, _Finder())
+
+
+def contrib() -> Any:
+    """Returns `tf.contrib`."""
+    return importlib.import_module(_ROOT)
+
+
+def is_living(name: str) -> bool:
+    """Returns whether a program gets something that works by a name such as "layers.conv2d"."""
+    value = contrib()
+    for part in name.split("."):
+        value = getattr(value, part)
+    return not isinstance(value, StandIn)
+
+
+def _look_up(full_name: str) -> Any:
+    """Returns what `full_name` stands for, or a stand-in for it."""
+    name, table = full_name.rpartition(".")[2], _table(full_name)
+    home = table.NAMES.get(name)
+    if home is not None and homes.missing_package(home) is None:
+        return homes.resolve(home)
+    if home is None and (found := homes.search(getattr(table, "MODULES", ()), name)) is not None:
+        return found
+    if home is None and name not in getattr(table, "INSTEAD", {}) and not name[0].isupper():
+        return sys.modules.get(full_name) or Namespace(full_name)  # A function, or a module.
+    return StandIn(full_name, _gone(full_name))
+
+
+def _table(full_name: str) -> Any:
+    package = full_name.split(".")[2]
+    if package in tables.PACKAGES:
+        return importlib.import_module(f"{tables.__name__}.{package}")
+    return moved.TABLES.get(package, moved.GONE)
+
+
+def _gone(full_name: str) -> str:
+    """Returns the sentence for a name that has no living home here."""
+    parts = full_name.split(".")
+    shown = f"tf.{'.'.join(parts[1:])}"
+    if len(parts) < 3:
+        return f"{shown} is a package; use a name in it."
+    table, name = _table(full_name), parts[-1]
+    package = homes.missing_package(table.NAMES.get(name))
+    if package:
+        return (f"{shown} is in {package}, which is not installed. "
+                f"Type: python -m pip install {package}")
+    instead = getattr(table, "INSTEAD", {}).get(name) or getattr(table, "DEFAULT", None) or (
+        "copy it from TensorFlow 1.15's source, "
+        f"tensorflow/contrib/{parts[2]}, into the program")
+    return f"{shown} went with TensorFlow 1, and nothing here replaces it; instead, {instead}."
