@@ -85,6 +85,18 @@ def test_a_private_attribute_in_use_is_still_that_of_estimator(strategy, monkeyp
         assert lost == ([] if strategy or each is estimator else ["_distribute_coordinator_mode"])
 
 
+def test_a_private_part_in_use_is_still_that_of_a_given_estimator():
+    tpu = tf.compat.v1.estimator.tpu
+    estimator = tpu.TPUEstimator(lambda features, params: None, config=tpu.RunConfig(),
+                                 use_tpu=False)
+    lost = [name for name in private_api.PARTS if name != "_use_tpu"
+            and not hasattr(estimator, name)]
+    assert not lost
+    assert private_api.part(private_api.part(estimator, "_ctx"), "_use_tpu") is False
+    with pytest.raises(ValueError, match="not in private_api.PARTS"):
+        private_api.part(estimator, "_other")
+
+
 def test_a_private_attribute_is_touched_in_one_module_and_listed():
     listed = {name for names in private_api.ATTRIBUTES.values() for name in names}
     for path in _ROOT.rglob("*.py"):
