@@ -64,7 +64,7 @@ def available(kind: str) -> list[str]:
     """Returns the bare names of the project's own plug-ins of this kind, sorted."""
     found = [path for folder in module_files.folders(plugin_kinds.folder(kind))
              for path in folder.glob("*.py")]
-    return sorted(path.stem for path in found if not path.stem.startswith("_"))
+    return sorted({path.stem for path in found if not path.stem.startswith("_")})
 
 
 def find(kind: str, name: str) -> Plugin:

@@ -113,3 +113,23 @@ def test_a_function_imported_into_the_module_counts(folder):
     (folder / "m.py").write_text("from base import model_fn\n")
     function, _ = plugins.load(plugins.find("model_fn", "m.py"))
     assert function(None) == "base"
+
+
+def test_an_own_package_called_model_fns_adds_to_the_installed_one(folder, monkeypatch):
+    (folder / "model_fns").mkdir()
+    (folder / "model_fns" / "__init__.py").write_text("NAME = 'mine'\n")
+    (folder / "model_fns" / "cnn.py").write_text(
+        "import model_fns\nfrom model_fns import wide\n" + SOURCE + "loaded = model_fns.NAME\n")
+    (folder / "model_fns" / "wide.py").write_text(SOURCE)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "model_fns"]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("cnn", "model_fns.cnn", "wide"):
+        plugin = plugins.find("model_fn", name)
+        assert plugin.path == str(folder / f"{plugin.module.replace('.', '/')}.py")
+        assert plugins.load(plugin)[0](None, None, None) == "default"
+    assert sys.modules["model_fns.cnn"].loaded == "mine"
+    # What is only here is found too, and finds its own neighbours.
+    assert {"cnn", "linear", "wide"} <= set(plugins.available("model_fn"))
+    linear = plugins.find("model_fn", "linear")
+    assert str(folder) not in linear.path
+    assert plugins.load(linear)[1].__file__ == linear.path
