@@ -49,8 +49,9 @@ def _initializable():
 
 
 def _two_iterators():
-    x = tf1.data.make_one_shot_iterator(tf.data.Dataset.from_tensor_slices(X).batch(4)).get_next()
-    return [{"x": x}, tf1.data.make_one_shot_iterator(tf.data.Dataset.range(10).batch(4)).get_next()]
+    sets = [tf.data.Dataset.from_tensor_slices(X), tf.data.Dataset.range(10)]
+    x, y = (tf1.data.make_one_shot_iterator(each.batch(4)).get_next() for each in sets)
+    return [{"x": x}, y]
 
 
 def _arrays(**options):
