@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -200,3 +201,29 @@ def test_init_from_checkpoint_initializes_in_a_loops_body_unless_told_otherwise(
     assert initial_value(contextlib.nullcontext()) is None
     assert initial_value(upstream.initializing_outside()) == 7.0
     assert tf.compat.v1.train.init_from_checkpoint is original
+
+
+def test_iterators_and_queues_of_arrays_are_made_as_told():
+    data = tf.compat.v1.data
+    owners = [(data, "make_one_shot_iterator"), (data.Dataset, "make_one_shot_iterator"),
+              (data, "make_initializable_iterator"),
+              (data.Dataset, "make_initializable_iterator")]
+    before = [getattr(*each) for each in owners]
+    seen = []
+
+    def iterate(dataset, make, is_one_shot, *args):
+        seen.append(is_one_shot)
+        return make(dataset, *args)
+
+    def enqueue(make, arrays, *args, **kwargs):
+        seen.append(list(arrays))
+        return make(arrays, *args, **kwargs)
+
+    with tf.Graph().as_default(), upstream.iterating_with(iterate, enqueue):
+        dataset = data.Dataset.range(3)
+        data.make_one_shot_iterator(dataset), dataset.make_one_shot_iterator()
+        data.make_initializable_iterator(dataset), dataset.make_initializable_iterator("shared")
+        tf.compat.v1.estimator.inputs.numpy_input_fn(
+            {"x": np.arange(3)}, batch_size=1, shuffle=False)()
+    assert seen == [True, True, False, False, ["x"]]
+    assert [getattr(*each) for each in owners] == before
