@@ -52,7 +52,7 @@ def load(plan: Plan) -> LoadedPlugins:
     model_fn = model_fn_adapter.adapt(model_function, plan.config, plan.task)
     input_fn = input_fn_adapter.adapt(input_function, plan)
     known = _data_params(plan.params, module, plan.config)
-    params = plan.params.with_data(known)
+    params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
     spec = input_fn_adapter.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
@@ -85,6 +85,12 @@ def _data_params(params: Params, module: types.ModuleType,
     batch_size = config.global_batch_size or params.values.get("batch_size", 0)
     known = module.data_params(params.values) if hasattr(module, "data_params") else {}
     return {"global_batch_size": batch_size, **known}
+
+
+def _of_tpu_estimator(config: TrainerConfig) -> dict[str, Any]:
+    """Returns the params that TPUEstimator adds, for code that was written for it."""
+    size = {"batch_size": config.global_batch_size} if config.global_batch_size else {}
+    return {"use_tpu": False, **size}
 
 
 def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:
