@@ -17,6 +17,7 @@ from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass(frozen=True)
