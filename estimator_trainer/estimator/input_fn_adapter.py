@@ -71,6 +71,10 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         dataset = batches.untuned(made)
         if is_training:
             dataset = adapted.as_set(dataset, input_context)
+            if is_held and not batches.foretells_its_end(dataset):
+                # The loop asks for a batch during the step before, which the end would cut off.
+                raise Obstacle("its input_fn yields batches of unknown rank, so nothing foretells"
+                               " the last one")
             if is_marked:
                 dataset = batches.mark_last(dataset).map(_with_mark)
             return loop.hold(dataset) if is_held else dataset
