@@ -10,10 +10,12 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import session_options
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator import variable_placement
+from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.model_fn_adapter import ModelFn
 from estimator_trainer.estimator.strategy import Strategies
@@ -23,7 +25,8 @@ from estimator_trainer.steps.obstacle import Obstacle
 
 def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
                  strategies: Strategies,
-                 session_config: tf.compat.v1.ConfigProto | None) -> tf.estimator.Estimator:
+                 session_config: tf.compat.v1.ConfigProto | None,
+                 given: GivenEstimator | None = None) -> tf.estimator.Estimator:
     """Builds the Estimator of this task; its RunConfig reads TF_CONFIG.
 
     Args:
@@ -34,8 +37,9 @@ def for_training(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any
       session_config: The user's ConfigProto, or None. It is merged into that of the role, whose
         device filters let a session begin without tasks it does not need
         (tensorflow/tensorflow#21629).
+      given: The Estimator that the user made, of which no flag says otherwise, or None.
     """
-    estimator = _build(config, model_fn, params, strategies, session_config)
+    estimator = _build(config, model_fn, params, strategies, session_config, given)
     if config.steps_per_loop != 1 and not config.sync_replicas:
         upstream.train_with(
             estimator, functools.partial(_train_in_a_loop, config.steps_per_loop))
@@ -70,8 +74,8 @@ def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train:
 
 
 def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
-                    session_config: tf.compat.v1.ConfigProto | None = None
-                    ) -> tf.estimator.Estimator:
+                    session_config: tf.compat.v1.ConfigProto | None = None,
+                    given: GivenEstimator | None = None) -> tf.estimator.Estimator:
     """Builds an Estimator to evaluate, predict or export in this process alone.
 
     Args:
@@ -79,14 +83,18 @@ def for_one_process(config: TrainerConfig, model_fn: ModelFn, params: dict[str, 
       model_fn: The user's model_fn, adapted.
       params: The params of the model_fn and the input_fn.
       session_config: The user's ConfigProto, or None.
+      given: The Estimator that the user made, or None.
     """
     with environment.no_cluster():
-        return _build(config, model_fn, params, strategy.for_one_process(config), session_config)
+        return _build(config, model_fn, params, strategy.for_one_process(config), session_config,
+                      given)
 
 
 def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
            strategies: Strategies,
-           session_config: tf.compat.v1.ConfigProto | None = None) -> tf.estimator.Estimator:
+           session_config: tf.compat.v1.ConfigProto | None,
+           given: GivenEstimator | None) -> tf.estimator.Estimator:
+    config = given_run_config.settings(config, given.config) if given else config
     _seed(config.seed)
     run_config = tf.estimator.RunConfig(
         model_dir=config.model_dir,
@@ -102,7 +110,9 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
         experimental_max_worker_delay_secs=0)
     # The role's ConfigProto has device filters, without which a session waits for every task.
     merged = tf.compat.v1.ConfigProto()
-    for part in (run_config.session_config, session_options.config_of(config), session_config):
+    of_given = given_run_config.session_config(given.config) if given else None
+    for part in (run_config.session_config, of_given, session_options.config_of(config),
+                 session_config):
         merged.MergeFrom(part or tf.compat.v1.ConfigProto())
     # Merging cannot unset a field.
     merged.allow_soft_placement = config.soft_placement
@@ -110,7 +120,8 @@ def _build(config: TrainerConfig, model_fn: ModelFn, params: dict[str, Any],
     if not strategies.train:
         run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
     return tf.estimator.Estimator(
-        model_fn=model_fn, params=params, config=run_config, warm_start_from=_warm_start(config))
+        model_fn=model_fn, params=params, config=run_config,
+        warm_start_from=_warm_start(config) or (given and given.warm_start))
 
 
 def _seed(seed: int | None) -> None:

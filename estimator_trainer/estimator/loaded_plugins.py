@@ -12,7 +12,9 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
+from estimator_trainer.estimator import model_shape
 from estimator_trainer.estimator import serving_input
+from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.params import Params
 from estimator_trainer.plan.run_plan import Plan
@@ -30,6 +32,7 @@ class LoadedPlugins:
       receiver_fn: The serving_input_receiver_fn.
       session_config: The ConfigProto that the model_fn's module defines so, or None.
       train_examples: Number of examples in one epoch, or 0 if the data does not tell.
+      given: The parts of the Estimator that the model_fn plug-in made, or None.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -38,6 +41,7 @@ class LoadedPlugins:
     receiver_fn: serving_input.ReceiverFn
     session_config: tf.compat.v1.ConfigProto | None
     train_examples: int = 0
+    given: GivenEstimator | None = None
 
 
 def load(plan: Plan) -> LoadedPlugins:
@@ -47,12 +51,14 @@ def load(plan: Plan) -> LoadedPlugins:
       ConfigError: if a plug-in or its data cannot be used.
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
-    model_function, model_module = plugins.load(plan.model)
-    input_function, module = plugins.load(plan.data)
-    model_fn = model_fn_adapter.adapt(model_function, plan.config, plan.task)
+    with model_shape.same_in_all_tasks(plan):
+        model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
+        input_function, module = plugins.load(plan.data)
+        known = _data_params(plan.params, module, plan.config)
+        params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
+        model = model_shape.model_of(model_thing, plan, params)
+    model_fn = model_fn_adapter.adapt(model.function, plan.config, plan.task)
     input_fn = input_fn_adapter.adapt(input_function, plan)
-    known = _data_params(plan.params, module, plan.config)
-    params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
     spec = input_fn_adapter.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
@@ -61,7 +67,7 @@ def load(plan: Plan) -> LoadedPlugins:
         receiver_fn = serving_input.receiver_fn(spec.features, plan.config.serving_input)
     return LoadedPlugins(model_fn, input_fn, params, receiver_fn,
                          getattr(model_module, "session_config", None),
-                         known.get("train_examples", 0))
+                         known.get("train_examples", 0), model.given)
 
 
 def data_problem(plan: Plan) -> str:
@@ -88,9 +94,8 @@ def _data_params(params: Params, module: types.ModuleType,
 
 
 def _of_tpu_estimator(config: TrainerConfig) -> dict[str, Any]:
-    """Returns the params that TPUEstimator adds, for code that was written for it."""
-    size = {"batch_size": config.global_batch_size} if config.global_batch_size else {}
-    return {"use_tpu": False, **size}
+    """Returns the param that TPUEstimator adds, for code that was written for it."""
+    return {"batch_size": config.global_batch_size} if config.global_batch_size else {}
 
 
 def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:

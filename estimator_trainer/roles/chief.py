@@ -44,7 +44,8 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     signals.listen_again()
     parts = loaded_plugins.load(plan)
     record = experiment_lib.record_of(stop, watchdog)
-    single = builder.for_one_process(config, parts.model_fn, parts.params, parts.session_config)
+    single = builder.for_one_process(config, parts.model_fn, parts.params,
+                                     parts.session_config, parts.given)
     evaluation = KeptEvaluation(single, parts.input_fn, [record.progress])
     preflight.check(plan, parts, evaluation)
     announcement.log(plan, parts)

@@ -91,7 +91,7 @@ def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: Eval
     during = exporters.during_training(config, parts.receiver_fn, record)
     return Experiment(
         builder.for_training(config, parts.model_fn, parts.params, strategies,
-                             parts.session_config),
+                             parts.session_config, parts.given),
         _train_spec(config, plan.task, parts.input_fn, hooks),
         _eval_spec(config, parts.input_fn, record, [*during, *stopping]))
 

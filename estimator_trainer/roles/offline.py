@@ -26,7 +26,8 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     """
     paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
-    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    single = builder.for_one_process(plan.config, parts.model_fn, parts.params,
+                                     given=parts.given)
     hook = record.EvaluationProgress()
     evaluations = []
     with KeptEvaluation(single, parts.input_fn, [hook]).used_by(single):
@@ -52,7 +53,8 @@ def export(plan: Plan) -> str:
                                  " For example: --checkpoint=latest")
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
-    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    single = builder.for_one_process(plan.config, parts.model_fn, parts.params,
+                                     given=parts.given)
     exported = str(tf.compat.as_str_any(single.export_saved_model(
         posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
         checkpoint_path=path)))

@@ -51,7 +51,8 @@ def _from_checkpoint(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any
         raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); predict takes one."
                                  " For example: --checkpoint=latest")
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
-    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    single = builder.for_one_process(plan.config, parts.model_fn, parts.params,
+                                     given=parts.given)
     fits = CheckpointFit(plan.config, path)
     with fits.explained():
         for prediction in single.predict(parts.input_fn, checkpoint_path=path, hooks=[fits]):
