@@ -13,6 +13,7 @@ from estimator_trainer import errors
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import model_shape
+from estimator_trainer.estimator import plugin_flags
 from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.plan import plugins
@@ -52,8 +53,9 @@ def load(plan: Plan) -> LoadedPlugins:
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
     with model_shape.same_in_all_tasks(plan):
-        model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
-        input_function, module = plugins.load(plan.data)
+        with plugin_flags.parsed(plan.config.plugin_flag):
+            model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
+            input_function, module = plugins.load(plan.data)
         known = _data_params(plan.params, module, plan.config)
         params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
         model = model_shape.model_of(model_thing, plan, params)

@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence
 from absl import flags
 
 from estimator_trainer import errors
+from estimator_trainer.settings import plugin_flag_words
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.help_page import EXAMPLE
@@ -110,9 +111,8 @@ def _unknown(got: str) -> errors.ConfigError:
 
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
     """Parses what follows `launch` or `manifest`: the job's flags, `--`, every task's flags."""
-    cut = argv.index("--") if "--" in argv else len(argv)
-    words, settings = _parsed(argv[:cut], _flags_of(command))
-    task_flags = argv[cut + 1:]
+    argv, task_flags = _cut(argv)
+    words, settings = _parsed(argv, _flags_of(command))
     rest, values = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
         raise errors.ConfigError(
@@ -120,8 +120,11 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
             " flags, `--`, and the flags of every task, which all train. For example:"
             f" estimator-trainer {command} --worker=2 --ps=1 -- --model_dir=/tmp/digits")
     values.pop("json"), values.pop("probe")
-    return CommandLine(command, _config(values), job=JobConfig(**settings),
-                       flags=tuple(word for word in task_flags if word != "train"))
+    task_flags, after = _cut(task_flags)
+    # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
+    of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
+    return CommandLine(command, _config(values), job=JobConfig(**settings), flags=(
+        *(word for word in task_flags if word != "train"), *of_plugins))
 
 
 def _parse_hosts(argv: list[str]) -> CommandLine:
@@ -145,12 +148,24 @@ def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], d
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Returns the words that are no flags, and the values of every task's flags."""
+    """Returns the words that are no flags, and the values of every task's flags.
+
+    What follows `--` are flags of the plug-ins' modules.
+    """
     values = _trainer_flags()
+    argv, after = _cut(argv)
     words, settings = _parsed(argv, values)
+    settings["plugin_flag"] = plugin_flag_words.normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
     return words, settings
+
+
+def _cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Returns the words before the first `--`, and those after it."""
+    words = list(argv)
+    cut = words.index("--") if "--" in words else len(words)
+    return words[:cut], words[cut + 1:]
 
 
 def _config(settings: dict[str, Any]) -> TrainerConfig:
@@ -184,7 +199,7 @@ def _flag_values(*configs: type) -> flags.FlagValues:
 
 
 def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
-    if field.name == "param":
+    if field.name in ("param", "plugin_flag"):
         return flags.DEFINE_multi_string
     by_type: dict[type, Callable[..., Any]] = {
         bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, str: flags.DEFINE_string,
