@@ -14,6 +14,7 @@ from estimator_trainer.estimator import data_spec
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import model_shape
+from estimator_trainer.estimator import plugin_flags
 from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.strategy import Strategies
@@ -79,9 +80,10 @@ def load(plan: Plan) -> LoadedPlugins:
         return loaded
     assert plan.model is not None and plan.data is not None and plan.params is not None
     with model_shape.same_in_all_tasks(plan):
-        model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
-        input_function, module = plugins.load(plan.data)
-        train_function, _ = plugins.load(plan.train_data) if plan.train_data else (None, None)
+        with plugin_flags.parsed(plan.config.plugin_flag):
+            model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
+            input_function, module = plugins.load(plan.data)
+            train_function, _ = plugins.load(plan.train_data) if plan.train_data else (None, None)
         known = _data_params(plan)
         params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
         model = model_shape.model_of(model_thing, plan, params)
