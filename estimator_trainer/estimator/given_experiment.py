@@ -98,7 +98,8 @@ class GivenExperiment:
         train, evaluation = self.train_spec, self.eval_spec
         found: dict[str, Any] = {"train_steps": train.max_steps or 0}
         if train.hooks:
-            # They are called once a session run, and may fetch what a loop hides.
+            logging.info("one step in a session run: the TrainSpec has hooks, which are called"
+                         " once a session run")
             found["steps_per_loop"] = 1
         if evaluation:
             found["eval_steps"] = evaluation.steps or 0
