@@ -42,7 +42,7 @@ class Namespace(StandIn, ModuleType):
         if self.__name__ == _ROOT:
             if name in moved.WHOLE:
                 return homes.resolve(moved.WHOLE[name])
-            return _namespace(full_name)
+            return importlib.import_module(full_name)
         return _look_up(full_name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -67,7 +67,8 @@ class _Finder(abc.MetaPathFinder, abc.Loader):
         name = module.__name__
         del sys.modules[name]  # It is looked up there.
         parent, _, child = name.rpartition(".")
-        value = None if name == _ROOT else getattr(sys.modules[parent], child, None)
+        is_package = name == _ROOT or parent == _ROOT and child not in moved.WHOLE
+        value = None if is_package else getattr(sys.modules[parent], child, None)
         sys.modules[name] = value if isinstance(value, ModuleType) else Namespace(name)
 
 
@@ -78,7 +79,10 @@ def install() -> None:
 
 def contrib() -> Any:
     """Returns `tf.contrib`."""
-    return importlib.import_module(_ROOT)
+    module = importlib.import_module(_ROOT)
+    # Python bound it there, and libraries that look for it would take TensorFlow 2 for 1.
+    vars(sys.modules["tensorflow"]).pop("contrib", None)
+    return module
 
 
 def is_living(name: str) -> bool:

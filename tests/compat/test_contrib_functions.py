@@ -1,0 +1,171 @@
+"""What this package itself has of `tf.contrib` computes what it is to compute."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from estimator_trainer.compat.contrib import crf  # Before TensorFlow.
+from estimator_trainer.compat.contrib import feature_columns
+from estimator_trainer.compat.contrib import fused_rnn
+from estimator_trainer.compat.contrib import hparams
+from estimator_trainer.compat.contrib import layers
+from estimator_trainer.compat.contrib import optimizers
+from estimator_trainer.compat.contrib import seq2seq
+from estimator_trainer.errors import ConfigError
+
+# isort: split
+import tensorflow as tf
+
+TAGS, LENGTHS = 3, (4, 1, 3)
+
+
+@pytest.fixture
+def scores():
+    random = np.random.RandomState(7)
+    return (random.randn(len(LENGTHS), 4, TAGS).astype("float32"),
+            random.randn(TAGS, TAGS).astype("float32"))
+
+
+def _score(unary, transitions, tags):
+    return sum(unary[range(len(tags)), tags]) + sum(transitions[a, b]
+                                                    for a, b in zip(tags, tags[1:]))
+
+
+def _all(unary, transitions, length):
+    return {tags: _score(unary[:length], transitions, list(tags))
+            for tags in itertools.product(range(TAGS), repeat=length)}
+
+
+def test_a_random_field_is_what_brute_force_finds(scores):
+    inputs, transitions = scores
+    tags = np.array([[0, 1, 2, 1], [2, 0, 0, 0], [1, 1, 0, 0]])
+    norms = crf.crf_log_norm(inputs, LENGTHS, transitions).numpy()
+    likelihood, _ = crf.crf_log_likelihood(inputs, tags, LENGTHS, transitions)
+    decoded, best = crf.crf_decode(inputs, transitions, LENGTHS)
+    for row, length in enumerate(LENGTHS):
+        every = _all(inputs[row], transitions, length)
+        norm = np.log(sum(np.exp(score) for score in every.values()))
+        assert norms[row] == pytest.approx(norm, rel=1e-5)
+        given = every[tuple(tags[row][:length])]
+        assert likelihood[row].numpy() == pytest.approx(given - norm, rel=1e-4)
+        winner = max(every, key=every.get)
+        assert decoded[row].numpy().tolist() == [*winner, *[0] * (4 - length)]
+        assert best[row].numpy() == pytest.approx(every[winner], rel=1e-5)
+        path, score = crf.viterbi_decode(inputs[row][:length], transitions)
+        assert tuple(path) == winner and score == pytest.approx(every[winner], rel=1e-5)
+
+
+def test_a_random_field_sums_over_the_tags_that_are_allowed(scores):
+    inputs, transitions = scores
+    allowed = np.ones(inputs.shape, bool)
+    allowed[:, 0, 0] = False
+    found = crf.crf_multitag_sequence_score(inputs, allowed, LENGTHS, transitions).numpy()
+    for row, length in enumerate(LENGTHS):
+        every = _all(inputs[row], transitions, length)
+        assert found[row] == pytest.approx(
+            np.log(sum(np.exp(s) for tags, s in every.items() if tags[0])), rel=1e-5)
+
+
+def test_sequences_of_length_one_and_none_have_scores():
+    one = np.array([[[1.0, 2.0]]], "float32")
+    zeros = np.zeros((2, 2), "float32")
+    assert crf.crf_decode(one, zeros, [1])[0].numpy().tolist() == [[1]]
+    assert crf.crf_log_norm(one, [0], zeros).numpy() == [0]
+
+
+def test_the_fused_cell_is_the_lstm_step_by_step():
+    random, lengths = np.random.RandomState(3), [4, 2]
+    x = random.randn(4, 2, 3).astype("float32")
+    kernel = random.randn(5 + 3 - 3, 8).astype("float32")
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        cell = fused_rnn.LSTMBlockFusedCell(2)
+        outputs, state = cell(tf.constant(x), dtype=tf.float32, sequence_length=lengths)
+        backwards, _ = fused_rnn.TimeReversedFusedRNN(cell)(tf.constant(x), dtype=tf.float32)
+        variables = tf.compat.v1.global_variables()
+        assert [v.op.name for v in variables] == ["lstm_fused_cell/kernel", "lstm_fused_cell/bias"]
+        session.run(tf.compat.v1.global_variables_initializer())
+        variables[0].load(kernel, session)
+        outputs, state, backwards = session.run([outputs, state, backwards])
+    expected = _lstm(x, kernel)
+    np.testing.assert_allclose(outputs[:, 0], expected[:, 0], rtol=1e-4)
+    np.testing.assert_allclose(outputs[:2, 1], expected[:2, 1], rtol=1e-4)
+    assert not outputs[2:, 1].any()
+    np.testing.assert_allclose(state.h, [expected[3, 0], expected[1, 1]], rtol=1e-4)
+    np.testing.assert_allclose(backwards, _lstm(x[::-1], kernel)[::-1], rtol=1e-4)
+
+
+def _lstm(x, kernel):
+    c = h = np.zeros((x.shape[1], 2))
+    outputs = []
+    for step in x:
+        i, j, f, o = np.split(np.concatenate([step, h], 1) @ kernel, 4, axis=1)
+        c = c * _sigmoid(f + 1) + _sigmoid(i) * np.tanh(j)
+        h = np.tanh(c) * _sigmoid(o)
+        outputs.append(h)
+    return np.array(outputs)
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def test_the_loss_of_a_sequence_is_a_weighted_mean():
+    logits = np.log([[[0.5, 0.5], [0.25, 0.75]]]).astype("float32")
+    loss = seq2seq.sequence_loss(logits, [[0, 1]], np.array([[1, 3]], "float32"))
+    assert float(loss) == pytest.approx((-np.log(0.5) - 3 * np.log(0.75)) / 4, rel=1e-5)
+
+
+def test_embeddings_are_looked_up_once_each_if_so_asked():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        ids = [[1, 2, 1], [0, 0, 1]]
+        plain = layers.embed_sequence(ids, 3, 2, scope="e")
+        once = layers.embed_sequence(ids, 3, 2, unique=True, scope="e", reuse=True)
+        session.run(tf.compat.v1.global_variables_initializer())
+        plain, once = session.run([plain, once])
+    assert plain.shape == (2, 3, 2) and (plain == once).all()
+
+
+def test_a_column_of_old_is_one_of_today_or_is_refused():
+    column = feature_columns.crossed_column(
+        [feature_columns.sparse_column_with_hash_bucket("a", 10),
+         feature_columns.sparse_column_with_keys("b", ["x", "y"])], 7)
+    assert column.num_buckets == 7 and column.keys[0] == "a"
+    assert feature_columns.real_valued_column("x", 3).shape == (3,)
+    with pytest.raises(ConfigError, match="sparse_column_with_hash_bucket was given 'mean'"):
+        feature_columns.sparse_column_with_hash_bucket("a", 10, combiner="mean")
+
+
+def test_optimizers_update_what_they_are_to_update():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        table = tf.compat.v1.get_variable("t", initializer=np.ones((3, 2), "float32"))
+        rows = tf.reduce_sum(tf.gather(table, [1]))
+        lazy = optimizers.LazyAdamOptimizer(0.1).minimize(rows)
+        number = tf.compat.v1.get_variable("n", initializer=2.0)
+        decayed = optimizers.AdamWOptimizer(0.5, 0.0).minimize(number * 3, var_list=[number])
+        clipped = optimizers.clip_gradients_by_norm(
+            tf.compat.v1.train.GradientDescentOptimizer(1.0), 0.1).minimize(
+                100 * number, var_list=[number])
+        session.run(tf.compat.v1.global_variables_initializer())
+        session.run([lazy, decayed])
+        assert session.run(table)[:, 0] == pytest.approx([1, 0.9, 1], abs=1e-4)
+        assert session.run(number) == pytest.approx(1.0)
+        session.run(clipped)
+        assert session.run(number) == pytest.approx(0.9)
+
+
+def test_hparams_keep_their_types():
+    params = hparams.HParams(rate=0.1, layers=[8, 4], name="x", deep=True)
+    assert params.parse("rate=1,layers=[3,2,1],deep=false,name=y z") is params
+    assert params.values() == {"rate": 1.0, "layers": [3, 2, 1], "name": "y z", "deep": False}
+    params.parse("layers[1]=9").parse_json('{"rate": 2}').set_hparam("name", "n")
+    assert (params.layers, params.rate, params.get("none", 5)) == ([3, 9, 1], 2.0, 5)
+    assert '"layers": [3, 9, 1]' in params.to_json() and "rate" in params
+    for text, sentence in (("rte=1", "Unknown hyperparameter: rte"), ("rate=x", "rate is 'x'"),
+                           ("rate", "Malformed")):
+        with pytest.raises(ConfigError, match=sentence):
+            params.parse(text)
+    with pytest.raises(ValueError, match="expected a list"):
+        params.set_hparam("layers", 3)
