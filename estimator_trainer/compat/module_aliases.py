@@ -43,7 +43,12 @@ class _Aliases(abc.MetaPathFinder, abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Puts the living module where Python takes the imported one from."""
         spec: Any = module.__spec__
-        sys.modules[spec.name] = importlib.import_module(spec.loader_state)
+        living = sys.modules[spec.name] = importlib.import_module(spec.loader_state)
+        # A statement `from PACKAGE import MODULE` looks for a module of the package's living name.
+        for name, home in self.homes.items():
+            package, _, child = name.rpartition(".")
+            if package == spec.name and not hasattr(living, child):
+                setattr(living, child, importlib.import_module(home))
 
 
 _ALIASES = _Aliases()

@@ -12,6 +12,7 @@ import dataclasses
 import inspect
 from typing import Any, Callable, Iterator
 
+from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import environment
@@ -81,6 +82,9 @@ class Calls:
                             eval_spec: Any) -> Any:
         if self._is_inside:
             return original(estimator, train_spec, eval_spec)
+        if _trains_its_own_way(estimator):
+            return self._run_its_own_way(estimator, lambda: original(
+                estimator, train_spec, eval_spec))
         ended = self._run(estimator, train_spec, eval_spec)
         return ended.metrics, list(ended.exports)
 
@@ -88,6 +92,8 @@ class Calls:
                **kwargs: Any) -> Any:
         if self._is_inside:
             return original(estimator, *args, **kwargs)
+        if _trains_its_own_way(estimator):
+            return self._run_its_own_way(estimator, lambda: original(estimator, *args, **kwargs))
         bound = inspect.signature(original).bind(estimator, *args, **kwargs)
         bound.apply_defaults()
         given = bound.arguments
@@ -128,6 +134,16 @@ class Calls:
             raise SystemExit(result.EXIT_CODES[self.result.status])
         return self.result
 
+    def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
+        """Lets an Estimator train itself whose `train` is more than TensorFlow's."""
+        logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
+                        " signal, watchdog and loop over steps", type(estimator).__name__)
+        with self._inside():
+            returned = train()
+        self.result = Result(self._plan.task.name, "done",
+                             checkpoints.latest_step(estimator.model_dir), "own_train")
+        return returned
+
     def _planned(self, experiment: GivenExperiment) -> Plan:
         """Returns the plan with what only the script knows."""
         plan, problems = self._plan, list(self._plan.problems)
@@ -151,6 +167,12 @@ class Calls:
                 yield
         finally:
             self._is_inside = False
+
+
+def _trains_its_own_way(estimator: Any) -> bool:
+    """Returns whether an Estimator's class, such as adanet's, defines a `train` of its own."""
+    definer = next(kind for kind in type(estimator).__mro__ if "train" in vars(kind))
+    return not definer.__module__.startswith("tensorflow_estimator.")
 
 
 def _alone(estimator: Any) -> Any:

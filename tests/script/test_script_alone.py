@@ -50,6 +50,13 @@ def test_a_script_may_train_and_evaluate_in_turns(tmp_path):
         'role=local status=failed step=120 reason="exit code 3"')
 
 
+def test_an_estimator_with_a_train_of_its_own_trains_its_own_way(tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", str(tmp_path / "model"), "--own")
+    assert ran.returncode == 0 and ran.stdout.count("trains its own way") == 3, ran.stderr
+    assert "Own has a `train` of its own, which runs as it is" in ran.stderr
+    assert ran.stderr.splitlines()[-1] == "role=local status=done step=120 reason=own_train"
+
+
 def test_a_signal_or_a_hook_stops_a_script_and_the_same_command_goes_on(tmp_path):
     args = ["run", str(_PROGRAMS / "whole.py"), "--", f"--output_dir={tmp_path}/model"]
     task = jobs.start(tmp_path, "local", [*args, "--secs_per_step=0.1"])

@@ -5,7 +5,21 @@ import sys
 import points
 import tensorflow as tf
 
-estimator = tf.compat.v1.estimator.Estimator(points.model_fn, sys.argv[1], params={
+
+class Own(tf.compat.v1.estimator.Estimator):
+    """An Estimator that has a `train` of its own, as adanet's has."""
+
+    @staticmethod
+    def _assert_members_are_not_overridden(self):
+        """TensorFlow refuses such a class."""
+
+    def train(self, *args, **kwargs):
+        print("trains its own way")
+        return super().train(*args, **kwargs)
+
+
+Estimator = Own if "--own" in sys.argv else tf.compat.v1.estimator.Estimator
+estimator = Estimator(points.model_fn, sys.argv[1], params={
     "batch_size": 16, "learning_rate": 0.1})
 for _ in range(3):
     estimator.train(points.input_fn_of(640, 0, True), steps=40)
