@@ -60,7 +60,8 @@ def load(plan: Plan) -> LoadedPlugins:
         params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
         model = model_shape.model_of(model_thing, plan, params)
     model_fn = model_fn_adapter.adapt(model.function, plan.config, plan.task)
-    input_fn = input_fn_adapter.adapt(input_function, plan)
+    input_fn = input_fn_adapter.adapt(
+        model_shape.input_fn_for(model, input_function, plan), plan)
     spec = input_fn_adapter.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
