@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from typing import Any
 
@@ -42,6 +44,7 @@ def estimator_of(model: tf.keras.Model, name: str) -> tf.estimator.Estimator:
             " loss=\"sparse_categorical_crossentropy\", metrics=[\"accuracy\"])")
     # It is no directory of the job: this one keeps the weights of this process alone.
     folder = tempfile.mkdtemp(prefix="estimator_trainer-keras-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
         if _input_names(model):
             return _converted(model, folder)

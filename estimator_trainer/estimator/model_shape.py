@@ -12,7 +12,7 @@ import copy
 import dataclasses
 import inspect
 import random
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Mapping
 import zlib
 
 from absl import logging
@@ -25,6 +25,7 @@ from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator import keras_model
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.plugin_params import PluginParams
 from estimator_trainer.plan.run_plan import Plan
 
 # That of TensorFlow 1 is the base class of all.
@@ -49,6 +50,32 @@ def is_other(thing: Any) -> bool:
     if isinstance(thing, _Estimator) or keras_model.is_model(thing):
         return True
     return inspect.isroutine(thing) and not _is_model_fn(thing)
+
+
+def input_fn_for(model: Model, function: Callable[..., Any], plan: Plan) -> Callable[..., Any]:
+    """Returns an input_fn that gets the params that the user's Estimator would give to it.
+
+    Args:
+      model: The model that takes the data.
+      function: The user's input_fn.
+      plan: The plan of this task; what the user has set wins.
+    """
+    given, set_by_user = model.given, plan.params.given if plan.params else frozenset()
+    if given is None:
+        return function
+    own = given.params if isinstance(given.params, Mapping) else {}
+
+    def input_fn(**passed: Any) -> Any:
+        params = passed["params"]
+        known = given.input_params(passed["mode"], PluginParams({**params, **own}))
+        kept = {key: params[key] for key in set_by_user}
+        return plugins.call(function, {**passed, "params": PluginParams({**known, **kept})})
+
+    # The adapter passes what the signature names.
+    takes = dict.fromkeys([*plugins.arguments(function), "mode", "params"])
+    setattr(input_fn, "__signature__", inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in takes]))
+    return input_fn
 
 
 def model_of(thing: Any, plan: Plan, params: dict[str, Any]) -> Model:

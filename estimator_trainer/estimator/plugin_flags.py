@@ -48,7 +48,8 @@ def parsed(words: Sequence[str]) -> Iterator[None]:
 
 def _reset() -> None:
     """Forgets values of before: a module may have parsed them, when it did not know them all."""
-    tf.compat.v1.flags.FLAGS.unparse_flags()
+    if tf.compat.v1.flags.FLAGS.is_parsed():
+        tf.compat.v1.flags.FLAGS.unparse_flags()
 
 
 def _problem(error: Exception) -> str:

@@ -30,7 +30,8 @@ COLUMNS = [tf.feature_column.numeric_column("x", shape=(2,))]
 
 
 def input_fn(params):
-    data = {"x": tf.ones([8, 2])}, tf.zeros([8, 1], tf.int32)
+    size = params.get("batch_size", 8)
+    data = {"x": tf.ones([size, 2])}, tf.zeros([size, 1], tf.int32)
     return tf.data.Dataset.from_tensors(data).repeat(4)
 
 
@@ -57,14 +58,19 @@ def build_estimator(config, hidden_units, model_dir=None):
 def create_estimator(run_config, hparams):
     def model_fn(features, labels, mode, params, config):
         assert params["units"] == 3 and params["depth"] == 1, params
-        assert params["batch_size"] == (16 if mode == "train" else 8) and config.tpu_config
+        assert params["batch_size"] == {"train": 16, "eval": 8, "infer": 4}[mode]
+        assert config.tpu_config
+        assert features["x"].shape[0] in (None, params["batch_size"])
+        if mode == "infer":
+            return TPU.TPUEstimatorSpec(mode, predictions=features["x"])
         logits, loss = loss_of(features, labels, params["units"])
         metric = lambda labels, logits: {"mean": V1.metrics.mean(logits)}
         return TPU.TPUEstimatorSpec(mode, loss=loss, train_op=step(loss),
                                     eval_metrics=(metric, [labels, logits]))
 
     return TPU.TPUEstimator(model_fn, params={"units": 5, "depth": 1}, config=TPU.RunConfig(),
-                            use_tpu=False, train_batch_size=16, eval_batch_size=8)
+                            use_tpu=False, train_batch_size=16, eval_batch_size=8,
+                            predict_batch_size=4)
 
 
 def model_fn_builder(params):
@@ -153,6 +159,8 @@ def test_a_model_of_every_shape_trains_and_is_evaluated(name, flags, metric, pre
     single.train(parts.input_fn, max_steps=2)
     metrics = single.evaluate(parts.input_fn, steps=1)
     assert metrics["global_step"] == 2 and math.isfinite(metrics["loss"]) and metric in metrics
+    if name == "create_estimator":
+        assert len(list(single.predict(parts.input_fn))) == 4 * 4
     if name == "canned":
         assert single.config.tf_random_seed == 7 and single.config.save_summary_steps == 3
         assert single.config.session_config.operation_timeout_in_ms == 9000
