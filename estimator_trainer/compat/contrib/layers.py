@@ -7,9 +7,6 @@ from typing import Any
 from estimator_trainer.compat.contrib import feature_columns
 from estimator_trainer.compat.contrib import slim
 
-# In slim, but not here.
-_SLIMS_OWN = {"nets", "layers"}
-
 
 def embed_sequence(ids: Any, vocab_size: Any = None, embed_dim: Any = None, unique: bool = False,
                    *args: Any, **kwargs: Any) -> Any:
@@ -48,7 +45,7 @@ def _embeddings(shape: Any, initializer: Any = None, regularizer: Any = None,
 
 
 NAMES = {
-    **{name: home for name, home in slim.NAMES.items() if name not in _SLIMS_OWN},
+    **{name: slim.NAMES[name] for name in slim.FUNCTIONS},
     **feature_columns.NAMES,
     "embed_sequence": embed_sequence,
     "safe_embedding_lookup_sparse": "tf.nn.safe_embedding_lookup_sparse",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_FUNCTIONS = """
+FUNCTIONS = """
     add_arg_scope add_model_variable apply_regularization arg_scope arg_scope_func_key
     arg_scoped_arguments assert_global_step assert_or_get_global_step assign_from_checkpoint
     assign_from_checkpoint_fn assign_from_values assign_from_values_fn avg_pool2d avg_pool3d
@@ -27,7 +27,7 @@ _MODULES = """
     regularizers summaries training""".split()
 
 NAMES = {
-    **{name: f"tf_slim.{name}" for name in (*_FUNCTIONS, *_MODULES)},
+    **{name: f"tf_slim.{name}" for name in (*FUNCTIONS, *_MODULES)},
     "data_decoder": "tf_slim.data.data_decoder",
     "dataset": "tf_slim.data.dataset",
     "dataset_data_provider": "tf_slim.data.dataset_data_provider",
