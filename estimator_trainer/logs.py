@@ -33,7 +33,7 @@ _NOISE = (
     "`eval_strategy` is not passed in",
 )
 _UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/",
-             "/tf_keras/", "/keras/src/")
+             "/tf_keras/", "/keras/src/", "/absl/flags/")
 # The function in which every LoggingTensorHook logs, and what it logs for the Estimator's own one,
 # which the lines of progress tell better.
 _HOOK, _HOOK_OF_ESTIMATOR = "_log_tensors", re.compile(r"loss = \S+, step = \d+( \(\S+ sec\))?$")

@@ -12,6 +12,7 @@ import re
 import sys
 from typing import Any, Iterator, Sequence
 
+from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
@@ -35,6 +36,8 @@ def parsed(words: Sequence[str]) -> Iterator[None]:
         missing.
     """
     argv, sys.argv = sys.argv, [sys.argv[0], *(f"--{word}" for word in words)]
+    # absl's own flag --verbosity sets it back to its default when values are forgotten.
+    verbosity = logging.get_verbosity()
     try:
         _reset()
         yield
@@ -44,6 +47,8 @@ def parsed(words: Sequence[str]) -> Iterator[None]:
         raise errors.ConfigError(_problem(error)) from error
     finally:
         sys.argv = argv
+        if not any(word.startswith("verbosity=") for word in words):
+            logging.set_verbosity(verbosity)
 
 
 def _reset() -> None:

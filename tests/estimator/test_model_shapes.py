@@ -152,8 +152,7 @@ _UNITS = {"param": ("units=3",)}
 ])
 def test_a_model_of_every_shape_trains_and_is_evaluated(name, flags, metric, prepare):
     plan, parts = prepare(name, **flags)
-    single = builder.for_one_process(plan.config, parts.model_fn, parts.params,
-                                     parts.session_config, parts.given)
+    single = builder.for_one_process(plan.config, parts)
     assert single.model_dir == plan.config.model_dir
     # Not looped, for that is tested elsewhere and takes as long again to build.
     single.train(parts.input_fn, max_steps=2)
@@ -190,6 +189,6 @@ def test_a_model_of_keras_3_is_refused_by_its_name(prepare):
     with pytest.raises(errors.ConfigError, match=sentence):
         prepare("of_keras_3")
     plan, parts = prepare("in_model_fn")
-    single = builder.for_one_process(plan.config, parts.model_fn, parts.params)
+    single = builder.for_one_process(plan.config, parts)
     with pytest.raises(errors.ConfigError, match=sentence):
         single.train(parts.input_fn, max_steps=1)
