@@ -2,10 +2,10 @@
 
 USED must exist; a new TensorFlow that moves one of them gets a sentence with its name, from
 `tests/compat/test_private_api.py` before a release, from a ConfigError after it. ATTRIBUTES are
-those of objects of Estimator, which `estimator_training.py` and `estimator_objects.py` read and
-set. SUPPLIED is what tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer
-has; what a given TensorFlow still has stays as it is. Methods that are replaced are in
-`estimator/upstream.py`.
+those of objects of Estimator, which `estimator_training.py` reads and sets. PARTS are those that
+`part` and `set_part` reach in an Estimator of the user's. SUPPLIED is what
+tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given
+TensorFlow still has stays as it is. Methods that are replaced are in `estimator/upstream.py`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
 _API = "tensorflow_estimator.python.estimator.api"
 _TRAINING = "tensorflow_estimator.python.estimator.training"
 _ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
-_TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 _QUEUES = "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions"
 _STEP = "tensorflow.python.training.training_util"
+_TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 
 USED = {
     f"{_COORDINATOR}.run_distribute_coordinator": "starts the server of a task and its work",
@@ -39,11 +39,11 @@ USED = {
     f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
     f"{_TRAINING}.train_and_evaluate": "where a script's call of it arrives",
     f"{_ESTIMATOR_LIB}.train_and_evaluate": "another name of the same",
-    f"{_TPU}.ExamplesPerSecondHook": "reports the speed of a TPUEstimator",
     f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
     f"{_QUEUES}._enqueue_data": "fills the queues of numpy_input_fn and pandas_input_fn",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
+    f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",
 }
 # They are listed by class. Estimator has no public way to say that a copy does another task's work.
 ATTRIBUTES = {
@@ -70,13 +70,19 @@ ATTRIBUTES = {
         "_session_config": "the ConfigProto of each session",
         "_train_distribution": "the strategy of training, as the Estimator took it",
         "_eval_distribution": "the strategy of evaluation, as the Estimator took it",
-        "_device_fn": "where variables are placed",
-        "_warm_start_settings": "the WarmStartSettings that the user gave",
     },
-    "TPUEstimator": {
-        "_ctx": "knows the batch size of each mode",
-        "_is_input_fn_invoked": "whether the model_fn gets the batch size, as in an export not",
-    },
+}
+# No public name says with what an Estimator was made, nor gives its model_fn other params.
+PARTS = {
+    "_model_fn": "the function that an Estimator was made with, or made itself",
+    "_params": "the params that an Estimator gives to its model_fn",
+    "_config": "the RunConfig itself; `config` returns a copy",
+    "_session_config": "the ConfigProto of each session",
+    "_device_fn": "where an Estimator places variables",
+    "_warm_start_settings": "what an Estimator starts a fresh run from, or None",
+    "_ctx": "the batch sizes of a TPUEstimator",
+    "_use_tpu": "whether that context is for a TPU",
+    "_is_input_fn_invoked": "whether a TPUEstimator's model_fn is called after its input_fn",
 }
 OPTIONAL = {
     "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
@@ -130,14 +136,30 @@ def homes_of_train_and_evaluate() -> list[Any]:
             tf.estimator, tf.compat.v1.estimator, tf.compat.v2.estimator]
 
 
-def is_tpu_hook(hook: Any) -> bool:
-    """Returns whether a hook is the one by which a TPUEstimator reports its speed."""
-    return isinstance(hook, use(f"{_TPU}.ExamplesPerSecondHook"))
-
-
 def coordinator_mode() -> Any:
     """Returns the class that names the modes of the distribute coordinator."""
     return use(f"{_COORDINATOR}.CoordinatorMode")
+
+
+def examples_hook() -> Any:
+    """Returns the class of the hook that TPUEstimator adds to each model."""
+    return use(f"{_TPU}.ExamplesPerSecondHook")
+
+
+def part(owner: Any, name: str) -> Any:
+    """Returns one of the PARTS of an Estimator, or of its context."""
+    return getattr(owner, _listed(name))
+
+
+def set_part(owner: Any, name: str, value: Any) -> None:
+    """Sets one of the PARTS of an Estimator."""
+    setattr(owner, _listed(name), value)
+
+
+def _listed(name: str) -> str:
+    if name not in PARTS:
+        raise ValueError(f"{name} is not in private_api.PARTS")
+    return name
 
 
 def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:

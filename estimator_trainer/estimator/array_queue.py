@@ -35,12 +35,19 @@ class Rows:
         As in a queue, a batch may hold rows of two epochs.
         """
         count = len(self._columns[0])
-        numbers = tf.data.Dataset.range(count)
-        if self._is_shuffled:
-            numbers = numbers.shuffle(count, self._seed)
-        numbers = numbers.repeat(self._epochs).batch(size, drop_remainder=not is_partial)
+        # Whole epochs are shuffled and cut into batches, which is faster than row by row.
+        numbers = (tf.data.Dataset.from_tensors(0).repeat(self._epochs)
+                   .map(batches.as_it_is(lambda _: self._ordered(count)))
+                   .rebatch(size, drop_remainder=not is_partial))
+        numbers = numbers.apply(tf.data.experimental.assert_cardinality(
+            tf.data.INFINITE_CARDINALITY if self._epochs is None else
+            (count * self._epochs + (size - 1 if is_partial else 0)) // size))
         is_large = sum(column.nbytes for column in self._columns) > _LARGEST_CONSTANT_BYTES
         return numbers.map(batches.as_it_is(self._looked_up if is_large else self._gathered))
+
+    def _ordered(self, count: int) -> tf.Tensor:
+        numbers = tf.range(count, dtype=tf.int64)
+        return tf.random.shuffle(numbers, self._seed) if self._is_shuffled else numbers
 
     def _gathered(self, numbers: tf.Tensor) -> tuple[tf.Tensor, ...]:
         return tuple(tf.gather(tf.constant(column), numbers) for column in self._columns)

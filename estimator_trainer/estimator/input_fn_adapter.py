@@ -56,9 +56,15 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         else:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
         adapted = training if is_training else other_modes
-        made, reason = adapted.call({
-            "mode": mode, "params": params, "config": config or _run_config(plan),
-            "input_context": input_context})
+        passed = {"mode": mode, "params": params, "config": config or _run_config(plan),
+                  "input_context": input_context}
+        try:
+            made, reason = adapted.call(passed)
+        except Exception:
+            if has_strategy:
+                # A strategy's variables do not do what queues do with theirs.
+                adapted.check_outside(passed)
+            raise
         if not isinstance(made, tf.data.Dataset):
             adapted.check_tensors(reason, has_strategy, is_held)
             return _with_mark(made, tf.constant(False)) if is_training and is_marked else made
@@ -79,7 +85,7 @@ class _Adapted:
 
     def __init__(self, function: InputFn, plugin: plugins.Plugin | None, plan: Plan):
         self._function, self._plugin, self._plan = function, plugin, plan
-        self._name = plugin.name if plugin else plan.config.input_fn
+        self._name = plugin.name if plugin else "input_fn"
         self._params = (plugin.default_params if plugin else None) or {}
 
     def call(self, passed: dict[str, Any]) -> tuple[Any, str]:
@@ -112,6 +118,13 @@ class _Adapted:
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
         dataset = iterated.dataset(batch)
         return (batch, iterated.reason) if dataset is None else (dataset, "")
+
+    def check_outside(self, passed: dict[str, Any]) -> None:
+        """Raises ConfigError if the function returns tensors where there is no strategy."""
+        with tf.Graph().as_default():
+            made, reason = self.call(passed)
+        if not isinstance(made, tf.data.Dataset):
+            self.check_tensors(reason, has_strategy=True, is_held=False)
 
     def check_tensors(self, reason: str, has_strategy: bool, is_held: bool) -> None:
         """Raises an error where tensors would not do.

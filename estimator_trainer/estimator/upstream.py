@@ -87,20 +87,15 @@ def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> 
         that one needs no initializer, and the further arguments.
       enqueue: Takes Estimator's own `_enqueue_data`, and the arguments of that.
     """
-    data, replaced = tf.compat.v1.data, []
-    for owner in (data, data.Dataset):
-        for name in ("make_one_shot_iterator", "make_initializable_iterator"):
-            make = getattr(owner, name)
-            replaced.append((owner, name, make))
-            setattr(owner, name, _iterating(iterate, make, "one_shot" in name))
+    data = tf.compat.v1.data
+    iterators = [
+        (owner, name, _iterating(iterate, getattr(owner, name), "one_shot" in name))
+        for owner in (data, data.Dataset)
+        for name in ("make_one_shot_iterator", "make_initializable_iterator")]
     queues, name = private_api.array_queues()
-    replaced.append((queues, name, getattr(queues, name)))
-    setattr(queues, name, functools.partial(enqueue, getattr(queues, name)))
-    try:
+    filled = functools.partial(enqueue, getattr(queues, name))
+    with replaced([*iterators, (queues, name, filled)]):
         yield
-    finally:
-        for owner, name, made in replaced:
-            setattr(owner, name, made)
 
 
 def _iterating(iterate: Callable[..., Any], make: Callable[..., Any],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import machinery
 import importlib.util
 import sys
 
@@ -15,10 +14,9 @@ def load() -> None:
     The user's own wins, its `__init__.py` included; what is installed imports its neighbours too.
     """
     for package in module_files.SHARED:
-        spec = machinery.PathFinder.find_spec(package, module_files.own_path())
+        module, spec = sys.modules.get(package), module_files.first_spec(package)
         if spec is None:
             continue
-        module = sys.modules.get(package)
         if module is None:
             module = importlib.util.module_from_spec(spec)
             sys.modules[package] = module

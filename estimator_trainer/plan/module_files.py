@@ -11,6 +11,7 @@ import sys
 PACKED = "estimator_trainer_job"
 # The packages of plug-ins: a package of the user's of such a name adds to the one installed here.
 SHARED = ("model_fns", "input_fns")
+_HERE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def search_path() -> list[str]:
@@ -18,20 +19,23 @@ def search_path() -> list[str]:
     return [*sys.path, str(pathlib.Path.cwd())]
 
 
-def own_path() -> list[str]:
-    """Returns the folders that the packages in SHARED are looked up in, the user's own first."""
-    return [str(pathlib.Path.cwd()), *sys.path]
+def first_spec(package: str) -> machinery.ModuleSpec | None:
+    """Finds a package in SHARED, the user's own before the installed one; None if there is none."""
+    specs = (machinery.PathFinder.find_spec(package, [path])
+             for path in (str(pathlib.Path.cwd()), *sys.path))
+    return next((spec for spec in specs if spec and spec.submodule_search_locations), None)
 
 
 def folders(package: str) -> list[pathlib.Path]:
     """Returns the folders that a package's modules are looked up in.
 
-    The user's own package of a name in SHARED comes first, and leaves in place what is here.
+    The user's own package of a name in SHARED comes first; what it lacks is found in ours.
     """
-    paths = [[path] for path in own_path()] if package in SHARED else [search_path()]
-    found = [machinery.PathFinder.find_spec(package, path) for path in paths]
-    return list(dict.fromkeys(pathlib.Path(place) for spec in found
-                              for place in (spec and spec.submodule_search_locations) or ()))
+    is_shared = package in SHARED
+    spec = (first_spec(package) if is_shared else
+            machinery.PathFinder.find_spec(package, search_path()))
+    found = [pathlib.Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    return list(dict.fromkeys([*found, _HERE / package] if is_shared else found))
 
 
 def of_module(dotted: str) -> pathlib.Path | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -18,6 +19,7 @@ import types
 from typing import Any, Callable, Mapping
 
 from estimator_trainer import errors
+from estimator_trainer.plan import bound_names
 from estimator_trainer.plan import joined_packages
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
@@ -64,7 +66,7 @@ def available(kind: str) -> list[str]:
     """Returns the bare names of the project's own plug-ins of this kind, sorted."""
     found = [path for folder in module_files.folders(plugin_kinds.folder(kind))
              for path in folder.glob("*.py")]
-    return sorted(path.stem for path in found if not path.stem.startswith("_"))
+    return sorted({path.stem for path in found if not path.stem.startswith("_")})
 
 
 def find(kind: str, name: str) -> Plugin:
@@ -116,7 +118,7 @@ def load(plugin: Plugin) -> tuple[Callable[..., Any], types.ModuleType]:
 
 def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     """Returns the names of the arguments `function` takes; `**kwargs` counts as all of them."""
-    parameters = inspect.signature(function).parameters.values()
+    parameters = _parameters(function)
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return tuple(dict.fromkeys(ARGUMENTS["model_fn"] + ARGUMENTS["input_fn"]))
     return tuple(p.name for p in parameters)
@@ -124,10 +126,16 @@ def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
     """Calls `function` with those of the known arguments that it takes, by name."""
-    parameters = inspect.signature(function).parameters.values()
+    parameters = _parameters(function)
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
     names = known if takes_all else [p.name for p in parameters if p.name in known]
     return function(**{name: known[name] for name in names})
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Returns the parameters of a function but those that `functools.partial` has given."""
+    given = function.keywords if isinstance(function, functools.partial) else {}
+    return [p for p in inspect.signature(function).parameters.values() if p.name not in given]
 
 
 def file_of(target: str) -> pathlib.Path:
@@ -157,7 +165,7 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
         raise errors.ConfigError(
             f"{kind} is {name!r} (from --{kind}), but {path}{line} is not valid Python:"
             f" {error.msg if isinstance(error, SyntaxError) else error}") from error
-    names = _bound_names(tree)
+    names = bound_names.of(tree)
     function = function or plugin_kinds.function(kind, names)
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
@@ -169,19 +177,6 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
     doc = (ast.get_docstring(tree) or "").partition("\n")[0]
     return Plugin(kind, name, module, str(path), function, is_file,
                   param_defaults.read(tree, path), doc)
-
-
-def _bound_names(tree: ast.Module) -> set[str]:
-    """Returns the names a module's top level binds; `*` for a star import."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-    return names
 
 
 def _import(plugin: Plugin) -> types.ModuleType:

@@ -166,7 +166,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
             _of_flags(config, data.training or data.evaluation),
             [plugin for plugin in (data.training, data.serving) if plugin]))
     return Plan(config, task, model, data.evaluation, merged, tuple(problems),
-                versions.installed(), data.training, data.serving)
+                versions.installed(), train_data=data.training, serving=data.serving)
 
 
 def _storage_problems(config: TrainerConfig) -> list[str]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import inspect
 from typing import Any, Callable, Iterator
@@ -19,7 +20,7 @@ from estimator_trainer import result
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
-from estimator_trainer.compat import estimator_objects
+from estimator_trainer.compat import private_api
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator.given_experiment import GivenExperiment
@@ -159,4 +160,8 @@ def _alone(estimator: Any) -> Any:
     del session_config.device_filters[:]
     config = tf.estimator.RunConfig(model_dir=estimator.model_dir, session_config=session_config,
                                     eval_distribute=estimator.config.eval_distribute)
-    return estimator_objects.without_cluster(estimator, config)
+    alone = copy.copy(estimator)
+    for name, value in (("_config", config), ("_session_config", session_config),
+                        ("_device_fn", None)):
+        private_api.set_part(alone, name, value)
+    return alone

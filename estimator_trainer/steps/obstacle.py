@@ -19,6 +19,10 @@ _REFERENCES = ("it has reference variables, which TensorFlow's loops cannot chan
 class Obstacle(Exception):
     """The reason why the steps of a model cannot, or had better not, be looped over."""
 
+    def __str__(self) -> str:
+        # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
+        return super().__str__().rpartition("Obstacle: ")[2].strip()
+
 
 def check_graph() -> None:
     """Looks at the current graph before a loop is built.

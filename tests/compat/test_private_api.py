@@ -9,7 +9,6 @@ import pathlib
 
 import pytest
 
-from estimator_trainer.compat import estimator_objects
 from estimator_trainer.compat import estimator_training  # Before TensorFlow.
 from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
@@ -79,22 +78,30 @@ def test_a_private_attribute_in_use_is_still_that_of_estimator(strategy, monkeyp
     config = tf.estimator.RunConfig(str(tmp_path), train_distribute=(
         tf.distribute.OneDeviceStrategy("/cpu:0") if strategy else None))
     estimator = tf.estimator.Estimator(lambda features: None, config=config)
-    tpu = tf.compat.v1.estimator.tpu
-    for each in (config, estimator, tpu.TPUEstimator(
-            lambda features, params: None, config=tpu.RunConfig(), use_tpu=False,
-            train_batch_size=1)):
-        kind = type(each).__name__.removesuffix("V2")
+    for each in (config, estimator):
+        kind = "RunConfig" if each is config else "Estimator"
         lost = [name for name in private_api.ATTRIBUTES[kind] if not hasattr(each, name)]
         # TensorFlow sets it where there is a strategy to coordinate.
-        assert lost == (["_distribute_coordinator_mode"] if each is config and not strategy else [])
+        assert lost == ([] if strategy or each is estimator else ["_distribute_coordinator_mode"])
 
 
-def test_a_private_attribute_is_touched_in_two_modules_and_listed():
-    homes = [pathlib.Path(module.__file__) for module in (estimator_training, estimator_objects)]
+def test_a_private_part_in_use_is_still_that_of_a_given_estimator():
+    tpu = tf.compat.v1.estimator.tpu
+    estimator = tpu.TPUEstimator(lambda features, params: None, config=tpu.RunConfig(),
+                                 use_tpu=False)
+    lost = [name for name in private_api.PARTS if name != "_use_tpu"
+            and not hasattr(estimator, name)]
+    assert not lost
+    assert private_api.part(private_api.part(estimator, "_ctx"), "_use_tpu") is False
+    with pytest.raises(ValueError, match="not in private_api.PARTS"):
+        private_api.part(estimator, "_other")
+
+
+def test_a_private_attribute_is_touched_in_one_module_and_listed():
     listed = {name for names in private_api.ATTRIBUTES.values() for name in names}
-    assert set().union(*map(_private_attributes, homes)) == listed
-    for path in set(_ROOT.rglob("*.py")) - set(homes):
-        assert not _private_attributes(path), path
+    for path in _ROOT.rglob("*.py"):
+        is_listed_of = listed if path.samefile(estimator_training.__file__) else set()
+        assert _private_attributes(path) == is_listed_of, path
 
 
 def test_what_is_supplied_is_importable_by_its_old_name():

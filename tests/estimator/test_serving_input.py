@@ -45,7 +45,8 @@ def test_serialized_examples_are_parsed_to_the_models_dtypes():
 
 
 @pytest.mark.parametrize("kind, spec, expected", [
-    ("raw", tf.RaggedTensorSpec([None, None], tf.int32), "cannot be a raw serving input"),
+    ("raw", tf.TensorArraySpec([None], tf.int32), "cannot be a raw serving input"),
+    ("example", tf.RaggedTensorSpec([None, None, None], tf.int32), "expected [batch, None]"),
     ("example", tf.TensorSpec([None, None], tf.float32), "--serving_input=raw"),
     ("example", tf.TensorSpec([None, 2], tf.complex64), "dtype complex64"),
 ])

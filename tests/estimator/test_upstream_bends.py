@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -173,3 +174,56 @@ def test_rewriter_config_has_its_numbers_and_still_no_public_name():
     options = tf.compat.v1.ConfigProto().graph_options.rewrite_options
     for name in ("auto_mixed_precision", "auto_mixed_precision_onednn_bfloat16", "remapping"):
         assert hasattr(options, name)
+
+
+def test_init_from_checkpoint_initializes_in_a_loops_body_unless_told_otherwise(tmp_path):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        saved = tf.compat.v1.get_variable("saved", initializer=7.0)
+        session.run(saved.initializer)
+        path = tf.compat.v1.train.Saver([saved]).save(session, str(tmp_path / "model"))
+
+    def initial_value(context):
+        def body(i):
+            weight = tf.compat.v1.get_variable("weight", [], use_resource=True)
+            tf.compat.v1.train.init_from_checkpoint(path, {"saved": weight})
+            return i + 1
+
+        with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+            with context:
+                tf.while_loop(lambda i: i < 1, body, [0])
+            [weight] = tf.compat.v1.global_variables()
+            if weight.initializer.graph is not graph:
+                return None
+            session.run(weight.initializer)
+            return session.run(weight)
+
+    original = tf.compat.v1.train.init_from_checkpoint
+    assert initial_value(contextlib.nullcontext()) is None
+    assert initial_value(upstream.initializing_outside()) == 7.0
+    assert tf.compat.v1.train.init_from_checkpoint is original
+
+
+def test_iterators_and_queues_of_arrays_are_made_as_told():
+    data = tf.compat.v1.data
+    owners = [(data, "make_one_shot_iterator"), (data.Dataset, "make_one_shot_iterator"),
+              (data, "make_initializable_iterator"),
+              (data.Dataset, "make_initializable_iterator")]
+    before = [getattr(*each) for each in owners]
+    seen = []
+
+    def iterate(dataset, make, is_one_shot, *args):
+        seen.append(is_one_shot)
+        return make(dataset, *args)
+
+    def enqueue(make, arrays, *args, **kwargs):
+        seen.append(list(arrays))
+        return make(arrays, *args, **kwargs)
+
+    with tf.Graph().as_default(), upstream.iterating_with(iterate, enqueue):
+        dataset = data.Dataset.range(3)
+        data.make_one_shot_iterator(dataset), dataset.make_one_shot_iterator()
+        data.make_initializable_iterator(dataset), dataset.make_initializable_iterator("shared")
+        tf.compat.v1.estimator.inputs.numpy_input_fn(
+            {"x": np.arange(3)}, batch_size=1, shuffle=False)()
+    assert seen == [True, True, False, False, ["x"]]
+    assert [getattr(*each) for each in owners] == before

@@ -133,3 +133,21 @@ def test_a_job_trains_and_evaluates_as_without_and_builds_the_graph_once(
     assert results[0] == results[1]
     ran = _run(tmp_path / "kept", written("pass")[0], data_dir, "evaluate", "--checkpoint=all")
     assert len(ran.stdout.splitlines()) == 4 and calls() == 4 + 1
+
+
+def test_tensors_in_place_of_a_dataset_are_evaluated_anew_each_time(job, caplog):
+    single, input_fn, paths = job("linear")
+    expected = single.evaluate(input_fn, checkpoint_path=paths[0])
+
+    def queued(mode, params, config=None):
+        iterator = tf.compat.v1.data.make_initializable_iterator(input_fn(mode, params, config))
+        tf.compat.v1.add_to_collection(
+            tf.compat.v1.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
+        return iterator.get_next()
+
+    kept = KeptEvaluation(single, queued, [])
+    assert kept.metrics == sorted(expected)
+    with caplog.at_level("INFO"), kept.used_by(single):
+        assert [single.evaluate(queued, checkpoint_path=paths[0]) for _ in range(2)] == (
+            [expected, expected])
+    assert "its input_fn returns tensors" in caplog.text

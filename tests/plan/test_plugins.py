@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 
 import pytest
@@ -113,3 +114,43 @@ def test_a_function_imported_into_the_module_counts(folder):
     (folder / "m.py").write_text("from base import model_fn\n")
     function, _ = plugins.load(plugins.find("model_fn", "m.py"))
     assert function(None) == "base"
+
+
+def test_an_own_package_called_model_fns_adds_to_the_installed_one(folder, monkeypatch):
+    (folder / "model_fns").mkdir()
+    (folder / "model_fns" / "__init__.py").write_text("NAME = 'mine'\n")
+    (folder / "model_fns" / "cnn.py").write_text(
+        "import model_fns\nfrom model_fns import wide\n" + SOURCE + "loaded = model_fns.NAME\n")
+    (folder / "model_fns" / "wide.py").write_text(SOURCE)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "model_fns"]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("cnn", "model_fns.cnn", "wide"):
+        plugin = plugins.find("model_fn", name)
+        assert plugin.path == str(folder / f"{plugin.module.replace('.', '/')}.py")
+        assert plugins.load(plugin)[0](None, None, None) == "default"
+    assert sys.modules["model_fns.cnn"].loaded == "mine"
+    # What is only here is found too, and finds its own neighbours.
+    assert {"cnn", "linear", "wide"} <= set(plugins.available("model_fn"))
+    linear = plugins.find("model_fn", "linear")
+    assert str(folder) not in linear.path
+    assert plugins.load(linear)[1].__file__ == linear.path
+
+
+def test_a_function_of_one_mode_is_found_by_its_name_and_needs_no_mode(folder):
+    (folder / "m.py").write_text(
+        "from base import source\ntrain_input_fn = source(3)\ndef input_fn(mode): pass\n"
+        "def serving_input_fn(): pass\n")
+    for kind, name in (("train_input_fn", "train_input_fn"), ("eval_input_fn", "input_fn"),
+                       ("serving_input_fn", "serving_input_fn")):
+        assert plugins.find(kind, "./m.py").function == name
+    (folder / "base.py").write_text("def source(size): return lambda: size\n")
+    function, _ = plugins.load(plugins.find("train_input_fn", "./m.py"))
+    assert plugins.call(function, {"mode": "train"}) == 3
+    with pytest.raises(errors.ConfigError, match="--train_input_fn=csv, or a module or file"):
+        plugins.find("train_input_fn", "nothing")
+
+
+def test_what_a_partial_has_given_stays_given():
+    bound = functools.partial(lambda params, mode: (params, mode), params=1)
+    assert plugins.call(bound, {"params": 2, "mode": "eval"}) == (1, "eval")
+    assert plugins.arguments(bound) == ("mode",)

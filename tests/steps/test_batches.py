@@ -55,9 +55,24 @@ def test_marking_keeps_static_shapes():
     assert marked.element_spec[0].shape == [4] and len(list(marked)) == 2
 
 
-def test_a_batch_of_ragged_tensors_is_never_marked():
-    ragged = tf.ragged.constant([[1], [2, 3]])
-    dataset = tf.data.Dataset.from_tensors(ragged).repeat(2)
+def test_ragged_batches_are_split_marked_and_keep_their_static_shapes():
+    words = tf.ragged.constant([[i] * (i % 3) for i in range(9)])
+    pairs = tf.ragged.constant([[[i, i]] * (i % 2) for i in range(9)], ragged_rank=1)
+    deep = tf.ragged.constant([[[1.0] * i] for i in range(9)])
+    dataset = tf.data.Dataset.from_tensor_slices((words, {"pairs": pairs, "deep": deep}))
+    parts = list(batches.split(dataset.batch(4), 2))
+    assert len(parts) == 4
+    assert [row for part, _ in parts for row in part.to_list()] == words.to_list()
+    for name, rows in (("pairs", pairs), ("deep", deep)):
+        assert [row for _, part in parts for row in part[name].to_list()] == rows.to_list()
+    marked = batches.mark_last(dataset.take(8).batch(4, drop_remainder=True))
+    assert [bool(is_last) for _, is_last in marked] == [False, True]
+    [of_words, others], _ = marked.element_spec
+    assert of_words.shape == [4, None] and others["pairs"].shape == [4, None, 2]
+
+
+def test_a_batch_of_unknown_rank_is_never_marked():
+    dataset = tf.data.Dataset.from_generator(lambda: [1, 2], tf.int32)
     assert [bool(is_last) for _, is_last in batches.mark_last(dataset)] == [False, False]
 
 

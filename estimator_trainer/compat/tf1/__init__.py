@@ -10,6 +10,8 @@ still get TensorFlow 2 by that name.
     importing.py   decides who gets which TensorFlow
     tensorflow1.py is what `import tensorflow` gives to a program
     namespace.py   makes `tf.contrib` of the tables in `compat/contrib/`
+    homes.py       finds where a name lives today
+    supplied.py    puts private names back that programs import
     stand_in.py    stands in for what is gone, and says so by name when it is used
 """
 
@@ -33,9 +35,11 @@ def install() -> None:
     # They import TensorFlow, which `compat` has to come before.
     from estimator_trainer.compat.tf1 import importing
     from estimator_trainer.compat.tf1 import namespace
+    from estimator_trainer.compat.tf1 import supplied
     from estimator_trainer.compat.tf1 import tensorflow1
     namespace.install()
     importing.install(tensorflow1.module())
+    supplied.supply()
 
 
 install()

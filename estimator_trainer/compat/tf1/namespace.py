@@ -42,7 +42,7 @@ class Namespace(StandIn, ModuleType):
         if self.__name__ == _ROOT:
             if name in moved.WHOLE:
                 return homes.resolve(moved.WHOLE[name])
-            return sys.modules.get(full_name) or Namespace(full_name)
+            return _namespace(full_name)
         return _look_up(full_name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -65,6 +65,7 @@ class _Finder(abc.MetaPathFinder, abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
+        del sys.modules[name]  # It is looked up there.
         parent, _, child = name.rpartition(".")
         value = None if name == _ROOT else getattr(sys.modules[parent], child, None)
         sys.modules[name] = value if isinstance(value, ModuleType) else Namespace(name)
@@ -88,6 +89,11 @@ def is_living(name: str) -> bool:
     return not isinstance(value, StandIn)
 
 
+def _namespace(full_name: str) -> Any:
+    module = sys.modules.get(full_name)
+    return Namespace(full_name) if module is None else module
+
+
 def _look_up(full_name: str) -> Any:
     """Returns what `full_name` stands for, or a stand-in for it."""
     name, table = full_name.rpartition(".")[2], _table(full_name)
@@ -97,7 +103,7 @@ def _look_up(full_name: str) -> Any:
     if home is None and (found := homes.search(getattr(table, "MODULES", ()), name)) is not None:
         return found
     if home is None and name not in getattr(table, "INSTEAD", {}) and not name[0].isupper():
-        return sys.modules.get(full_name) or Namespace(full_name)  # A function, or a module.
+        return _namespace(full_name)  # A function, or a module.
     return StandIn(full_name, _gone(full_name))
 
 

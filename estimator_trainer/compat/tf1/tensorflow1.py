@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from types import ModuleType
 from typing import Any
 
@@ -38,6 +37,6 @@ class _Tensorflow1(ModuleType):
 
 def module() -> ModuleType:
     """Returns the module, TensorFlow 1's behaviour chosen."""
-    tensorflow = sys.modules["tensorflow"]
+    tensorflow = importlib.import_module("tensorflow")
     tensorflow.compat.v1.disable_v2_behavior()
     return _Tensorflow1(tensorflow)

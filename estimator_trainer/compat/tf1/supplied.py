@@ -1,0 +1,64 @@
+"""Private names of TensorFlow that programs, and tf_slim, import from where they once were.
+
+What a given TensorFlow still has stays as it is. `tests/compat/test_tf1.py` notices when the living
+name moves.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib import util
+
+from estimator_trainer.compat import module_aliases
+from estimator_trainer.compat.tf1 import homes
+
+_FRAMEWORK = "tensorflow.python.framework"
+_OPS = "tensorflow.python.ops"
+
+NAMES = {
+    f"{_FRAMEWORK}.graph_util.convert_variables_to_constants":
+        "tf.graph_util.convert_variables_to_constants",
+    f"{_FRAMEWORK}.ops.IndexedSlices": "tf.IndexedSlices",
+    f"{_FRAMEWORK}.ops.Tensor": "tf.Tensor",
+    f"{_FRAMEWORK}.ops.register_tensor_conversion_function":
+        "tf.register_tensor_conversion_function",
+    f"{_OPS}.array_ops.parallel_stack": "tf.parallel_stack",
+    f"{_OPS}.array_ops.stack": "tf.stack",
+    f"{_OPS}.array_ops.unstack": "tf.unstack",
+    f"{_OPS}.control_flow_ops.Assert": "tf.Assert",
+    f"{_OPS}.control_flow_ops.case": "tf.case",
+    f"{_OPS}.control_flow_ops.cond": "tf.cond",
+    f"{_OPS}.control_flow_ops.while_loop": "tf.while_loop",
+    f"{_OPS}.variable_scope.variable": "tf.Variable",
+    f"{_OPS}.variables.VariableV1": "tf.Variable",
+    "tensorflow.python.util.nest.is_sequence": "tensorflow.python.util.nest.is_nested",
+}
+# TensorFlow itself looks for the layers of TensorFlow 1 by the first two.
+MODULES = {
+    "keras.legacy_tf_layers": "keras.src.legacy_tf_layers",
+    "tf_keras.legacy_tf_layers": "tf_keras.src.legacy_tf_layers",
+    "tensorflow.python.distribute.distribution_strategy_context":
+        "tensorflow.python.distribute.distribute_lib",
+    "tensorflow.python.training.distribution_strategy_context":
+        "tensorflow.python.distribute.distribute_lib",
+    "tensorflow.python.training.tracking": "tensorflow.python.trackable",
+}
+
+
+def supply() -> None:
+    """Makes the names importable that this TensorFlow lacks."""
+    for name, home in MODULES.items():
+        if not _is_there(name):
+            module_aliases.add(name, home)
+    for name, home in NAMES.items():
+        module_name, _, attribute = name.rpartition(".")
+        module = importlib.import_module(module_name)
+        if not hasattr(module, attribute):
+            setattr(module, attribute, homes.resolve(home))
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,90 @@
+"""An Estimator that the user's code made gives its parts, with the params it would give them."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer import errors
+from estimator_trainer.compat import private_api
+from estimator_trainer.estimator import given_estimator
+
+# isort: split
+import tensorflow as tf
+
+_V1 = tf.compat.v1
+_TPU = _V1.estimator.tpu
+
+
+def _spec(features, mode, params, kind):
+    seen.append((mode, dict(params)))
+    loss = _V1.get_variable("w", []) * features
+    return kind(mode, loss=loss, predictions=loss, train_op=_V1.assign_add(
+        _V1.train.get_or_create_global_step(), 1))
+
+
+seen: list = []
+
+
+def _plain_model_fn(features, labels, mode, params):
+    return _spec(features, mode, params, tf.estimator.EstimatorSpec)
+
+
+def _tpu_model_fn(features, labels, mode, params):
+    return _spec(features, mode, params, _TPU.TPUEstimatorSpec)
+
+
+def _called(given, mode, params=None, with_input=True):
+    """Calls the model_fn of a given Estimator in a graph; returns the params it got, and its spec.
+    """
+    with tf.Graph().as_default():
+        if with_input:
+            given.input_params(mode)
+        spec = given.model_fn(tf.constant(1.0), None, mode,
+                              given.params if params is None else params, given.config)
+    return seen.pop(), spec
+
+
+def test_the_model_fn_of_an_estimator_gets_the_params_of_the_run(tmp_path):
+    config = tf.estimator.RunConfig(str(tmp_path), tf_random_seed=7)
+    given = given_estimator.take_apart(tf.estimator.Estimator(
+        _plain_model_fn, params={"units": 3}, config=config, warm_start_from=str(tmp_path)))
+    assert given.params == {"units": 3}
+    assert given.config.tf_random_seed == 7
+    assert given.warm_start.ckpt_to_initialize_from == str(tmp_path)
+    assert _called(given, "train")[0] == ("train", {"units": 3})
+    assert _called(given, "train", {"units": 5})[0] == ("train", {"units": 5})
+    assert given.input_params("train") == {"units": 3}
+
+
+def test_a_tpu_estimator_adds_the_batch_size_of_the_mode_and_no_hook():
+    given = given_estimator.take_apart(_TPU.TPUEstimator(
+        _tpu_model_fn, config=_TPU.RunConfig(), use_tpu=False, train_batch_size=8,
+        predict_batch_size=2, params={"units": 3}))
+    (_, params), spec = _called(given, "train")
+    assert params == {"units": 3, "batch_size": 8, "use_tpu": False}
+    assert not spec.training_hooks
+    assert type(spec) is tf.estimator.EstimatorSpec
+    assert _called(given, "eval")[0][1] == {"units": 3, "use_tpu": False}
+    assert _called(given, "infer")[0][1]["batch_size"] == 2
+    # An export has no input_fn, and takes batches of any size.
+    assert _called(given, "infer", with_input=False)[0][1] == {"units": 3, "use_tpu": False}
+    assert [given.input_params(mode).get("batch_size") for mode in ("train", "eval")] == [8, None]
+
+
+def test_a_tpu_estimator_that_wants_a_tpu_is_refused():
+    wants = _TPU.TPUEstimator(_tpu_model_fn, config=_TPU.RunConfig(), use_tpu=False)
+    private_api.set_part(private_api.part(wants, "_ctx"), "_use_tpu", True)
+    with pytest.raises(errors.ConfigError, match="use_tpu=False"):
+        given_estimator.take_apart(wants)
+
+
+def test_a_canned_estimator_uses_its_keras_optimizer_in_each_graph_anew():
+    optimizer = tf.keras.optimizers.legacy.Adam()
+    given = given_estimator.take_apart(tf.estimator.LinearRegressor(
+        [tf.feature_column.numeric_column("x")], optimizer=optimizer))
+    for _ in range(2):  # A loop is tried, then single steps.
+        with tf.Graph().as_default():
+            _V1.train.create_global_step()
+            spec = given.model_fn({"x": tf.ones([2, 1])}, tf.ones([2, 1]), "train", {},
+                                  given.config)
+        assert spec.train_op is not None

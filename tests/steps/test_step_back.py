@@ -1,0 +1,118 @@
+"""What model_fns of TensorFlow 1 do: it works in a loop, or training makes single steps."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+
+_MODEL = """
+    import tensorflow as tf
+    v1 = tf.compat.v1
+    DEFAULT_PARAMS = {"idiom": "", "pretrained": ""}
+    def model_fn(features, labels, mode, params):
+        with v1.variable_scope("net", use_resource=params["idiom"] != "reference"):
+            w = v1.get_variable("w", [64, 10], initializer=v1.zeros_initializer())
+            b = v1.get_variable("b", [10], initializer=v1.zeros_initializer())
+        logits = tf.matmul(tf.reshape(features["image"], [-1, 64]), w) + b
+        loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
+        scaffold = None
+        if mode == "train" and params["idiom"] == "init_from_checkpoint":
+            v1.train.init_from_checkpoint(params["pretrained"], {"net/": "net/"})
+        if mode == "train" and params["idiom"] == "saver":
+            scaffold = v1.train.Scaffold(saver=v1.train.Saver(max_to_keep=2))
+        if mode == "train" and params["idiom"] == "local_init_op":
+            scaffold = v1.train.Scaffold(local_init_op=tf.group(
+                v1.local_variables_initializer(), v1.tables_initializer()))
+        if mode == "train" and params["idiom"] == "init_fn":
+            ones = v1.assign(b, tf.ones([10])).op
+            scaffold = v1.train.Scaffold(init_fn=lambda scaffold, session: session.run(ones))
+        step = v1.train.get_or_create_global_step()
+        train_op = v1.train.GradientDescentOptimizer(1e-6).minimize(loss, step)
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, scaffold=scaffold)
+"""
+# A whole program that switches TensorFlow 2 off, and logs as such programs do.
+_PROGRAM = """
+    import logging
+    import tensorflow as tf
+    v1 = tf.compat.v1
+    v1.disable_v2_behavior()
+    v1.logging.set_verbosity(v1.logging.INFO)
+    def input_fn(mode):
+        features = {"x": tf.constant([[i % 2, 1.0] for i in range(40)])}
+        dataset = v1.data.Dataset.from_tensor_slices((features, [i % 2 for i in range(40)]))
+        return dataset.repeat(None if mode == "train" else 1).batch(8)
+    def model_fn(features, labels, mode):
+        v1.logging.info("mode %s, by TensorFlow's logger", mode)
+        logging.getLogger(__name__).info("mode %s, by Python's", mode)
+        w = v1.get_variable("w", [2, 4], use_resource=False)
+        hidden = v1.layers.batch_normalization(v1.matmul(features["x"], w), momentum=0.9,
+                                               training=mode == "train")
+        logits = v1.layers.dense(hidden, 2)
+        classes = v1.argmax(logits, 1)
+        if mode == "infer":
+            return v1.estimator.EstimatorSpec(
+                mode, predictions={"class": classes}, export_outputs={
+                    "serving_default": v1.estimator.export.PredictOutput({"class": classes})})
+        loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
+        train_op = v1.train.AdamOptimizer(0.1).minimize(
+            loss, global_step=v1.train.get_global_step())
+        hook = v1.train.LoggingTensorHook({"mine": loss}, every_n_iter=30)
+        return v1.estimator.EstimatorSpec(
+            mode, loss=loss, train_op=train_op, training_hooks=[hook] if mode == "train" else [],
+            eval_metric_ops={"accuracy": v1.metrics.accuracy(labels, classes)})
+"""
+
+
+@pytest.mark.parametrize("idiom, reason", [
+    ("init_from_checkpoint", ""),
+    ("saver", "it makes operations that read or write checkpoints"),
+    ("local_init_op", "its Scaffold has a local_init_op"),
+    ("init_fn", "its init_fn raises"),
+    pytest.param("reference", "it has reference variables", marks=pytest.mark.soak),
+])
+def test_what_sets_variables_works(idiom, reason, tmp_path, data_dir):
+    (tmp_path / "model.py").write_text(textwrap.dedent(_MODEL))
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        saved = [tf.compat.v1.get_variable(f"net/{name}", initializer=np.full(shape, 2.0, "f"))
+                 for name, shape in (("w", [64, 10]), ("b", [10]))]
+        session.run(tf.compat.v1.global_variables_initializer())
+        tf.compat.v1.train.Saver(saved).save(session, f"{tmp_path}/pretrained")
+    ran = jobs.trainer(f"--model_fn={tmp_path}/model.py", f"--param=data_dir={data_dir}",
+                       f"--model_dir={tmp_path}/model", "--train_steps=20", "--exporters=none",
+                       f"--param=idiom={idiom}", f"--param=pretrained={tmp_path}/pretrained")
+    assert ran.returncode == 0, ran.stderr
+    assert ("one step in a session run: " + reason if reason else
+            "of its time for input") in ran.stderr, ran.stderr
+    reader = tf.train.load_checkpoint(f"{tmp_path}/model/model.ckpt-20")
+    expected = {"init_from_checkpoint": 2.0, "init_fn": 1.0}.get(idiom, 0.0)
+    np.testing.assert_allclose(reader.get_tensor("net/b"), expected, atol=0.01)
+
+
+def test_a_program_without_tensorflow_2_trains_evaluates_and_is_exported(tmp_path):
+    (tmp_path / "program.py").write_text(textwrap.dedent(_PROGRAM))
+    flags = [f"--model_fn={tmp_path}/program.py", f"--input_fn={tmp_path}/program.py",
+             f"--model_dir={tmp_path}/model"]
+    ran = jobs.trainer(*flags, "--train_steps=60")
+    assert ran.returncode == 0, ran.stderr
+    assert "one step in a session run: TensorFlow 1's control flow is on" in ran.stderr
+    result = jobs.result(tmp_path / "model")
+    assert result["metrics"]["accuracy"] > 0.9
+    predicted = [jobs.trainer("predict", *flags, *more) for more in (
+        [], [f"--export_dir={result['exports'][0]}"])]
+    assert predicted[0].stdout == predicted[1].stdout != ""
+    assert predicted[0].stdout.count("\n") == 40
+    # What the program logs is shown once, in our format; what TensorFlow logs is not.
+    lines = [line.partition(" local  ")[2] for line in ran.stderr.splitlines()]
+    for text in ("mode train, by TensorFlow's logger", "mode train, by Python's",
+                 "mode eval, by TensorFlow's logger"):
+        assert text in lines
+    assert sum(line.startswith("mine = ") for line in lines) == 2
+    assert not [line for line in lines if line.startswith(("loss = ", "Calling model_fn",
+                                                           "Graph was finalized"))]
