@@ -12,7 +12,6 @@ of the page is made anew; --page alone makes it from results.json.
 from __future__ import annotations
 
 import argparse
-import json
 import pathlib
 import subprocess
 import sys

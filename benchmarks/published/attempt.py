@@ -101,7 +101,8 @@ def _metric(output: str, work: pathlib.Path) -> str:
     for result in work.rglob("result.json"):
         found.update(json.loads(result.read_text())["metrics"])
     found.pop("global_step", None)
-    telling = [name for word in _TELLING for name in found if word in name.lower()]
+    telling = [name for word in _TELLING for name in found if word in name.lower()
+               and "loss" not in name]
     for name in [*telling, *found]:
         return f"{name} = {float(found[name]):.3g}"
     return ""

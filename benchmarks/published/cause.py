@@ -6,6 +6,8 @@ import re
 
 _ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|NotImplemented)\w*: .+$")
 _OWN = re.compile(r"^(?:estimator-trainer|error|ERROR)\b.*: (.+)$")
+# Python 2's map has a length, and its tabs go to the next multiple of 8.
+_PYTHON_2 = ("object of type 'map' has no len()", "TabError: ")
 _LENGTH = 220
 
 
@@ -15,7 +17,8 @@ def of(output: str) -> str:
     for pattern in (_ERROR, _OWN):
         found = [line for line in lines if pattern.match(line)]
         if found:
-            return _short(found[-1])
+            written = any(error in found[-1] for error in _PYTHON_2)
+            return _short(found[-1]) + (" (written for Python 2)" if written else "")
     said = [line for line in lines if line and not line.startswith("role=")]
     return _short(said[-1]) if said else ""
 

@@ -60,4 +60,4 @@ def add(found: dict[str, Any], program: Program, outcome: dict[str, Any],
     packages = [*([program.source] if program.is_package else []), *program.packages]
     entry["results"][tensorflow] = {**outcome, "packages": {
         name: version for name in packages
-        if (version := machine.get(name.lower().replace("_", "-")))}}
+        if (version := machine.get(name.lower().replace("_", "-").partition("<")[0]))}}

@@ -23,15 +23,17 @@ PROGRAMS = (
     _of_tf_repos("DeepFM"),
     _of_tf_repos("DCN", "--deep_layers=16,8 --dropout=0.5,0.5 --cross_layers=2"),
     _of_tf_repos("NFM"),
-    _of_tf_repos("AFM", "--attention_layers=16 --dropout=0.5,0.5"),
     _of_tf_repos("PNN"),
-    _of_tf_repos("DeepMVM"),
-    _of_tf_repos("wide_n_deep", "--deep_layers=16,8"),
+    Program("tf_repos: wide_n_deep", _REPOS, tuple(
+        "run --tf1 wide_n_deep.py -- --data_dir=DATA/clicks --dt_dir=/day --batch_size=32"
+        " --embedding_size=4 --deep_layers=16,8 --num_threads=2 --model_dir=OUT/model"
+        f" --servable_model_dir=OUT/servable --task_type={task}"
+        for task in ("train --num_epochs=2", "export_model")), folder="deep_ctr/Model_pipeline"),
     Program("Cloud ML: census, canned", _CLOUDML, (_CENSUS,), folder="census/estimator"),
     Program("Cloud ML: census, own model_fn", _CLOUDML, (_CENSUS,),
             folder="census/customestimator"),
     Program("wide_deep", "Lapis-Hong/wide_deep", ("run --tf1 train.py -- --model_dir=OUT",),
-            folder="python", packages=("PyYAML",)),
+            folder="python", packages=("PyYAML<6",)),
     Program("DeepCTR: estimator, pandas", "shenweichen/DeepCTR", (
         "run run_estimator_pandas_classification.py",), folder="examples",
             packages=("pandas", "scikit-learn")),

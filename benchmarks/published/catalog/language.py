@@ -42,7 +42,7 @@ PROGRAMS = (
         " '{\"task_names\": [\"cola\"], \"eval_batch_size\": 8, \"num_train_epochs\": 2,"
         f" \"num_trials\": 1, \"init_checkpoint\": null, {_ELECTRA_NETWORK}}}'",),
             places=(("electra", "electra_data"),),
-            packages=("tf_slim", "scikit-learn", "scipy")),
+            packages=("tf_slim", "scikit-learn")),
     Program("XLNet: run_classifier", "zihangdai/xlnet", (
         "run --tf1 run_classifier.py -- --task_name=sts-b --is_regression --do_train --do_eval"
         " --data_dir=DATA/bert/glue --output_dir=OUT/processed --model_dir=OUT/model"
@@ -54,7 +54,9 @@ PROGRAMS = (
         "run tapas/experiments/tapas_classifier_experiment.py -- --do_train --model_dir=OUT"
         " --bert_config_file=DATA/bert/bert_config.json"
         " --input_file_train=DATA/bert/pretraining.tfrecord --max_seq_length=32"
-        " --train_batch_size=8 --num_train_steps=8",), packages=("tf_slim", "tf-models-official")),
+        " --train_batch_size=8 --num_train_steps=8",),
+            prepare="python -m grpc_tools.protoc -I. --python_out=. tapas/protos/*.proto",
+            packages=("grpcio-tools", "tf_slim", "tf-models-official", "pandas")),
     Program("tf_ner: lstm_crf", "guillaumegenthial/tf_ner", ("run --tf1 main.py",),
             folder="models/lstm_crf", **_TF_NER),
     Program("tf_ner: chars_conv_lstm_crf", "guillaumegenthial/tf_ner", ("run --tf1 main.py",),
@@ -63,10 +65,10 @@ PROGRAMS = (
         "run --tf1 run.py -- -data_dir=DATA/conll -output_dir=OUT -init_checkpoint="
         " -bert_config_file=DATA/bert/bert_config.json -vocab_file=DATA/bert/vocab.txt"
         " -max_seq_length=32 -batch_size=8 -num_train_epochs=2 -save_checkpoints_steps=4"
-        " -label_list=B-LOC,B-PER,O,X,[CLS],[SEP]",), packages=("tf_slim",)),
+        " -label_list=B-LOC,B-PER,O,X,[CLS],[SEP]",), packages=("tf_slim", "pyzmq")),
     Program("Tensor2Tensor: t2t_trainer", "tensorflow/tensor2tensor", (
         "run --tf1 tensor2tensor.bin.t2t_trainer -- --problem=algorithmic_reverse_binary40"
         " --model=transformer --hparams_set=transformer_tiny --generate_data --data_dir=OUT/data"
         " --tmp_dir=OUT/tmp --output_dir=OUT/model --train_steps=8 --eval_steps=2",),
-            packages=("tensor2tensor",)),
+            packages=("tf_slim", "gym", "mesh-tensorflow", "tensor2tensor")),
 )

@@ -6,10 +6,12 @@ _RANKING = "tensorflow/ranking"
 _EXAMPLES = "tensorflow_ranking/examples"
 
 PROGRAMS = (
-    Program("deepctr", "deepctr", ("run DRIVERS/train_deepctr.py -- --model_dir=OUT",)),
+    Program("deepctr", "deepctr", ("run DRIVERS/train_deepctr.py -- --model_dir=OUT",),
+            packages=("tensorboard",)),
     Program("tensorflow_ranking", "tensorflow_ranking", (
         "run DRIVERS/train_ranking.py -- --model_dir=OUT",)),
-    Program("adanet", "adanet", ("run DRIVERS/train_adanet.py -- --model_dir=OUT",)),
+    Program("adanet", "adanet", ("run DRIVERS/train_adanet.py -- --model_dir=OUT",),
+            packages=("tensorboard",)),
     Program("tensorflow_gan", "tensorflow_gan", (
         "run DRIVERS/train_gan.py -- --model_dir=OUT",)),
     Program("TF-Ranking: tf_ranking_libsvm", _RANKING, (
@@ -22,7 +24,7 @@ PROGRAMS = (
         " --num_train_steps=10",), folder=_EXAMPLES, import_root="."),
     Program("TF-GAN: mnist_estimator", "tensorflow/gan", (
         "run tensorflow_gan/examples/mnist_estimator/train.py -- --max_number_of_steps=5"
-        " --batch_size=4 --output_dir=OUT",), packages=("tensorflow_datasets", "pillow")),
+        " --batch_size=16 --output_dir=OUT",), packages=("tensorflow_datasets", "pillow")),
     Program("EasyRec: DeepFM", "alibaba/EasyRec", (
         "run easy_rec.python.train_eval -- --pipeline_config_path="
         "samples/model_config/deepfm_combo_on_avazu_ctr.config --model_dir=OUT"

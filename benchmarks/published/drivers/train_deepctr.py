@@ -2,8 +2,8 @@
 
 import argparse
 
-import tensorflow as tf
 from deepctr.estimator import DeepFMEstimator
+import tensorflow as tf
 
 _BATCH = 16
 

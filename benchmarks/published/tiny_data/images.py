@@ -25,8 +25,9 @@ def make(root: pathlib.Path) -> None:
     if not (root / "tensorflow_datasets" / "mnist").exists():
         tfds.dataset_builders.store_as_tfds_dataset(
             name="mnist", version="3.0.1", data_dir=root / "tensorflow_datasets",
-            features=tfds.features.FeaturesDict({"image": tfds.features.Image(shape=(28, 28, 1)),
-                                                 "label": tfds.features.ClassLabel(num_classes=10)}),
+            features=tfds.features.FeaturesDict({
+                "image": tfds.features.Image(shape=(28, 28, 1)),
+                "label": tfds.features.ClassLabel(num_classes=10)}),
             split_datasets={"train": _rows(*sets["train"]), "test": _rows(*sets["t10k"])})
 
 
