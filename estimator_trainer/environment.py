@@ -135,8 +135,20 @@ def choose_legacy_keras() -> None:
 
 
 def write_tf_config(text: str) -> None:
-    """Sets the TF_CONFIG that `RunConfig` and the strategies will read."""
-    os.environ["TF_CONFIG"] = text
+    """Sets the TF_CONFIG that `RunConfig` and the strategies will read; "" unsets it."""
+    os.environ.pop("TF_CONFIG", None)
+    if text:
+        os.environ["TF_CONFIG"] = text
+
+
+@contextlib.contextmanager
+def same_cluster_after() -> Iterator[None]:
+    """Sets TF_CONFIG back, at the end of the context, to what it was."""
+    saved = os.environ.get("TF_CONFIG", "")
+    try:
+        yield
+    finally:
+        write_tf_config(saved)
 
 
 @contextlib.contextmanager

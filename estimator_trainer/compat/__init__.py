@@ -14,6 +14,7 @@ newer TensorFlow once it finds what went with it. On 2.15 the import changes not
     removed_tpu.py         stands in for the removed TPU modules, refuses TPUEstimator by name
     binding.py             puts `estimator` back into the `tf` namespaces
     module_aliases.py      lets modules be imported by the names that they had
+    tf1.py                 gives programs TensorFlow 1, by an import of its own
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +84,7 @@ def load(plan: Plan) -> LoadedPlugins:
     model_fn = model_fn_adapter.adapt(model_function, plan.config, plan.task)
     input_fn = input_fn_adapter.adapt(input_function, plan, train_function)
     known = _data_params(plan)
-    params = plan.params.with_data(known)
+    params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
     spec = data_spec.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
@@ -131,6 +132,12 @@ def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,
     if own is None:
         return serving_input.receiver_fn(spec.features, plan.config.serving_input)
     return serving_input.adapt(own, name, params)
+
+
+def _of_tpu_estimator(config: TrainerConfig) -> dict[str, Any]:
+    """Returns the params that TPUEstimator adds, for code that was written for it."""
+    size = {"batch_size": config.global_batch_size} if config.global_batch_size else {}
+    return {"use_tpu": False, **size}
 
 
 def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:

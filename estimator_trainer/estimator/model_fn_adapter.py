@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import keras_version
 from estimator_trainer.estimator import model_class
 from estimator_trainer.plan import plugins
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -61,8 +62,10 @@ class _Adapted:
         return spec
 
     def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:
-        with _placed(self._config.device):
+        with _placed(self._config.device), keras_version.checked(self._config.model_fn):
             spec = plugins.call(self._function, {"features": features, "labels": labels, **others})
+        if isinstance(spec, tf.compat.v1.estimator.tpu.TPUEstimatorSpec):
+            spec = spec.as_estimator_spec()
         if not isinstance(spec, tf.estimator.EstimatorSpec):
             raise errors.ConfigError(
                 f"model_fn {self._config.model_fn!r} returned a {type(spec).__name__} in mode"

@@ -19,8 +19,8 @@ class Impossible(Exception):
 class Replay:
     """What a graph computes from some tensors, to be computed again from others.
 
-    The operations are copied, so the user's code is called once. Tables and variables are not:
-    the copies use those of the graph.
+    The operations are copied, so the user's code is called once. Tables are not: the copies use
+    those of the graph.
     """
 
     def __init__(self, result: Any, pulled: Sequence[tf.Tensor]):
@@ -92,6 +92,9 @@ def _between(given: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
         found[each] = None
         open_ends += [control for control in each.control_inputs if control not in sources]
         for tensor in each.inputs:
+            if tensor.op.type == "VarHandleOp":
+                # It may lie on a ps, out of a dataset's reach.
+                raise Impossible(f"they depend on {tensor.op.name!r}, a variable")
             if tensor.dtype == tf.resource and not tensor.op.inputs:
                 resources[tensor.name] = tensor
             elif tensor.ref() not in cut:

@@ -33,21 +33,21 @@ def find(config: TrainerConfig, is_training: bool) -> InputPlugins:
     Raises:
       ConfigError: if a plug-in is not there, or the data of a mode would be those of the example.
     """
-    kinds = {mode: f"{mode}_input_fn" for mode in ("train", "eval")}
-    named = {mode: getattr(config, kind) for mode, kind in kinds.items()}
-    if not is_training and named["eval"]:
-        named["train"] = named["train"] or named["eval"]
-    missing = [mode for mode, name in named.items() if not name]
-    if len(missing) == 1 and config.input_fn == type(config).input_fn:
-        [there] = set(named) - set(missing)
+    train, evaluate = config.train_input_fn, config.eval_input_fn
+    there, lacking = (("train", "eval") if train else ("eval", "train"))
+    has_one = bool(train) != bool(evaluate) and (is_training or bool(train))
+    if has_one and config.input_fn == type(config).input_fn:
         raise errors.ConfigError(
-            f"{kinds[there]} is {named[there]!r} (from --{kinds[there]}), and nothing names the"
-            f" data of the other mode (no --{kinds[missing[0]]}). For example:"
-            f" --{kinds[missing[0]]}={named[there]}")
-    both = plugins.find("input_fn", config.input_fn) if missing else None
-    training, evaluation = (
-        plugins.find(kinds[mode], name) if name else both for mode, name in named.items())
-    assert evaluation is not None
+            f"{there}_input_fn is {train or evaluate!r} (from --{there}_input_fn), and nothing"
+            f" names the data of the other mode (no --{lacking}_input_fn). For example:"
+            f" --{lacking}_input_fn={train or evaluate}")
+    evaluation = (plugins.find("eval_input_fn", evaluate) if evaluate else
+                  plugins.find("input_fn", config.input_fn))
+    training = None
+    if train:
+        training = plugins.find("train_input_fn", train)
+    elif has_one:
+        training = plugins.find("input_fn", config.input_fn)
     serving = (plugins.find("serving_input_fn", config.serving_input_fn)
                if config.serving_input_fn else None)
-    return InputPlugins(evaluation, None if training == evaluation else training, serving)
+    return InputPlugins(evaluation, training, serving)

@@ -13,6 +13,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 
 from estimator_trainer import errors
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.plugin_params import PluginParams
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -29,10 +30,16 @@ class Params:
     values: Mapping[str, Any]
     given: frozenset[str]
 
-    def with_data(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the dict for the plug-ins: `known` fills keys that exist and were not given."""
+    def with_data(self, known: Mapping[str, Any],
+                  if_absent: Mapping[str, Any] | None = None) -> PluginParams:
+        """Returns the params for the plug-ins.
+
+        Args:
+          known: Values for keys that exist and were not given.
+          if_absent: Values for keys that do not exist.
+        """
         filled = {k: v for k, v in known.items() if k in self.values and k not in self.given}
-        return {**self.values, **filled}
+        return PluginParams({**(if_absent or {}), **self.values, **filled})
 
 
 class Given(NamedTuple):

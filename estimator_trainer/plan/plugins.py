@@ -24,6 +24,7 @@ from estimator_trainer.plan import joined_packages
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
 from estimator_trainer.plan import plugin_kinds
+from estimator_trainer.plan import tensorflow1_hint
 
 ARGUMENTS = {kind: plugin_kinds.ARGUMENTS[kind] for kind in ("model_fn", "input_fn")}
 # These go to the methods of a class in a model_fn's place; see estimator/model_class.py.
@@ -204,7 +205,7 @@ def _import(plugin: Plugin) -> types.ModuleType:
         raise errors.ConfigError(
             f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but its import fails:"
             f" {type(error).__name__}: {error} ({frame.filename}, line {frame.lineno}:"
-            f" `{frame.line}`)") from error
+            f" `{frame.line}`){tensorflow1_hint.of(error)}") from error
 
 
 def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:

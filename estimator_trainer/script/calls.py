@@ -147,7 +147,8 @@ class Calls:
         """Lets Estimators be as TensorFlow made them, for this program's own calls."""
         self._is_inside = True
         try:
-            yield
+            with environment.same_cluster_after():
+                yield
         finally:
             self._is_inside = False
 

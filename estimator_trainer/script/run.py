@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import runpy
 import sys
@@ -11,7 +12,9 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import strategy
+from estimator_trainer.plan import tensorflow1_hint
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.result import Result
@@ -30,7 +33,7 @@ def run(plan: Plan, given: frozenset[str]) -> int:
       The exit code: the script's own, or that of the way in which training ended.
     """
     assert plan.script is not None
-    tf_config = plan.task.tf_config()
+    tf_config = _tf_config(plan.task)
     environment.write_tf_config(tf_config)
     strategy.split_cpu(plan.config)
     logs.stay_the_only_handler()
@@ -49,6 +52,14 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     return code or result.EXIT_CODES[ended.status]
 
 
+def _tf_config(task: TaskConfig) -> str:
+    """Returns the TF_CONFIG that the script finds; "" for none."""
+    if not task.is_local:
+        return task.tf_config()
+    # Programs take any TF_CONFIG for a cluster, but for that of a trial.
+    return json.dumps({"task": {"trial": task.trial}}) if task.trial else ""
+
+
 def _exit_code(script: Script, calls: Calls) -> int:
     """Runs the script, reports what it raises, and returns the exit code that Python would."""
     try:
@@ -65,6 +76,9 @@ def _exit_code(script: Script, calls: Calls) -> int:
             errors.show(error)
             return error.exit_code
         traceback.print_exception(error)
+        hint = tensorflow1_hint.of(error)
+        if hint:
+            print(f"estimator-trainer:{hint}", file=sys.stderr)
         return 1
 
 

@@ -37,6 +37,11 @@ def _cross_problems(config: Any) -> list[str]:
         problems.append(
             f"checkpoint is {config.checkpoint!r} (from --checkpoint); expected latest, best,"
             " all or step=N. For example: --checkpoint=step=1000")
+    if config.serving_input_fn and config.serving_input != "raw":
+        problems.append(
+            f"serving_input is {config.serving_input!r} (from --serving_input), and"
+            f" {config.serving_input_fn!r} (from --serving_input_fn) decides what exports take."
+            " Leave out one of them. For example: --serving_input=raw")
     if config.save_checkpoints_steps and config.save_checkpoints_secs:
         problems.append(
             "save_checkpoints_steps and save_checkpoints_secs are both set (from the flags of"

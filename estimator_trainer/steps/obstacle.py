@@ -79,7 +79,10 @@ def explain(error: Exception) -> Obstacle:
     variables = tf.compat.v1.global_variables()
     if any(variable.op.type in _REFERENCE_OPS for variable in variables):
         return Obstacle(_REFERENCES)
-    return Obstacle(f"in a loop it raises {type(error).__name__}: {errors.first_line(error)}")
+    # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
+    is_wrapped = str(error).startswith("in user code")
+    text = str(error).strip().rpartition("\n")[2] if is_wrapped else errors.first_line(error)
+    return Obstacle(f"in a loop it raises {type(error).__name__}: {text.strip()}")
 
 
 def things() -> dict[str, int]:

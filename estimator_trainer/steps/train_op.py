@@ -74,9 +74,10 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     graph = tf.compat.v1.get_default_graph()
     # In the body of a loop a variable is an input, and known outside of it by its name.
     outside = {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
-    updates = {tensor_or_op.op if isinstance(tensor_or_op, tf.Tensor) else tensor_or_op
-               for tensor_or_op in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
-               if tensor_or_op.graph is graph}
+    # A variable that was assigned to stands for the operation that did it, as a tensor does.
+    collected = [getattr(each, "op", each)
+                 for each in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)]
+    updates = {op for op in collected if op.graph is graph}
     updates |= {op for op in graph.get_operations() if op.type in _ASSIGNMENTS and
                 _STATISTICS.search(outside.get(op.inputs[0].op, op.inputs[0].op).name)}
     if not updates:

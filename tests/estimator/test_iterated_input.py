@@ -166,13 +166,19 @@ def _other_iterator():
         tf1.data.get_output_types(dataset), tf1.data.get_output_shapes(dataset)).get_next()}
 
 
+def _variable():
+    scale = tf1.get_variable("scale", [], use_resource=True)
+    return {"x": scale * _two_iterators()[0]["x"]}
+
+
 def _python():
     return {"x": tf1.py_func(lambda: X, [], tf.float32)}
 
 
 @pytest.mark.parametrize("input_fn, reason", [
     (_queue, "from queues"), (_several_elements, "several elements"), (_fed, "placeholders"),
-    (_other_iterator, "IteratorGetNext"), (_python, "Python functions")])
+    (_other_iterator, "IteratorGetNext"), (_python, "Python functions"),
+    (_variable, "'scale', a variable")])
 def test_what_is_no_dataset_stays_as_it_is_with_the_reason(input_fn, reason):
     with tf.Graph().as_default() as graph, iterated_input.recorded() as iterated:
         features = input_fn()

@@ -1,4 +1,4 @@
-"""Flags that stand for params set them, and a complaint names the flag."""
+"""The plan finds the plug-ins; flags that stand for params set them, and are named."""
 
 from __future__ import annotations
 
@@ -33,3 +33,25 @@ def test_a_complaint_about_a_flag_names_the_flag(tmp_path, flag, key):
 
 def test_a_flag_for_which_the_input_has_no_param_sets_none(tmp_path):
     assert not _plan(tmp_path, {}, train_epochs=5).params.given
+
+
+def test_the_data_of_each_mode_may_have_a_plugin_of_its_own(tmp_path):
+    for name, rows in (("train", 3), ("eval", 4)):
+        (tmp_path / f"{name}.py").write_text(
+            f"DEFAULT_PARAMS = {{'{name}_rows': {rows}}}\ndef {name}_input_fn(): pass\n"
+            "def serving_input_fn(): pass\n")
+    named = {f"{name}_input_fn": str(tmp_path / f"{name}.py") for name in ("train", "eval")}
+    plan = run_plan.for_training(TrainerConfig(
+        **named, serving_input_fn=named["eval_input_fn"], param=("train_rows=5",)), Environment())
+    assert not plan.problems
+    assert plan.params.values["train_rows"] == 5 and plan.params.values["eval_rows"] == 4
+    assert [plugin.function for plugin in plan.plugins] == [
+        "model_fn", "eval_input_fn", "train_input_fn", "serving_input_fn"]
+    for kind, other in (("train_input_fn", "eval_input_fn"), ("eval_input_fn", "train_input_fn")):
+        [problem] = run_plan.for_training(
+            TrainerConfig(**{kind: named[kind]}), Environment()).problems
+        assert f"no --{other}" in problem and "For example: --" in problem
+    plan = run_plan.for_one_process(TrainerConfig(
+        model_dir=str(tmp_path), eval_input_fn=named["eval_input_fn"]), Environment())
+    assert not plan.problems and plan.train_data is None
+    assert plan.data.function == "eval_input_fn"

@@ -22,6 +22,9 @@ _MODEL = """
             b = v1.get_variable("b", [10], initializer=v1.zeros_initializer())
         logits = tf.matmul(tf.reshape(features["image"], [-1, 64]), w) + b
         loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
+        # The collection holds what an assignment to a variable returns, which is no operation.
+        made = v1.get_variable("made", [], initializer=v1.zeros_initializer(), trainable=False)
+        v1.add_to_collection(v1.GraphKeys.UPDATE_OPS, v1.assign_add(made, 1.0))
         scaffold = None
         if mode == "train" and params["idiom"] == "init_from_checkpoint":
             v1.train.init_from_checkpoint(params["pretrained"], {"net/": "net/"})
@@ -93,6 +96,7 @@ def test_what_sets_variables_works(idiom, reason, tmp_path, data_dir):
     reader = tf.train.load_checkpoint(f"{tmp_path}/model/model.ckpt-20")
     expected = {"init_from_checkpoint": 2.0, "init_fn": 1.0}.get(idiom, 0.0)
     np.testing.assert_allclose(reader.get_tensor("net/b"), expected, atol=0.01)
+    assert reader.get_tensor("made") == 20
 
 
 def test_a_program_without_tensorflow_2_trains_evaluates_and_is_exported(tmp_path):

@@ -15,11 +15,15 @@ class LSTMBlockFusedCell:
 
     def __init__(self, num_units: int, forget_bias: float = 1.0,
                  cell_clip: Optional[float] = None, use_peephole: bool = False,
-                 reuse: Optional[bool] = None, dtype: Any = None,
-                 name: str = "lstm_fused_cell") -> None:
+                 **options: Any) -> None:
+        """The options are reuse, dtype and name, as those of a layer."""
         self.num_units = num_units
         self._forget_bias, self._cell_clip = forget_bias, -1.0 if cell_clip is None else cell_clip
-        self._use_peephole, self._reuse, self._dtype, self._name = use_peephole, reuse, dtype, name
+        self._use_peephole, self._dtype = use_peephole, options.pop("dtype", None)
+        self._reuse, self._name = options.pop("reuse", None), options.pop("name", None)
+        if options:
+            raise TypeError(f"LSTMBlockFusedCell was given {sorted(options)}; expected reuse, dtype"
+                            " or name.")
         self._weights: Any = None
 
     def __call__(self, inputs: Any, initial_state: Any = None, dtype: Any = None,
@@ -63,7 +67,7 @@ class LSTMBlockFusedCell:
         if self._weights is None:
             units, dtype = self.num_units, self._dtype or x.dtype
             v1 = tf.compat.v1
-            with v1.variable_scope(None, self._name, reuse=self._reuse):
+            with v1.variable_scope(None, self._name or "lstm_fused_cell", reuse=self._reuse):
                 kernel = v1.get_variable("kernel", [int(x.shape[2]) + units, 4 * units], dtype)
                 bias = v1.get_variable("bias", [4 * units], dtype,
                                        initializer=v1.zeros_initializer())

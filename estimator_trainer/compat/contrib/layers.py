@@ -24,27 +24,27 @@ def embed_sequence(ids: Any, vocab_size: Any = None, embed_dim: Any = None, uniq
     Returns:
       [batch, length, embed_dim] float32.
     """
-    return _embed_sequence(ids, (vocab_size, embed_dim), unique, *args, **kwargs)
+    import tensorflow as tf
+    embeddings = _embeddings((vocab_size, embed_dim), *args, **kwargs)
+    if not unique:
+        return tf.compat.v1.nn.embedding_lookup(embeddings, ids)
+    each, where = tf.unique(tf.reshape(ids, [-1]))
+    rows = tf.gather(tf.compat.v1.nn.embedding_lookup(embeddings, each), where)
+    return tf.reshape(rows, tf.concat([tf.shape(ids), tf.shape(rows)[1:]], axis=0))
 
 
-def _embed_sequence(ids: Any, shape: Any, unique: bool, initializer: Any = None,
-                    regularizer: Any = None, trainable: bool = True, scope: Any = None,
-                    reuse: Any = None) -> Any:
+def _embeddings(shape: Any, initializer: Any = None, regularizer: Any = None,
+                trainable: bool = True, scope: Any = None, reuse: Any = None) -> Any:
     import tensorflow as tf
     v1 = tf.compat.v1
     if not (reuse or all(shape)):
         raise ValueError(f"vocab_size and embed_dim are {shape!r} (from embed_sequence); expected "
                          "two numbers, unless reuse is set.")
-    with v1.variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
-        embeddings = v1.get_variable(
+    with v1.variable_scope(scope, "EmbedSequence", reuse=reuse):
+        return v1.get_variable(
             "embeddings", shape if all(shape) else None, initializer=initializer,
             regularizer=regularizer, trainable=trainable,
             collections=[v1.GraphKeys.GLOBAL_VARIABLES, v1.GraphKeys.MODEL_VARIABLES])
-        if not unique:
-            return v1.nn.embedding_lookup(embeddings, ids)
-        each, where = tf.unique(tf.reshape(ids, [-1]))
-        rows = tf.gather(v1.nn.embedding_lookup(embeddings, each), where)
-        return tf.reshape(rows, tf.concat([tf.shape(ids), tf.shape(rows)[1:]], axis=0))
 
 
 NAMES = {

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Table(NamedTuple):
-    """What `compat/tf1/namespace.py` reads of a package."""
+    """What `compat/tensorflow1/namespace.py` reads of a package."""
 
     NAMES: dict[str, Any]
     MODULES: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import importlib
 from importlib import util
 
 from estimator_trainer.compat import module_aliases
-from estimator_trainer.compat.tf1 import homes
+from estimator_trainer.compat.tensorflow1 import homes
 
 _FRAMEWORK = "tensorflow.python.framework"
 _OPS = "tensorflow.python.ops"

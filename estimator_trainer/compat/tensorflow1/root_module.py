@@ -6,7 +6,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from estimator_trainer.compat.tf1 import namespace
+from estimator_trainer.compat.tensorflow1 import namespace
 
 # Programs choose their way by it, and this is the way of what they get.
 VERSION = "1.15.5"

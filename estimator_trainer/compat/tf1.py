@@ -1,4 +1,4 @@
-"""TensorFlow 1 for programs written for it: importing this package is all there is to do.
+"""TensorFlow 1 for programs written for it: importing this is all there is to do.
 
     import estimator_trainer.compat.tf1  # before the program
     import tensorflow as tf              # TensorFlow 1's names and behaviour, and tf.contrib
@@ -7,12 +7,12 @@ What a program calls `tensorflow` is then `tf.compat.v1` of the installed Tensor
 `tf.disable_v2_behavior()`. Libraries that were written for TensorFlow 2, this one among them,
 still get TensorFlow 2 by that name.
 
-    importing.py   decides who gets which TensorFlow
-    tensorflow1.py is what `import tensorflow` gives to a program
-    namespace.py   makes `tf.contrib` of the tables in `compat/contrib/`
-    homes.py       finds where a name lives today
-    supplied.py    puts private names back that programs import
-    stand_in.py    stands in for what is gone, and says so by name when it is used
+    tensorflow1/importing.py    decides who gets which TensorFlow
+    tensorflow1/root_module.py  is what `import tensorflow` gives to a program
+    tensorflow1/namespace.py    makes `tf.contrib` of the tables in `contrib/`
+    tensorflow1/homes.py        finds where a name lives today
+    tensorflow1/supplied.py     puts private names back that programs import
+    tensorflow1/stand_in.py     stands in for what is gone, and says so by name when it is used
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def install() -> None:
     """
     compat.install()
     # They import TensorFlow, which `compat` has to come before.
-    from estimator_trainer.compat.tf1 import importing
-    from estimator_trainer.compat.tf1 import namespace
-    from estimator_trainer.compat.tf1 import supplied
-    from estimator_trainer.compat.tf1 import tensorflow1
+    from estimator_trainer.compat.tensorflow1 import importing
+    from estimator_trainer.compat.tensorflow1 import namespace
+    from estimator_trainer.compat.tensorflow1 import root_module
+    from estimator_trainer.compat.tensorflow1 import supplied
     namespace.install()
-    importing.install(tensorflow1.module())
+    importing.install(root_module.module())
     supplied.supply()
 
 

@@ -19,8 +19,8 @@ from typing import Any, Optional, Sequence
 
 from estimator_trainer.compat import contrib as tables
 from estimator_trainer.compat.contrib import moved
-from estimator_trainer.compat.tf1 import homes
-from estimator_trainer.compat.tf1.stand_in import StandIn
+from estimator_trainer.compat.tensorflow1 import homes
+from estimator_trainer.compat.tensorflow1.stand_in import StandIn
 
 _ROOT = "tensorflow.contrib"
 

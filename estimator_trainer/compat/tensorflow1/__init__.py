@@ -1,0 +1,1 @@
+"""Gives programs of TensorFlow 1 its names, its behaviour and `tf.contrib`."""
