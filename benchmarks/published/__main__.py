@@ -6,7 +6,7 @@
 FOLDER has each program's checkout in OWNER+NAME, beside the file OWNER+NAME.commit with its
 commit; nothing is fetched. The TensorFlow of OTHER_PYTHON runs them, which has the packages that
 they need. With --write, the results join those of other TensorFlows in results.json, and the table
-of the page is made anew; --page alone makes it from results.json.
+of the page is made anew.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def main() -> None:
                    if (problem := checkout.problem(program, folders["checkouts"]))]:
         sys.exit("\n".join(dict.fromkeys(missing)))
     _make_data(options.python, folders["data"])
-    found = results.read()
     machine = results.versions(options.python)
     for program in programs:
         outcome = attempt.run(program, options.python, folders)
         print(page.line(program.name, outcome), flush=True)
-        results.add(found, program, outcome, machine, folders["checkouts"])
         if options.write:
+            # Read anew: another run may write what came of another TensorFlow.
+            found = results.read()
+            results.add(found, program, outcome, machine, folders["checkouts"])
             results.write(found)
-    if options.write:
-        page.write(options.write, found)
+            page.write(options.write, found)
 
 
 def _make_data(python: str, folder: pathlib.Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
+from benchmarks.published.catalog import PROGRAMS
+
 _MARK = "<!-- What follows is made by `python -m benchmarks.published`. -->\n"
 
 
@@ -32,7 +34,8 @@ def runs(outcome: dict[str, Any]) -> bool:
 def text(found: dict[str, Any]) -> str:
     """Returns the tables and the commands as markdown."""
     tensorflows = sorted(found["tensorflow"], key=lambda name: [*map(int, name.split("."))])
-    programs = found["programs"]
+    order = [program.name for program in PROGRAMS]
+    programs = {name: found["programs"][name] for name in order if name in found["programs"]}
     lines = ["", "| | " + " | ".join(f"TensorFlow {name}" for name in tensorflows) + " |",
              "|---|" + "---|" * len(tensorflows)]
     for verb, holds in (("run", runs), ("do not", lambda outcome: not runs(outcome))):

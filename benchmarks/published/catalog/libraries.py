@@ -34,7 +34,7 @@ PROGRAMS = (
             packages=("grpcio-tools", "pandas", "scikit-learn", "future", "matplotlib", "oss2",
                       "psutil", "pyarrow", "PyYAML", "xlrd", "setuptools")),
     Program("TensorFlow Privacy: mnist_dpsgd_tutorial", "tensorflow/privacy", (
-        "run mnist_dpsgd_tutorial.py -- --epochs=1 --batch_size=8 --microbatches=8"
+        "run mnist_dpsgd_tutorial.py -- --epochs=1 --batch_size=1000 --microbatches=1"
         " --model_dir=OUT",), folder="tutorials", import_root=".",
             packages=("dp-accounting", "tensorflow_datasets")),
     Program("tf-yarn: identity", "criteo/tf-yarn", (
