@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|NotImplemented)\w*: .+$")
+_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|NotImplemented)\w*: .*[^:]$"
+                    r"|^FATAL .+$")
 _OWN = re.compile(r"^(?:estimator-trainer|error|ERROR)\b.*: (.+)$")
-# Python 2's map has a length, and its tabs go to the next multiple of 8.
-_PYTHON_2 = ("object of type 'map' has no len()", "TabError: ")
+# Python 2's map has a length, its tabs go to the next multiple of 8, its text is `unicode`.
+_PYTHON_2 = ("object of type 'map' has no len()", "TabError: ", "name 'unicode' is not defined")
 _LENGTH = 220
 
 

@@ -24,11 +24,6 @@ PROGRAMS = (
     _of_tf_repos("DCN", "--deep_layers=16,8 --dropout=0.5,0.5 --cross_layers=2"),
     _of_tf_repos("NFM"),
     _of_tf_repos("PNN"),
-    Program("tf_repos: wide_n_deep", _REPOS, tuple(
-        "run --tf1 wide_n_deep.py -- --data_dir=DATA/clicks --dt_dir=/day --batch_size=32"
-        " --embedding_size=4 --deep_layers=16,8 --num_threads=2 --model_dir=OUT/model"
-        f" --servable_model_dir=OUT/servable --task_type={task}"
-        for task in ("train --num_epochs=2", "export_model")), folder="deep_ctr/Model_pipeline"),
     Program("Cloud ML: census, canned", _CLOUDML, (_CENSUS,), folder="census/estimator"),
     Program("Cloud ML: census, own model_fn", _CLOUDML, (_CENSUS,),
             folder="census/customestimator"),

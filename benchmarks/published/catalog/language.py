@@ -51,10 +51,12 @@ PROGRAMS = (
         " --train_batch_size=8 --eval_batch_size=8 --train_steps=8 --save_steps=4 --iterations=4"
         " --num_hosts=1 --num_core_per_host=1",), packages=("sentencepiece", "tf_slim")),
     Program("TAPAS: tapas_classifier_experiment", "google-research/tapas", (
-        "run tapas/experiments/tapas_classifier_experiment.py -- --do_train --model_dir=OUT"
-        " --bert_config_file=DATA/bert/bert_config.json"
-        " --input_file_train=DATA/bert/pretraining.tfrecord --max_seq_length=32"
-        " --train_batch_size=8 --num_train_steps=8",),
+        "run tapas/experiments/tapas_classifier_experiment.py -- --do_train --do_eval"
+        " --model_dir=OUT --bert_config_file=DATA/bert/tapas_config.json --compression_type="
+        " --input_file_train=DATA/bert/pretraining.tfrecord --eval_name=eval"
+        " --input_file_eval=DATA/bert/pretraining.tfrecord --max_seq_length=32"
+        " --train_batch_size=8 --eval_batch_size=8 --num_train_examples=64 --num_eval_steps=4"
+        " --nouse_answer_as_supervision",),
             prepare="python -m grpc_tools.protoc -I. --python_out=. tapas/protos/*.proto",
             packages=("grpcio-tools", "tf_slim", "tf-models-official", "pandas")),
     Program("tf_ner: lstm_crf", "guillaumegenthial/tf_ner", ("run --tf1 main.py",),

@@ -30,7 +30,7 @@ PROGRAMS = (
     Program("Minigo: train", "tensorflow/minigo", (
         "run --tf1 train.py -- DATA/go/train.tfrecord.zz --work_dir=OUT --train_batch_size=8"
         " --conv_width=8 --fc_width=8 --trunk_layers=1 --filter_amount=1.0 --steps_to_train=4"
-        " --shuffle_buffer_size=64",)),
+        " --shuffle_buffer_size=64",), packages=("tf_slim", "google-cloud-bigtable", "tqdm")),
     Program("TPU models: dcgan", "tensorflow/tpu", (
         "run --tf1 dcgan_main.py -- --model_dir=OUT --nouse_tpu --train_steps=4"
         " --train_steps_per_eval=2 --batch_size=8",), folder="models/experimental/dcgan",

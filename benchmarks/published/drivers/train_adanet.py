@@ -1,10 +1,11 @@
 """Trains and evaluates AdaNet's ensemble of two canned networks on random numbers."""
 
-import argparse
-
+from absl import app
+from absl import flags
 import adanet
 import tensorflow as tf
 
+_MODEL_DIR = flags.DEFINE_string("model_dir", None, "where it trains")
 _BATCH = 16
 
 
@@ -14,27 +15,23 @@ def _input_fn():
     return tf.data.Dataset.from_tensor_slices(rows).batch(_BATCH)
 
 
-def main() -> None:
+def main(_) -> None:
     """Trains in the folder --model_dir."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--model_dir")
     columns = [tf.feature_column.numeric_column("x", shape=[3])]
-    optimizer = tf.compat.v1.train.GradientDescentOptimizer
+    head = tf.estimator.RegressionHead()
     ensemble = adanet.AutoEnsembleEstimator(
-        head=tf.compat.v1.estimator.RegressionHead()
-        if hasattr(tf.compat.v1.estimator, "RegressionHead") else tf.estimator.RegressionHead(),
-        candidate_pool=lambda config: {
-            "linear": tf.compat.v1.estimator.LinearEstimator(
-                head=tf.estimator.RegressionHead(), feature_columns=columns,
-                optimizer=lambda: optimizer(0.1), config=config),
-            "deep": tf.compat.v1.estimator.DNNEstimator(
-                head=tf.estimator.RegressionHead(), feature_columns=columns, hidden_units=[8],
-                optimizer=lambda: optimizer(0.1), config=config)},
-        max_iteration_steps=5, max_iterations=2, model_dir=parser.parse_args().model_dir)
+        head=head, candidate_pool=lambda config: {
+            "linear": tf.estimator.LinearEstimator(
+                head=head, feature_columns=columns, config=config,
+                optimizer=tf.keras.optimizers.legacy.SGD(0.1)),
+            "deep": tf.estimator.DNNEstimator(
+                head=head, feature_columns=columns, hidden_units=[8], config=config,
+                optimizer=tf.keras.optimizers.legacy.SGD(0.1))},
+        max_iteration_steps=5, max_iterations=2, model_dir=_MODEL_DIR.value)
     tf.estimator.train_and_evaluate(
         ensemble, tf.estimator.TrainSpec(lambda: _input_fn().repeat(), max_steps=10),
         tf.estimator.EvalSpec(_input_fn))
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

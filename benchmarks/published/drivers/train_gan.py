@@ -1,10 +1,11 @@
 """Trains and evaluates TensorFlow GAN's GANEstimator on random numbers."""
 
-import argparse
-
+from absl import app
+from absl import flags
 import tensorflow as tf
 import tensorflow_gan as tfgan
 
+_MODEL_DIR = flags.DEFINE_string("model_dir", None, "where it trains")
 _BATCH = 16
 
 
@@ -14,13 +15,11 @@ def _input_fn():
     return tf.data.Dataset.from_tensor_slices((noise, numbers)).batch(_BATCH)
 
 
-def main() -> None:
+def main(_) -> None:
     """Trains in the folder --model_dir."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--model_dir")
     dense, adam = tf.compat.v1.layers.dense, tf.compat.v1.train.AdamOptimizer
     gan = tfgan.estimator.GANEstimator(
-        model_dir=parser.parse_args().model_dir,
+        model_dir=_MODEL_DIR.value,
         generator_fn=lambda noise, mode: dense(noise, 2),
         discriminator_fn=lambda numbers, condition, mode: dense(numbers, 1),
         generator_loss_fn=tfgan.losses.wasserstein_generator_loss,
@@ -32,4 +31,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

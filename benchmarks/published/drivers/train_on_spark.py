@@ -1,21 +1,22 @@
 """Calls the function of TensorFlowOnSpark's MNIST example as a Spark executor would."""
 
-import argparse
+import types
 
+from absl import app
+from absl import flags
 import mnist_tf
 
+_MODEL_DIR = flags.DEFINE_string("model_dir", None, "where it trains")
+_EXPORT_DIR = flags.DEFINE_string("export_dir", None, "where it exports to")
 
-def main() -> None:
+
+def main(_) -> None:
     """Trains in the folder --model_dir and exports to --export_dir."""
-    parser = argparse.ArgumentParser()
-    for name in ("model_dir", "export_dir"):
-        parser.add_argument(f"--{name}")
-    parser.add_argument("--buffer_size", type=int, default=64)
-    parser.add_argument("--batch_size", type=int, default=16)
-    parser.add_argument("--learning_rate", type=float, default=1e-3)
-    parser.add_argument("--epochs", type=int, default=1)
-    mnist_tf.main_fun(parser.parse_args(), argparse.Namespace(job_name="chief"))
+    arguments = types.SimpleNamespace(
+        model_dir=_MODEL_DIR.value, export_dir=_EXPORT_DIR.value, buffer_size=64, batch_size=16,
+        learning_rate=1e-3, epochs=1)
+    mnist_tf.main_fun(arguments, types.SimpleNamespace(job_name="chief"))
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

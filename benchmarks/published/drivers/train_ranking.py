@@ -1,10 +1,11 @@
 """Trains, evaluates and exports TensorFlow Ranking's DNN on random lists of documents."""
 
-import argparse
-
+from absl import app
+from absl import flags
 import tensorflow as tf
 import tensorflow_ranking as tfr
 
+_MODEL_DIR = flags.DEFINE_string("model_dir", None, "where it trains")
 _BATCH, _DOCUMENTS = 8, 5
 
 
@@ -14,15 +15,13 @@ def _input_fn():
     return tf.data.Dataset.from_tensor_slices(({"score": scores}, relevance)).batch(_BATCH)
 
 
-def main() -> None:
+def main(_) -> None:
     """Trains in the folder --model_dir."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--model_dir")
     score = tf.feature_column.numeric_column("score")
     ranker = tfr.estimator.make_dnn_ranking_estimator(
         example_feature_columns={"score": score}, hidden_units=[8],
         optimizer=tf.compat.v1.train.AdagradOptimizer(0.1),
-        loss="approx_ndcg_loss", model_dir=parser.parse_args().model_dir)
+        loss="approx_ndcg_loss", model_dir=_MODEL_DIR.value)
     receiver = tfr.data.build_ranking_serving_input_receiver_fn(
         data_format=tfr.data.ELWC, context_feature_spec={},
         example_feature_spec=tf.feature_column.make_parse_example_spec([score]))
@@ -32,4 +31,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

@@ -20,6 +20,8 @@ _ALBERT = {**_BERT, "embedding_size": 16, "num_hidden_groups": 1, "inner_group_n
            "net_structure_type": 0, "gap_size": 0, "num_memory_blocks": 0, "down_scale_factor": 1}
 _XLNET = {"d_head": 8, "d_inner": 32, "d_model": 16, "ff_activation": "gelu", "n_head": 2,
           "n_layer": 2, "n_token": 32000, "untie_r": True}
+# Segments, columns, rows, earlier labels, ranks up and down, numeric relations.
+_TAPAS = {**_BERT, "type_vocab_size": [3, 256, 256, 2, 256, 256, 10]}
 _LENGTH, _MASKED = 32, 5
 
 
@@ -36,7 +38,8 @@ def make(root: pathlib.Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     for folder in (bert, electra):
         (folder / "vocab.txt").write_text("\n".join(_VOCABULARY) + "\n")
-    for name, network in (("bert", _BERT), ("albert", _ALBERT), ("xlnet", _XLNET)):
+    for name, network in (("bert", _BERT), ("albert", _ALBERT), ("xlnet", _XLNET),
+                          ("tapas", _TAPAS)):
         (bert / f"{name}_config.json").write_text(json.dumps(network))
     _sentence_pairs(bert / "glue")
     for folder in (bert / "glue" / "CoLA", electra / "finetuning_data" / "cola"):
@@ -82,7 +85,10 @@ def _masked(number: int) -> dict[str, Any]:
             "masked_lm_ids": records.ints(_tokens(_MASKED)),
             "masked_lm_weights": records.floats([1.0] * _MASKED),
             "next_sentence_labels": records.ints([number % 2]),
-            "token_boundary": records.ints([1] * _LENGTH)}
+            "question_id": records.raw(f"q-{number}_0".encode()),
+            "token_boundary": records.ints([1] * _LENGTH),
+            "column_ids": records.ints([place % 4 for place in range(_LENGTH)]),
+            "row_ids": records.ints([place // 4 for place in range(_LENGTH)])}
 
 
 def _sentence_pieces(folder: pathlib.Path) -> None:

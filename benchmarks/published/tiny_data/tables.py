@@ -1,4 +1,4 @@
-"""Rows: clicks as libsvm and CSV, the columns of the census, Avazu's advertisements, houses."""
+"""Rows: clicks as libsvm, the columns of the census, Avazu's advertisements, houses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ def make(root: pathlib.Path) -> None:
         (root / name).mkdir(parents=True, exist_ok=True)
     for name, count in (("tr", 512), ("va", 128), ("te", 128)):
         _write(root / "clicks" / f"{name}.libsvm", [_clicks() for _ in range(count)])
-        _write(root / "clicks" / f"{name}.csv", [_criteo() for _ in range(count)])
     for name, count in (("train", 400), ("eval", 200)):
         _write(root / "census" / f"{name}.csv", [_person() for _ in range(count)])
         _write(root / "avazu" / f"{name}.csv", [_advertisement() for _ in range(count)])
@@ -38,12 +37,6 @@ def _clicks() -> str:
     """Returns a label and an id:value for each field; a field has ten ids of its own."""
     ids = [field * 10 + _RANDOM.randrange(10) for field in range(_FIELDS)]
     return f"{int(ids[0] > 4)} " + " ".join(f"{id_}:{_RANDOM.random():.3f}" for id_ in ids)
-
-
-def _criteo() -> str:
-    """Returns a label, 13 numbers and 26 ids."""
-    ids = [_RANDOM.randrange(100) for _ in range(26)]
-    return ",".join(map(str, [int(ids[0] > 40), *(_RANDOM.random() for _ in range(13)), *ids]))
 
 
 def _person() -> str:
