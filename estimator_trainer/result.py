@@ -26,8 +26,8 @@ class Result:
       role: The task, as its platform calls it: "chief:0", "local".
       status: How the process ended, a key of EXIT_CODES.
       step: The global step reached; for a job that failed, the step of its last checkpoint.
-      reason: Why training ended: "train_steps", "input_exhausted", "early_stopping", the name of
-        a signal, or the error.
+      reason: Why training ended: "train_steps", "input_exhausted", "early_stopping",
+        "stopped_by_hook", the name of a signal, or the error.
       metrics: Metrics of the final evaluation by name; empty in a task that evaluated nothing.
       exports: Paths of the SavedModels that this process exported.
     """

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import session_options
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
@@ -82,6 +83,9 @@ def for_one_process(config: TrainerConfig, parts: LoadedPlugins) -> tf.estimator
 
 def _build(config: TrainerConfig, parts: LoadedPlugins,
            strategies: Strategies) -> tf.estimator.Estimator:
+    given = parts.given
+    if given and not parts.script:
+        config = given_run_config.settings(config, given.config)
     _seed(config.seed)
     run_config = tf.estimator.RunConfig(
         model_dir=config.model_dir,
@@ -97,20 +101,21 @@ def _build(config: TrainerConfig, parts: LoadedPlugins,
         experimental_max_worker_delay_secs=0)
     # The role's ConfigProto has device filters, without which a session waits for every task.
     merged = tf.compat.v1.ConfigProto()
-    for part in (run_config.session_config, session_options.config_of(config),
+    of_given = given_run_config.session_config(given.config) if given else None
+    for part in (run_config.session_config, of_given, session_options.config_of(config),
                  parts.session_config):
         merged.MergeFrom(part or tf.compat.v1.ConfigProto())
     # Merging cannot unset a field.
     merged.allow_soft_placement = config.soft_placement
     run_config = run_config.replace(session_config=merged)
+    if given:
+        run_config = run_config.replace(
+            keep_checkpoint_every_n_hours=given.config.keep_checkpoint_every_n_hours)
     if not strategies.train:
         run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
-    if parts.script:
-        run_config = run_config.replace(
-            keep_checkpoint_every_n_hours=parts.script.keep_checkpoint_every_n_hours)
     return tf.estimator.Estimator(
         model_fn=parts.model_fn, params=parts.params, config=run_config,
-        warm_start_from=parts.script.warm_start if parts.script else _warm_start(config))
+        warm_start_from=_warm_start(config) or (given and given.warm_start))
 
 
 def _seed(seed: int | None) -> None:

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.compat import private_api
+from estimator_trainer.estimator import given_run_config
 
 _TPUEstimator = tf.compat.v1.estimator.tpu.TPUEstimator
 _KerasOptimizer = tf.keras.optimizers.legacy.Optimizer
@@ -76,7 +77,8 @@ class _Parts:
         # The Estimator's own way to call the user's function; a copy has other params.
         bound = copy.copy(self._estimator)
         private_api.set_part(bound, "_params", params)
-        return bound.model_fn(features, labels, mode, config)
+        return bound.model_fn(features, labels, mode, given_run_config.of_its_class(
+            config, self._estimator.config))
 
     def input_params(self, mode: str, params: Any = None) -> Any:
         return self._estimator.params if params is None else copy.deepcopy(params)

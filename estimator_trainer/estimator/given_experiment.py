@@ -67,13 +67,12 @@ class GivenExperiment:
         return LoadedPlugins(
             model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task),
             input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
-            self.model.config.session_config, script=self._script_parts())
+            None, given=self.model, script=self._script_parts())
 
     def _script_parts(self) -> ScriptParts:
-        train, evaluation, config = self.train_spec, self.eval_spec, self.model.config
+        train, evaluation = self.train_spec, self.eval_spec
         parts = ScriptParts(
-            self.strategies, self.model.warm_start, config.keep_checkpoint_every_n_hours,
-            tuple(train.hooks or ()), tuple(train.saving_listeners or ()))
+            self.strategies, tuple(train.hooks or ()), tuple(train.saving_listeners or ()))
         if evaluation is None:
             return parts
         return dataclasses.replace(parts, eval_hooks=tuple(evaluation.hooks or ()),
@@ -99,7 +98,8 @@ class GivenExperiment:
         train, evaluation = self.train_spec, self.eval_spec
         found: dict[str, Any] = {"train_steps": train.max_steps or 0}
         if train.hooks:
-            # They are called once a session run, and may fetch what a loop hides.
+            logging.info("one step in a session run: the TrainSpec has hooks, which are called"
+                         " once a session run")
             found["steps_per_loop"] = 1
         if evaluation:
             found["eval_steps"] = evaluation.steps or 0

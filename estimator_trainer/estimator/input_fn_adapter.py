@@ -71,6 +71,8 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         dataset = batches.untuned(made)
         if is_training:
             dataset = adapted.as_set(dataset, input_context)
+            if is_held:
+                _check_end(dataset)
             if is_marked:
                 dataset = batches.mark_last(dataset).map(_with_mark)
             return loop.hold(dataset) if is_held else dataset
@@ -182,6 +184,12 @@ def _is_of_tensors(value: Any) -> bool:
     leaves = tf.nest.flatten(value)
     return bool(leaves) and all(
         isinstance(each, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)) for each in leaves)
+
+
+def _check_end(dataset: tf.data.Dataset) -> None:
+    """Raises Obstacle if a loop, which asks for a batch during the step before, would lose one."""
+    if not batches.foretells_its_end(dataset):
+        raise Obstacle("its input_fn yields batches of unknown rank, so nothing foretells the last")
 
 
 @batches.as_it_is

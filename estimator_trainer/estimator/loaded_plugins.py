@@ -13,7 +13,10 @@ from estimator_trainer import errors
 from estimator_trainer.estimator import data_spec
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
+from estimator_trainer.estimator import model_shape
+from estimator_trainer.estimator import plugin_flags
 from estimator_trainer.estimator import serving_input
+from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.run_plan import Plan
@@ -26,8 +29,6 @@ class ScriptParts:
 
     Attributes:
       strategies: The strategies of training and evaluation.
-      warm_start: The WarmStartSettings, or None.
-      keep_checkpoint_every_n_hours: Hours after which a checkpoint is kept for good.
       train_hooks: The hooks of training.
       saving_listeners: What the chief calls when it saves a checkpoint.
       eval_hooks: The hooks of each evaluation.
@@ -36,8 +37,6 @@ class ScriptParts:
     """
 
     strategies: Strategies
-    warm_start: Any = None
-    keep_checkpoint_every_n_hours: float = 10000
     train_hooks: tuple[Any, ...] = ()
     saving_listeners: tuple[Any, ...] = ()
     eval_hooks: tuple[Any, ...] = ()
@@ -56,6 +55,7 @@ class LoadedPlugins:
       receiver_fn: The serving_input_receiver_fn; None for a script, whose exporters have theirs.
       session_config: The ConfigProto that the model_fn's module defines so, or None.
       train_examples: Number of examples in one epoch, or 0 if the data does not tell.
+      given: The Estimator that the model_fn plug-in or the script made, taken apart, or None.
       script: What a script gives beside functions; None for plug-ins.
     """
 
@@ -65,6 +65,7 @@ class LoadedPlugins:
     receiver_fn: serving_input.ReceiverFn | None
     session_config: tf.compat.v1.ConfigProto | None
     train_examples: int = 0
+    given: GivenEstimator | None = None
     script: ScriptParts | None = None
 
 
@@ -78,19 +79,22 @@ def load(plan: Plan) -> LoadedPlugins:
         loaded: LoadedPlugins = plan.given.load(plan)
         return loaded
     assert plan.model is not None and plan.data is not None and plan.params is not None
-    model_function, model_module = plugins.load(plan.model)
-    input_function, module = plugins.load(plan.data)
-    train_function, _ = plugins.load(plan.train_data) if plan.train_data else (None, None)
-    model_fn = model_fn_adapter.adapt(model_function, plan.config, plan.task)
+    with model_shape.same_in_all_tasks(plan):
+        with plugin_flags.parsed(plan.config.plugin_flag):
+            model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
+            input_function, module = plugins.load(plan.data)
+            train_function, _ = plugins.load(plan.train_data) if plan.train_data else (None, None)
+        known = _data_params(plan)
+        params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
+        model = model_shape.model_of(model_thing, plan, params)
+    model_fn = model_fn_adapter.adapt(model.function, plan.config, plan.task)
     input_fn = input_fn_adapter.adapt(input_function, plan, train_function)
-    known = _data_params(plan)
-    params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
     spec = data_spec.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
     return LoadedPlugins(model_fn, input_fn, params, _receiver_fn(plan, module, spec, params),
                          getattr(model_module, "session_config", None),
-                         known.get("train_examples", 0))
+                         known.get("train_examples", 0), model.given)
 
 
 def data_problem(plan: Plan) -> str:
@@ -135,9 +139,8 @@ def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,
 
 
 def _of_tpu_estimator(config: TrainerConfig) -> dict[str, Any]:
-    """Returns the params that TPUEstimator adds, for code that was written for it."""
-    size = {"batch_size": config.global_batch_size} if config.global_batch_size else {}
-    return {"use_tpu": False, **size}
+    """Returns the param that TPUEstimator adds, for code that was written for it."""
+    return {"batch_size": config.global_batch_size} if config.global_batch_size else {}
 
 
 def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:

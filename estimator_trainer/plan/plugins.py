@@ -96,8 +96,13 @@ def find(kind: str, name: str) -> Plugin:
     return _read(kind, name, module, path, function, is_file)
 
 
-def load(plugin: Plugin) -> tuple[Callable[..., Any], types.ModuleType]:
+def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
+         ) -> tuple[Any, types.ModuleType]:
     """Imports the plug-in.
+
+    Args:
+      plugin: The plug-in.
+      is_other: Returns whether what its name stands for has another shape, which is not checked.
 
     Returns:
       The function and its module.
@@ -108,6 +113,8 @@ def load(plugin: Plugin) -> tuple[Callable[..., Any], types.ModuleType]:
     """
     module = _import(plugin)
     function = getattr(module, plugin.function, None)
+    if is_other(function):
+        return function, module
     if not callable(function):
         raise errors.ConfigError(
             f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but {plugin.function!r} in"

@@ -48,7 +48,7 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
     Raises:
       Interrupted, TrainerError: as `follow` does.
     """
-    if end.reason in ("train_steps", "input_exhausted"):
+    if end.reason in ("train_steps", "input_exhausted", end_of_training.BY_HOOK):
         return Result(task.name, "done", end.step, end.reason)
     request = stop.request
     if request and request.status != "stopping":

@@ -10,6 +10,7 @@ from absl import flags
 
 from estimator_trainer import errors
 from estimator_trainer.settings import flag_values
+from estimator_trainer.settings import plugin_flag_words
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.help_page import EXAMPLE
@@ -119,9 +120,8 @@ def _unknown(got: str) -> errors.ConfigError:
 
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
     """Parses what follows `launch` or `manifest`: the job's flags, `--`, every task's flags."""
-    cut = argv.index("--") if "--" in argv else len(argv)
-    words, settings = _parsed(argv[:cut], _flags_of(command))
-    task_flags = argv[cut + 1:]
+    argv, task_flags = _cut(argv)
+    words, settings = _parsed(argv, _flags_of(command))
     if task_flags[:1] == ["run"] and not words:
         return dataclasses.replace(_parse_script(task_flags[1:]), command=command,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
@@ -132,15 +132,18 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
             " flags, `--`, and the flags of every task, which all train. For example:"
             f" estimator-trainer {command} --worker=2 --ps=1 -- --model_dir=/tmp/digits")
     values.pop("json"), values.pop("probe")
-    return CommandLine(command, _config(values), job=JobConfig(**settings),
-                       flags=tuple(word for word in task_flags if word != "train"))
+    task_flags, after = _cut(task_flags)
+    # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
+    of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
+    return CommandLine(command, _config(values), job=JobConfig(**settings), flags=(
+        *(word for word in task_flags if word != "train"), *of_plugins))
 
 
 def _parse_script(argv: list[str]) -> CommandLine:
     """Parses what follows `run`: flags and a script, `--`, the script's arguments."""
-    cut = argv.index("--") if "--" in argv else len(argv)
+    argv, arguments = _cut(argv)
     values = _flags_of("run")
-    words, settings = _parsed(argv[:cut], values)
+    words, settings = _parsed(argv, values)
     if len(words) != 1:
         raise errors.ConfigError(
             f"run got {' '.join(words) or 'no script'!r} (from the command line); expected one"
@@ -149,7 +152,7 @@ def _parse_script(argv: list[str]) -> CommandLine:
     if not values["train_steps"].present:
         settings["train_steps"] = 0
     config = TrainerConfig(model_fn=words[0], input_fn=words[0], exporters=("none",), **settings)
-    return CommandLine("run", config, script=words[0], arguments=tuple(argv[cut + 1:]),
+    return CommandLine("run", config, script=words[0], arguments=tuple(arguments),
                        given=frozenset(name for name in settings if values[name].present))
 
 
@@ -174,12 +177,24 @@ def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], d
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Returns the words that are no flags, and the values of every task's flags."""
+    """Returns the words that are no flags, and the values of every task's flags.
+
+    What follows `--` are flags of the plug-ins' modules.
+    """
     values = _trainer_flags()
+    argv, after = _cut(argv)
     words, settings = _parsed(argv, values)
+    settings["plugin_flag"] = plugin_flag_words.normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
     return words, settings
+
+
+def _cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Returns the words before the first `--`, and those after it."""
+    words = list(argv)
+    cut = words.index("--") if "--" in words else len(words)
+    return words[:cut], words[cut + 1:]
 
 
 def _config(settings: dict[str, Any]) -> TrainerConfig:

@@ -45,6 +45,9 @@ class TrainerConfig:
         "What to train", (), "A plug-in's param, as key=value. Repeatable; `list` shows them all.")
     params_file: str = setting(
         "What to train", "", "JSON object of params. --param wins over it.")
+    plugin_flag: tuple[str, ...] = setting(
+        "What to train", (), "An absl flag that a plug-in's module defines, as name=value."
+        " Repeatable; or all of them after `--`: -- --name=value")
     model_dir: str = setting(
         "What to train", "",
         "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"

@@ -65,7 +65,7 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
         return tf.data.Dataset.zip((dataset, tf.data.Dataset.from_tensors(False).repeat()))
     wrapped = _wrap(dataset)
     specs = wrapped.element_spec
-    if not all(isinstance(spec, _KINDS) and spec.shape.rank for spec in tf.nest.flatten(specs)):
+    if not foretells_its_end(dataset):
         return wrapped.map(lambda batch: (batch[_BATCH], False))
 
     @as_it_is
@@ -84,6 +84,13 @@ def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
     nothing = _nothing(specs)
     return (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
             .scan(_flat(nothing), hold_back).skip(1).map(restore_shapes).prefetch(1))
+
+
+def foretells_its_end(dataset: tf.data.Dataset) -> bool:
+    """Returns whether `mark_last` can tell the last batch, or there is no end."""
+    return is_endless(dataset) or all(
+        isinstance(spec, _KINDS) and spec.shape.rank
+        for spec in tf.nest.flatten(dataset.element_spec))
 
 
 def is_endless(dataset: tf.data.Dataset) -> bool:

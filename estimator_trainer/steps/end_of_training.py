@@ -24,6 +24,8 @@ from estimator_trainer.steps.pace import Pace
 
 # The reason to end, where only another trainer's ballot tells of it.
 ASKED_BY_ANOTHER = "asked by another"
+# The reason to end, where a hook of the user's requests it.
+BY_HOOK = "stopped_by_hook"
 # The text of TensorFlow, in errors of any kind, when another process is to blame.
 _BROKEN = "Collective ops is aborted"
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
@@ -67,6 +69,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._count = StepCount(is_alone=not self._is_asynchronous)
         self.pace = Pace(config, is_exact=not self._is_asynchronous)
         self._has_stepped = False
+        self._last_run: tf.estimator.SessionRunContext | None = None
         self._wake: list[tf.Operation] = []
 
     def begin(self) -> None:
@@ -104,7 +107,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         values = run_values.results
-        self.step, self._has_stepped = int(values["step"]), True
+        self.step, self._has_stepped, self._last_run = int(values["step"]), True, run_context
         self._watchdog.tick(self.step)
         self._stop.check_failure()
         made = int(values.get("made", 1))
@@ -122,6 +125,13 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self.step = int(session.run(self._global_step))
             is_reached = self._config.max_steps and self.step >= self._config.max_steps
             self.reason = "train_steps" if is_reached else ""
+        if not self.reason and self._last_run and self._last_run.stop_requested:
+            # Hooks that come after this one have requested it.
+            self.reason = BY_HOOK
+            if self._state_writer:
+                self._stop.ask("done", BY_HOOK, self._task.name)
+            self._leave(session)
+            self._save_what_came_late(session)
         if not self.reason and self._task.is_all_reduce:
             raise errors.TrainerError(_NO_DATA.format(self._task.name))
         if not self.reason:

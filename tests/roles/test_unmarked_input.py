@@ -36,5 +36,4 @@ def test_the_last_checkpoint_holds_what_the_worker_did(tmp_path):
     result = jobs.result(tmp_path / "model")
     assert result["reason"] == "input_exhausted"
     step = jobs.saved_step(tmp_path / "model")
-    # In a loop the end of the input may cut off a trainer's step with the batch before.
-    assert step == result["metrics"]["global_step"] and 338 <= step <= 340
+    assert step == result["metrics"]["global_step"] == 340

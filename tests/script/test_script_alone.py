@@ -50,7 +50,7 @@ def test_a_script_may_train_and_evaluate_in_turns(tmp_path):
         'role=local status=failed step=120 reason="exit code 3"')
 
 
-def test_a_signal_stops_a_script_and_the_same_command_goes_on(tmp_path):
+def test_a_signal_or_a_hook_stops_a_script_and_the_same_command_goes_on(tmp_path):
     args = ["run", str(_PROGRAMS / "whole.py"), "--", f"--output_dir={tmp_path}/model"]
     task = jobs.start(tmp_path, "local", [*args, "--secs_per_step=0.1"])
     try:
@@ -60,11 +60,14 @@ def test_a_signal_stops_a_script_and_the_same_command_goes_on(tmp_path):
     finally:
         jobs.kill(task)
     assert task.code == 143
-    assert "one step in a session run" not in task.log
     stopped = _result(tmp_path / "model")
     assert stopped["status"] == "stopped" and 20 <= stopped["step"] < 120
+    ran = jobs.trainer(*args, "--stop_at=80")
+    assert ran.returncode == 0, ran.stderr
+    ended = _result(tmp_path / "model")
+    assert ended["reason"] == "stopped_by_hook" and ended["metrics"] and 80 <= ended["step"] < 90
     ran = jobs.trainer(*args, "--fail")
-    assert f"training from step {stopped['step']} to 120" in ran.stderr
+    assert f"training from step {ended['step']} to 120" in ran.stderr
     assert ran.returncode == 1 and "ValueError: made up" in ran.stderr
     assert ran.stderr.splitlines()[-1].startswith("role=local status=failed step=120")
 

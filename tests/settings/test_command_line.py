@@ -65,3 +65,15 @@ def test_a_mistake_on_the_command_line_is_one_sentence(argv, expected):
     with pytest.raises(errors.ConfigError) as raised:
         command_line.parse(argv)
     assert expected in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_what_follows_two_dashes_are_flags_of_the_plugins_modules():
+    line = command_line.parse(["train", "--plugin_flag=fast", "--", "--hidden=3", "--rate", "-1",
+                               "--nouse_tpu", "--tag", "a"])
+    assert line.config.plugin_flag == ("fast", "hidden=3", "rate=-1", "nouse_tpu", "tag=a")
+    line = command_line.parse(["launch", "--worker=2", "--", "--model_dir=/x", "--", "--tag", "a"])
+    assert line.config.plugin_flag == ("tag=a",)
+    # The launcher adds flags of its own behind them.
+    assert line.flags == ("--model_dir=/x", "--plugin_flag=tag=a")
+    with pytest.raises(errors.ConfigError, match="'evaluate' .after `--`.*belongs to no flag"):
+        command_line.parse(["--", "evaluate"])

@@ -13,16 +13,22 @@ flags.DEFINE_string("output_dir", None, "Where checkpoints go.", required=True)
 flags.DEFINE_integer("steps", 120, "Steps to train.")
 flags.DEFINE_float("learning_rate", 0.1, "Learning rate.")
 flags.DEFINE_float("secs_per_step", 0, "Seconds that a hook waits after each step.")
+flags.DEFINE_integer("stop_at", 0, "Step at which a hook requests the end of training.")
 flags.DEFINE_bool("all_reduce", False, "Whether to train with an all-reduce.")
 flags.DEFINE_bool("again", False, "Whether to train a second time.")
 flags.DEFINE_bool("fail", False, "Whether to fail when training is done.")
 
 
-class Waiting(tf.estimator.SessionRunHook):
-    """A hook that makes steps slow."""
+class Hook(tf.estimator.SessionRunHook):
+    """A hook that makes steps slow, and ends training."""
+
+    def before_run(self, run_context):
+        return tf.estimator.SessionRunArgs(tf.compat.v1.train.get_global_step())
 
     def after_run(self, run_context, run_values):
         time.sleep(FLAGS.secs_per_step)
+        if FLAGS.stop_at and run_values.results >= FLAGS.stop_at:
+            run_context.request_stop()
 
 
 def main(_):
@@ -33,7 +39,7 @@ def main(_):
         "batch_size": 16, "learning_rate": FLAGS.learning_rate})
     train_spec = tf.estimator.TrainSpec(
         points.input_fn_of(640, 0, True), max_steps=FLAGS.steps,
-        hooks=[Waiting()] if FLAGS.secs_per_step else None)
+        hooks=[Hook()] if FLAGS.secs_per_step or FLAGS.stop_at else None)
     eval_spec = tf.estimator.EvalSpec(
         points.input_fn_of(160, 1, False), steps=None, throttle_secs=600, exporters=[
             tf.estimator.FinalExporter("at_the_end", points.serving_input_receiver_fn),

@@ -1,0 +1,47 @@
+"""The RunConfig of a given Estimator: what of it is kept in a run of this program."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+
+def settings(config: TrainerConfig, given: tf.estimator.RunConfig) -> TrainerConfig:
+    """Returns the settings, with those of `given` that no flag says otherwise.
+
+    The model_dir, the checkpoints and the cluster are those of the flags.
+    """
+    defaults, kept = TrainerConfig(), {
+        "seed": given.tf_random_seed, "save_summary_steps": given.save_summary_steps,
+        "keep_checkpoint_max": given.keep_checkpoint_max}
+    return dataclasses.replace(config, **{
+        name: value for name, value in kept.items()
+        if value and getattr(config, name) == getattr(defaults, name)})
+
+
+def session_config(given: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:
+    """Returns the ConfigProto of `given`, to be merged into that of the role."""
+    kept = tf.compat.v1.ConfigProto()
+    kept.CopyFrom(given.session_config or kept)
+    # Those of the role are there already, and merging would list them twice.
+    del kept.device_filters[:]
+    return kept
+
+
+def of_its_class(run_config: tf.estimator.RunConfig,
+                 given: tf.estimator.RunConfig) -> tf.estimator.RunConfig:
+    """Returns a copy of `run_config` in the class of `given`, with what only that has.
+
+    A model_fn of a TPUEstimator reads `config.tpu_config`.
+    """
+    run_config = copy.copy(run_config)
+    own: dict[str, Any] = {name: value for name, value in vars(given).items()
+                           if name not in vars(run_config)}
+    run_config.__class__ = type(given)
+    vars(run_config).update(own)
+    return run_config

@@ -1,0 +1,149 @@
+"""The shape of a model plug-in: a model_fn, or what a model_fn can be had from.
+
+That is an Estimator, canned or not; a compiled Keras model; or a function, or class, that returns
+one of these or a model_fn when it is called with the settings and the params. What it is shows
+after the import: a model_fn takes `features`, and a function that returns a model does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import inspect
+import random
+from typing import Any, Callable, Iterator
+import zlib
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer.estimator import given_estimator
+from estimator_trainer.estimator import keras_model
+from estimator_trainer.estimator.given_estimator import GivenEstimator
+from estimator_trainer.plan import plugins
+from estimator_trainer.plan.run_plan import Plan
+
+# That of TensorFlow 1 is the base class of all.
+_Estimator = tf.compat.v1.estimator.Estimator
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """The model of a plug-in.
+
+    Attributes:
+      function: A model_fn, or a class in its place, for `model_fn_adapter.adapt`.
+      given: The parts of the Estimator that the user made, or None.
+    """
+
+    function: Callable[..., Any]
+    given: GivenEstimator | None = None
+
+
+def is_other(thing: Any) -> bool:
+    """Returns whether what a plug-in's name stands for has another shape than a model_fn."""
+    if isinstance(thing, _Estimator) or keras_model.is_model(thing):
+        return True
+    return inspect.isroutine(thing) and not _is_model_fn(thing)
+
+
+def model_of(thing: Any, plan: Plan, params: dict[str, Any]) -> Model:
+    """Returns the model of a plug-in.
+
+    Args:
+      thing: What the plug-in's name stands for, after the import.
+      plan: The plan of this task.
+      params: The params of the plug-ins.
+
+    Raises:
+      ConfigError: if nothing is to be trained in what the user's function returns.
+    """
+    name = plan.config.model_fn
+    if not is_other(thing):
+        return Model(thing)
+    if callable(thing) and (inspect.isroutine(thing) or isinstance(thing, type)):
+        thing = _called(thing, plan, params)
+        if inspect.isroutine(thing) and _is_model_fn(thing):
+            return Model(thing)
+    is_keras = keras_model.is_model(thing) and not isinstance(thing, type)
+    if not is_keras and not isinstance(thing, _Estimator):
+        raise errors.ConfigError(
+            f"model_fn is {name!r} (from --model_fn), which takes no `features`, so it was called,"
+            f" and returned an object of type {type(thing).__name__}; expected a"
+            " tf.estimator.Estimator, a compiled tf.keras.Model or a model_fn. For example: return"
+            " tf.estimator.Estimator(model_fn, config=config, params=params)")
+    with environment.no_cluster():
+        estimator = keras_model.estimator_of(thing, name) if is_keras else thing
+    given = given_estimator.take_apart(estimator)
+    if given.config.train_distribute:
+        logging.warning("the strategy in the RunConfig of model_fn %s is not used; --train_"
+                        "distribute chooses one", name)
+    return Model(_function(given, plan, thing if is_keras else None), given)
+
+
+@contextlib.contextmanager
+def same_in_all_tasks(plan: Plan) -> Iterator[None]:
+    """Lets a Keras model that is made within have the same weights in all trainers.
+
+    Each starts from its own model, and an all-reduce does not make them equal afterwards.
+    """
+    if not plan.task.is_all_reduce:
+        yield
+        return
+    states = random.getstate(), np.random.get_state()
+    tf.keras.utils.set_random_seed(
+        plan.config.seed or zlib.crc32(plan.config.model_dir.encode()))
+    yield
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+
+
+def _is_model_fn(function: Callable[..., Any]) -> bool:
+    """Returns whether a function is a model_fn, to which the Estimator passes `features`."""
+    return "features" in plugins.arguments(function)
+
+
+def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) -> Any:
+    """Calls a function that returns a model; an argument may be a param by its name."""
+    config = plan.config
+    run_config = tf.estimator.RunConfig(
+        config.model_dir, tf_random_seed=config.seed or None,
+        save_checkpoints_steps=config.checkpoint_every_steps,
+        save_checkpoints_secs=config.checkpoint_every_secs,
+        keep_checkpoint_max=config.keep_checkpoint_max,
+        save_summary_steps=config.save_summary_steps)
+    known = {**params, "config": run_config, "run_config": run_config, "params": params,
+             "hparams": params, "model_dir": config.model_dir}
+    missing = [p.name for p in inspect.signature(function).parameters.values()
+               if p.name not in known and p.default is p.empty
+               and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    if missing:
+        raise errors.ConfigError(
+            f"model_fn {config.model_fn!r} takes no `features`, so it is called to return a model,"
+            f" and it takes {', '.join(missing)}, of which nothing is known; expected some of"
+            " config, run_config, model_dir, params, hparams, or names of params. For example:"
+            f" --param {missing[0]}=VALUE")
+    # What the function makes must not begin to serve as a task of the cluster.
+    with environment.no_cluster():
+        return plugins.call(function, known)
+
+
+def _function(given: GivenEstimator, plan: Plan,
+              model: tf.keras.Model | None) -> Callable[..., Any]:
+    """Returns the model_fn of a given Estimator, with the params that the user has set."""
+    overriding = plan.params.given if plan.params else ()
+
+    def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
+                 config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        own = copy.deepcopy(given.params)
+        for key in overriding:
+            given_estimator.add_param(own, key, params[key])
+        if model is not None:
+            features = keras_model.features_of(model, features)
+        return given.model_fn(features, labels, mode, own, config)
+
+    return model_fn
