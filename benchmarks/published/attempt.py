@@ -44,8 +44,8 @@ def run(program: Program, python: str, folders: dict[str, pathlib.Path]) -> dict
     (work / "out").mkdir()
     output, failure = "", ""
     if program.prepare:
-        subprocess.run(program.prepare.replace("python ", f"{python} ", 1), shell=True, check=True,
-                       cwd=root / program.folder)
+        subprocess.run(program.prepare.replace("python ", f"{python} ", 1), shell=True,
+                       check=True, capture_output=True, cwd=root / program.folder)
     for command in program.commands:
         ran = _ran(program, [python, "-m", "estimator_trainer",
                              *_arguments(command, work / "out", folders["data"])], root, folders)

@@ -83,7 +83,7 @@ def _commands(programs: dict[str, Any]) -> list[str]:
     for name, entry in programs.items():
         place = {".": "", "..": ", beside the checkout"}.get(
             entry["folder"], f", in {entry['folder']}")
-        lines += [f"# {name}{place}", *entry["commands"]]
+        lines += ["# " + ", ".join([f"{name}{place}", *entry["places"]]), *entry["commands"]]
     return [*lines, "```", ""]
 
 

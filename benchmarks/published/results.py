@@ -55,6 +55,7 @@ def add(found: dict[str, Any], program: Program, outcome: dict[str, Any],
     entry["source"] = program.source
     entry["commit"] = "" if program.is_package else checkout.commit(checkouts, program.source)
     entry["folder"] = program.folder
+    entry["places"] = [f"DATA/{data} copied to {place}" for data, place in program.places]
     entry["commands"] = commands(program)
     entry["needs"] = [*program.packages, *program.beside]
     packages = [*([program.source] if program.is_package else []), *program.packages]
