@@ -1,0 +1,1 @@
+"""Tiny random data in the formats that published programs read."""

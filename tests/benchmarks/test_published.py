@@ -1,0 +1,69 @@
+"""Tests of the published programs: what the page says, and the libraries from PyPI really run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import pytest
+
+from benchmarks.published import cause
+from benchmarks.published import page
+from benchmarks.published import results
+from benchmarks.published.catalog import PROGRAMS
+from tests.support import jobs
+
+_PAGE = jobs.REPO / "docs" / "compatibility.md"
+_DRIVERS = jobs.REPO / "benchmarks" / "published" / "drivers"
+
+
+@pytest.mark.any_tensorflow
+def test_the_page_says_what_was_found():
+    assert page.agrees(_PAGE, results.read())
+
+
+@pytest.mark.any_tensorflow
+def test_each_program_of_the_catalog_was_tried_as_its_commands_say():
+    found = results.read()["programs"]
+    assert sorted(found) == sorted(program.name for program in PROGRAMS)
+    for program in PROGRAMS:
+        assert found[program.name]["commands"] == results.commands(program)
+
+
+@pytest.mark.any_tensorflow
+def test_at_least_15_programs_are_tried_and_12_run_on_the_newest_tensorflow():
+    found = results.read()
+    tensorflows = sorted(found["tensorflow"], key=lambda name: [*map(int, name.split("."))])
+    assert tensorflows[0] == "2.15" and len(tensorflows) >= 2
+    for tensorflow in tensorflows:
+        tried = [entry["results"][tensorflow] for entry in found["programs"].values()]
+        assert len(tried) >= 15 and sum(map(page.runs, tried)) >= 12
+        assert all(outcome["cause"] for outcome in tried if not page.runs(outcome))
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.parametrize("output,line", [
+    ("Traceback\n  File x\nValueError: of one thing\n\nTraceback\nKeyError: 'b'\nrole=local\n",
+     "KeyError: 'b'"),
+    ("a.b.NotFoundError: /tmp/x/data/a.txt: no such file", "a.b.NotFoundError: a.txt: no such"
+     " file"),
+    ("working\nno script here\nrole=local status=failed step=0", "no script here"),
+    ("", "")])
+def test_a_cause_is_one_line_without_folders_of_a_machine(output, line):
+    assert cause.of(output) == line
+
+
+@pytest.mark.cluster
+@pytest.mark.soak
+@pytest.mark.parametrize("package,driver,steps", [
+    ("deepctr", "train_deepctr", 8), ("tensorflow_ranking", "train_ranking", 8),
+    ("adanet", "train_adanet", 10), ("tensorflow_gan", "train_gan", 8)])
+def test_a_library_from_pypi_trains_and_evaluates(tmp_path, package, driver, steps):
+    if not importlib.util.find_spec(package):
+        pytest.skip(f"{package} is not installed: pip install {package}")
+    ran = jobs.trainer("run", str(_DRIVERS / f"{driver}.py"), "--",
+                       f"--model_dir={tmp_path}/model")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "model" / "result.json").read_text())
+    assert (found["status"], found["step"]) == ("done", steps)
+    assert found["metrics"]["global_step"] == steps
