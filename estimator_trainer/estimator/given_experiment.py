@@ -9,6 +9,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import strategy
@@ -107,9 +108,12 @@ class GivenExperiment:
         return found
 
     def _input_fn(self, function: Callable[..., Any], mode: str) -> Callable[..., Any]:
-        """Returns an input_fn of the script that gets the params as its Estimator gives them."""
+        """Returns an input_fn of the script that gets what its Estimator gives to it."""
         @functools.wraps(function)
         def input_fn(**passed: Any) -> Any:
+            if "config" in passed:
+                passed["config"] = given_run_config.of_its_class(
+                    passed["config"], self.model.config)
             if "params" in passed:
                 passed["params"] = self.model.input_params(mode)
             return function(**passed)

@@ -18,6 +18,7 @@ HAS_SLIM = importlib.util.find_spec("tf_slim") is not None
 NAMES = """
 import estimator_trainer.compat.tf1
 import estimator_trainer.compat.tf1  # A second time.
+import inspect
 import json
 import tensorflow as tf
 import tensorflow.contrib.slim as slim
@@ -28,6 +29,8 @@ from tensorflow.contrib.training.python.training import hparam
 from tensorflow.keras.layers import Dense
 from tensorflow.python.estimator.model_fn import ModeKeys
 from tensorflow.python.framework import ops
+from tensorflow.python.keras import models
+from tensorflow.python.keras.utils import np_utils
 import tensorflow.compat.v1 as v1
 import tensorflow.compat.v2 as v2
 import tensorflow.keras.backend as backend
@@ -54,7 +57,9 @@ print(json.dumps({
              tensorflow.python.util.nest is tf.contrib.framework.nest,
              v1.Session is tf.Session, backend.get_session is not None,
              arg_scope is tf.contrib.framework.arg_scope or "tf_slim" in repr(vars(arg_scope)),
-             ModeKeys.TRAIN == tf.contrib.learn.ModeKeys.TRAIN, slim is tf.contrib.slim],
+             ModeKeys.TRAIN == tf.contrib.learn.ModeKeys.TRAIN, slim is tf.contrib.slim,
+             models.Sequential is tf.keras.Sequential,
+             inspect.getargspec(ask).args == ["importer"]],
     "behaviour": [tf.executing_eagerly(), type(x.shape[1]).__name__, tf.__version__,
                   type(variable).__name__, v2.__version__[:2]],
     "asked": {name: ask(name) for name in (
@@ -122,7 +127,7 @@ def test_a_program_gets_tensorflow_1_and_a_library_tensorflow_2():
     run = run_python(NAMES.replace("SLIM", str(HAS_SLIM)))
     assert run.returncode == 0, run.stderr
     found = json.loads(last_line(run.stdout))
-    assert found["same"] == [True] * 11
+    assert found["same"] == [True] * 13
     assert found["behaviour"] == [False, "Dimension", "1.15.5", "RefVariable", "2."]
     assert found["asked"] == {
         "__main__": True, "my_model": True, "model_fns.mine": True,
@@ -145,7 +150,6 @@ def test_a_plugin_gets_it_by_a_flag(tmp_path):
     (tmp_path / "model.py").write_text(MODEL)
     run = subprocess.run(
         [sys.executable, "-m", "estimator_trainer", "--tf1", f"--model_fn={tmp_path}/model.py",
-         f"--model_dir={tmp_path}/m", "--train_steps=20", "--exporters=none",
-         "--steps_per_loop=1"],
+         f"--model_dir={tmp_path}/m", "--train_steps=20", "--exporters=none"],
         cwd=jobs.REPO, capture_output=True, text=True, timeout=120, check=False)
     assert last_line(run.stderr) == "role=local status=done step=20 reason=train_steps"

@@ -13,7 +13,7 @@ PROGRAMS = (
     Program("adanet", "adanet", ("run DRIVERS/train_adanet.py -- --model_dir=OUT",),
             packages=("tensorboard",)),
     Program("tensorflow_gan", "tensorflow_gan", (
-        "run DRIVERS/train_gan.py -- --model_dir=OUT",)),
+        "run --tf1 DRIVERS/train_gan.py -- --model_dir=OUT",)),
     Program("TF-Ranking: tf_ranking_libsvm", _RANKING, (
         "run tf_ranking_libsvm.py -- --train_path=data/train.txt --vali_path=data/vali.txt"
         " --test_path=data/test.txt --output_dir=OUT --num_train_steps=10",), folder=_EXAMPLES,
@@ -26,7 +26,7 @@ PROGRAMS = (
         "run tensorflow_gan/examples/mnist_estimator/train.py -- --max_number_of_steps=5"
         " --batch_size=16 --output_dir=OUT",), packages=("tensorflow_datasets", "pillow")),
     Program("EasyRec: DeepFM", "alibaba/EasyRec", (
-        "run easy_rec.python.train_eval -- --pipeline_config_path="
+        "run --tf1 easy_rec.python.train_eval -- --pipeline_config_path="
         "samples/model_config/deepfm_combo_on_avazu_ctr.config --model_dir=OUT"
         " --train_input_path DATA/avazu/train.csv --eval_input_path DATA/avazu/eval.csv"
         " --edit_config_json '{\"train_config.num_steps\": 10}'",),

@@ -1,4 +1,4 @@
-"""Positions of Go on a board of 9 by 9, as Minigo's self-play writes them."""
+"""Positions of Go on a board of 19 by 19, as Minigo's self-play writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.published.tiny_data import records
 
-_BOARD, _PLANES = 9, 17
+_BOARD, _PLANES = 19, 17
 
 
 def make(root: pathlib.Path) -> None:

@@ -51,6 +51,7 @@ def _person() -> str:
 
 
 def _advertisement() -> str:
-    """Returns the columns of Avazu's clicks: a label, the hour, and 21 names."""
-    names = [f"n{_RANDOM.randrange(20)}" for _ in range(21)]
-    return ",".join([str(int(names[0] > "n2")), "14102100", *names])
+    """Returns the columns of Avazu's clicks: a label, the hour, numbers, names and numbers."""
+    numbers = [str(_RANDOM.randrange(20)) for _ in range(5)]
+    names = [f"n{_RANDOM.randrange(20)}" for _ in range(16)]
+    return ",".join([str(int(names[0] > "n2")), "14102100", *numbers[:2], *names, *numbers[2:]])

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+
+def get_name_scope() -> str:
+    """Returns the name scope of the default graph."""
+    import tensorflow as tf
+    return str(tf.compat.v1.get_default_graph().get_name_scope())
+
+
 _SLIM = """
     add_arg_scope add_model_variable arg_scope arg_scope_func_key arg_scoped_arguments
     assert_global_step assert_or_get_global_step assign_from_checkpoint assign_from_checkpoint_fn
@@ -22,6 +29,7 @@ NAMES = {
         "argsort", "convert_to_tensor_or_sparse_tensor", "is_tensor", "sort", "CriticalSection")},
     "deprecated": "tensorflow.python.util.deprecation.deprecated",
     "deprecated_args": "tensorflow.python.util.deprecation.deprecated_args",
+    "get_name_scope": get_name_scope,
     "is_non_decreasing": "tf.debugging.is_non_decreasing",
     "is_strictly_increasing": "tf.debugging.is_strictly_increasing",
     "nest": "tensorflow.python.util.nest",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional, Sequence
+
+from estimator_trainer.errors import ConfigError
 
 
 class ModeKeys:
@@ -27,8 +29,15 @@ class PredictionKey:
 def RunConfig(master: Any = None, num_cores: int = 0,  # pylint: disable=invalid-name
               log_device_placement: bool = False, gpu_memory_fraction: float = 1,
               **options: Any) -> Any:
-    """Returns a `tf.estimator.RunConfig`, with the session's options where that has them."""
+    """Returns a `tf.estimator.RunConfig`, with the session's options where that has them.
+
+    Raises:
+      ConfigError: a server is named; the cluster comes from TF_CONFIG.
+    """
     import tensorflow as tf
+    if server := master or options.pop("evaluation_master", None):
+        raise ConfigError(f"RunConfig(master={server!r}) of tf.contrib.learn names a server;"
+                          " expected none, for the cluster comes from TF_CONFIG")
     proto = options.pop("session_config", None) or tf.compat.v1.ConfigProto(
         intra_op_parallelism_threads=num_cores, inter_op_parallelism_threads=num_cores,
         log_device_placement=log_device_placement, gpu_options=tf.compat.v1.GPUOptions(
@@ -36,9 +45,16 @@ def RunConfig(master: Any = None, num_cores: int = 0,  # pylint: disable=invalid
     return tf.compat.v1.estimator.RunConfig(session_config=proto, **options)
 
 
+def replace_monitors_with_hooks(hooks: Optional[Sequence[Any]], estimator: Any) -> list[Any]:
+    """Returns the hooks; there are no monitors any more that would have to be replaced."""
+    del estimator
+    return list(hooks or ())
+
+
 _CANNED = ("DNNClassifier", "DNNRegressor", "DNNLinearCombinedClassifier", "Estimator",
            "DNNLinearCombinedRegressor", "LinearClassifier", "LinearRegressor")
-NAMES = {"ModeKeys": ModeKeys, "PredictionKey": PredictionKey, "RunConfig": RunConfig}
+NAMES = {"ModeKeys": ModeKeys, "PredictionKey": PredictionKey, "RunConfig": RunConfig,
+         "replace_monitors_with_hooks": replace_monitors_with_hooks}
 _LOOP = "use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec"
 INSTEAD = {
     **{name: f"use tf.estimator.{name}" for name in _CANNED},

@@ -65,14 +65,27 @@ def _is_library(importer: Optional[Mapping[str, Any]]) -> bool:
 def _home(name: str) -> str:
     """Returns the module that has TensorFlow 1's version of `name`, `name` itself by default."""
     child = name.partition(".")[2]
+    if child.partition(".")[0] == "python" and _is_found(_keras_home(child)):
+        return _keras_home(child)
     if child.partition(".")[0] in ("compat", "contrib", "core", "python"):
         return name
     home = f"tensorflow.compat.v1.{child}"
     return home if home in sys.modules or _is_found(home) else name
 
 
+def _keras_home(child: str) -> str:
+    """Returns where a module of `python.keras` is, "" for others.
+
+    What TensorFlow still has there is a copy that `tf.keras` does not take for its own.
+    """
+    if child != "python.keras" and not child.startswith("python.keras."):
+        return ""
+    layer = sys.modules["tensorflow"].keras.layers.Layer
+    return layer.__module__.partition(".src.")[0] + ".src" + child.removeprefix("python.keras")
+
+
 def _is_found(name: str) -> bool:
     try:
-        return util.find_spec(name) is not None
+        return bool(name) and util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False

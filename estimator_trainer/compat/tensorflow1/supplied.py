@@ -1,6 +1,6 @@
-"""Private names of TensorFlow that programs, and tf_slim, import from where they once were.
+"""Names that programs, and tf_slim, import from where they once were.
 
-What a given TensorFlow still has stays as it is. `tests/compat/test_tf1.py` notices when the living
+They are private names of TensorFlow, and one of Python's. What a given TensorFlow still has stays as it is. `tests/compat/test_tf1.py` notices when the living
 name moves.
 """
 
@@ -8,14 +8,31 @@ from __future__ import annotations
 
 import importlib
 from importlib import util
+import inspect
+from typing import Any, Callable, NamedTuple, Optional
 
 from estimator_trainer.compat import module_aliases
 from estimator_trainer.compat.tensorflow1 import homes
 
+
+class _ArgSpec(NamedTuple):
+    """What Python told of a function's arguments until 3.11."""
+
+    args: list[str]
+    varargs: Optional[str]
+    keywords: Optional[str]
+    defaults: Optional[tuple[Any, ...]]
+
+
+def _getargspec(function: Callable[..., Any]) -> _ArgSpec:
+    return _ArgSpec(*inspect.getfullargspec(function)[:4])
+
+
 _FRAMEWORK = "tensorflow.python.framework"
 _OPS = "tensorflow.python.ops"
 
-NAMES = {
+NAMES: dict[str, Any] = {
+    "inspect.getargspec": _getargspec,
     f"{_FRAMEWORK}.graph_util.convert_variables_to_constants":
         "tf.graph_util.convert_variables_to_constants",
     f"{_FRAMEWORK}.ops.IndexedSlices": "tf.IndexedSlices",

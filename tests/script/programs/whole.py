@@ -35,10 +35,15 @@ def main(_):
     strategy = tf.distribute.MultiWorkerMirroredStrategy() if FLAGS.all_reduce else None
     config = tf.estimator.RunConfig(model_dir=FLAGS.output_dir, save_checkpoints_steps=60,
                                     log_step_count_steps=10, train_distribute=strategy)
+    config.num_points = 640  # Programs keep settings of their own there.
+
+    def train_input_fn(params, config):
+        return points.input_fn_of(config.num_points, 0, True)(params)
+
     estimator = tf.estimator.Estimator(points.model_fn, config=config, params={
         "batch_size": 16, "learning_rate": FLAGS.learning_rate})
     train_spec = tf.estimator.TrainSpec(
-        points.input_fn_of(640, 0, True), max_steps=FLAGS.steps,
+        train_input_fn, max_steps=FLAGS.steps,
         hooks=[Hook()] if FLAGS.secs_per_step or FLAGS.stop_at else None)
     eval_spec = tf.estimator.EvalSpec(
         points.input_fn_of(160, 1, False), steps=None, throttle_secs=600, exporters=[
