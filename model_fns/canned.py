@@ -124,7 +124,7 @@ def _parts(name: str, features: dict[str, Any], params: dict[str, Any]) -> dict[
 def _column(name: str, feature: Any, params: dict[str, Any]) -> Any:
     if feature.dtype == tf.string:
         return tf.feature_column.categorical_column_with_hash_bucket(name, params["hash_buckets"])
-    return tf.feature_column.numeric_column(name, tuple(feature.shape[1:]) or (1,))
+    return tf.feature_column.numeric_column(name, tuple(feature.shape.as_list()[1:]) or (1,))
 
 
 def _dense(column: Any, params: dict[str, Any]) -> Any:

@@ -99,10 +99,10 @@ class _Adapted:
         task, mode = self._plan.task, passed["mode"]
         if (mode == tf.estimator.ModeKeys.TRAIN and task.num_input_pipelines > 1 and
                 "input_context" not in plugins.arguments(self._function)):
-            logging.warning(
-                "input_fn %s takes no input_context, so it cannot know its shard: unless it"
-                " shards by itself, each of the %d trainers reads the whole input.", self._name,
-                task.num_input_pipelines)
+            logging.log_first_n(
+                logging.WARNING, "input_fn %s takes no input_context, so it cannot know its shard:"
+                " unless it shards by itself, each of the %d trainers reads the whole input.", 1,
+                self._name, task.num_input_pipelines)
         with iterated_input.recorded() as iterated:
             made = plugins.call(self._function, passed)
             while callable(made):

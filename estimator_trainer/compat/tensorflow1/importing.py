@@ -80,8 +80,8 @@ def _keras_home(child: str) -> str:
     """
     if child != "python.keras" and not child.startswith("python.keras."):
         return ""
-    layer = sys.modules["tensorflow"].keras.layers.Layer
-    return layer.__module__.partition(".src.")[0] + ".src" + child.removeprefix("python.keras")
+    package: str = sys.modules["tensorflow"].keras.layers.Layer.__module__.partition(".")[0]
+    return f"{package}.src{child.removeprefix('python.keras')}"
 
 
 def _is_found(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Names that programs, and tf_slim, import from where they once were.
 
-They are private names of TensorFlow, and one of Python's. What a given TensorFlow still has stays as it is. `tests/compat/test_tf1.py` notices when the living
-name moves.
+They are private names of TensorFlow, and one of Python's. What the installed ones still have stays
+as it is. `tests/compat/test_tf1.py` notices when the living name moves.
 """
 
 from __future__ import annotations
