@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from estimator_trainer.compat import private_api
+from estimator_trainer.errors import ConfigError
 
 _MODULES = ("tpu_embedding", "tpu_embedding_gradient", "session_support")
 # The part of tpu_embedding that `tf.compat.v1.tpu.experimental` had, and Estimator looks up there.
@@ -18,6 +19,10 @@ _PUBLIC = ("AdagradParameters", "AdamParameters", "FtrlParameters",
            "StochasticGradientDescentParameters")
 _WHY = ("TensorFlow 2.16 removed what it needs, and nothing replaces it. Use "
         "tf.estimator.Estimator on CPU and GPU, or TensorFlow 2.15 on TPU")
+
+
+class NoTPUError(ConfigError, NotImplementedError):
+    """A program wants a TPU, for which this TensorFlow has no Estimator."""
 
 
 class StandIn(ModuleType):
@@ -32,7 +37,7 @@ class StandIn(ModuleType):
         full_name = f"{self.__name__}.{name}"
 
         def refuse(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            raise NotImplementedError(f"{full_name} cannot work: {_WHY}.")
+            raise NoTPUError(f"{full_name} cannot work: {_WHY}.")
 
         value = type(name, (), {"__new__": refuse, "__module__": self.__name__})
         setattr(self, name, value)
@@ -60,8 +65,8 @@ def refuse(tpu_estimator: Any) -> None:
                               config: Any = None, params: Any = None, use_tpu: bool = True,
                               *args: Any, **kwargs: Any) -> None:
         if use_tpu:
-            raise NotImplementedError(f"TPUEstimator with use_tpu=True cannot work: {_WHY}; "
-                                      "with use_tpu=False it trains here.")
+            raise NoTPUError(f"TPUEstimator with use_tpu=True cannot work: {_WHY}; "
+                             "with use_tpu=False it trains here.")
         construct(self, model_fn, model_dir, config, params, use_tpu, *args, **kwargs)
 
     tpu_estimator.__init__ = construct_without_tpu

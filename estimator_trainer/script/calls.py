@@ -30,7 +30,6 @@ from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import access
-from estimator_trainer.roles import outcome
 from estimator_trainer.roles import run as role
 
 # The methods that compute with a model in one process.
@@ -42,8 +41,7 @@ class Calls:
     """What the calls of a script's Estimator do.
 
     Attributes:
-      result: How training in this task ended last; None if there was none.
-      failure: What the script raised, in one line; "" if nothing.
+      result: How training in this task ended last, or that the script failed; None before.
     """
 
     def __init__(self, plan: Plan, given: frozenset[str], tf_config: str,
@@ -57,7 +55,6 @@ class Calls:
           strategies: The strategies that the command line asks for, or None.
         """
         self.result: Result | None = None
-        self.failure = ""
         self._plan, self._given, self._tf_config = plan, given, tf_config
         self._strategies = strategies
         self._is_inside = False
@@ -70,13 +67,14 @@ class Calls:
         uses = {name: self._use for name in _USES}
         return {"train_and_evaluate": self._train_and_evaluate, "train": self._train, **uses}
 
-    def fail(self, error: Exception) -> None:
-        """Notes what the script raised."""
-        self.failure = outcome.in_short(error)
-        if self.result is None and self._plan.given is not None:
-            self.result = Result(self._plan.task.name, "failed",
-                                 checkpoints.latest_step(self._plan.config.model_dir),
-                                 self.failure)
+    def fail(self, reason: str) -> None:
+        """Makes the result a failure, unless it is one."""
+        plan, ended = self._plan, self.result
+        if ended is None:
+            step = checkpoints.latest_step(plan.config.model_dir) if plan.given else 0
+            self.result = Result(plan.task.name, "failed", step, reason)
+        elif ended.status == "done":
+            self.result = Result(ended.role, "failed", ended.step, reason)
 
     def _train_and_evaluate(self, original: Callable[..., Any], estimator: Any, train_spec: Any,
                             eval_spec: Any) -> Any:

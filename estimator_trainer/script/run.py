@@ -17,7 +17,7 @@ from estimator_trainer.estimator import strategy
 from estimator_trainer.plan import tensorflow1_hint
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.plan.script_file import Script
-from estimator_trainer.result import Result
+from estimator_trainer.roles import outcome
 from estimator_trainer.script import bends
 from estimator_trainer.script.calls import Calls
 
@@ -42,14 +42,12 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     calls = Calls(plan, given, tf_config, chosen)
     with bends.calling(calls.replacements()), bends.alone_in_an_evaluator(plan.task.role):
         code = _exit_code(plan.script, calls)
+    if code:
+        calls.fail(f"exit code {code}")
     if calls.result is None:
         return code
-    # Whatever the script did after training, a task that failed says so.
-    ended = calls.result
-    if code and ended.status == "done":
-        ended = Result(ended.role, "failed", ended.step, calls.failure or f"exit code {code}")
-    result.print_last_line(ended)
-    return code or result.EXIT_CODES[ended.status]
+    result.print_last_line(calls.result)
+    return code or result.EXIT_CODES[calls.result.status]
 
 
 def _tf_config(task: TaskConfig) -> str:
@@ -71,7 +69,7 @@ def _exit_code(script: Script, calls: Calls) -> int:
         print(end.code, file=sys.stderr)
         return 1
     except Exception as error:
-        calls.fail(error)
+        calls.fail(outcome.in_short(error))
         if isinstance(error, errors.TrainerError):
             errors.show(error)
             return error.exit_code

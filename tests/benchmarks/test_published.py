@@ -55,15 +55,15 @@ def test_a_cause_is_one_line_without_folders_of_a_machine(output, line):
 
 @pytest.mark.cluster
 @pytest.mark.soak
-@pytest.mark.parametrize("package,driver,steps", [
-    ("deepctr", "train_deepctr", 8), ("tensorflow_ranking", "train_ranking", 8),
-    ("adanet", "train_adanet", 10), ("tensorflow_gan", "train_gan", 8)])
-def test_a_library_from_pypi_trains_and_evaluates(tmp_path, package, driver, steps):
+@pytest.mark.parametrize("package,steps", [
+    ("deepctr", 8), ("tensorflow_ranking", 8), ("adanet", 10), ("tensorflow_gan", 8)])
+def test_a_library_from_pypi_trains_and_evaluates(tmp_path, package, steps):
     if not importlib.util.find_spec(package):
         pytest.skip(f"{package} is not installed: pip install {package}")
-    ran = jobs.trainer("run", str(_DRIVERS / f"{driver}.py"), "--",
-                       f"--model_dir={tmp_path}/model")
+    program, = (program for program in PROGRAMS if program.source == package)
+    command = program.commands[0].replace("DRIVERS", str(_DRIVERS)).replace("OUT", str(tmp_path))
+    ran = jobs.trainer(*command.split())
     assert ran.returncode == 0, ran.stderr
-    found = json.loads((tmp_path / "model" / "result.json").read_text())
+    found = json.loads((tmp_path / "result.json").read_text())
     assert (found["status"], found["step"]) == ("done", steps)
     assert found["metrics"]["global_step"] == steps
