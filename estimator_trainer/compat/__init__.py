@@ -6,7 +6,8 @@
     tf.estimator.train_and_evaluate(...)
 
 TensorFlow 2.16 removed `tf.estimator`; tensorflow-estimator 2.15.0, its last release, runs on
-newer TensorFlow once it finds what went with it. On 2.15 the import changes nothing.
+newer TensorFlow once it finds what went with it. On 2.15 the import only lets modules that had
+moved before be imported by their old names.
 
     legacy_keras.py        makes `tf.keras` Keras 2, before TensorFlow is imported
     private_api.py         every private name of TensorFlow that this package touches
@@ -26,6 +27,8 @@ from absl import logging
 from estimator_trainer import environment
 from estimator_trainer import versions
 from estimator_trainer.compat import legacy_keras
+from estimator_trainer.compat import module_aliases
+from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
 
 __all__ = ["install"]
@@ -46,6 +49,8 @@ def install() -> versions.Versions:
     problems = versions.problems(found, environment.read().legacy_keras)
     if problems:
         raise ConfigError("\n".join(problems))
+    for name, home in private_api.MOVED_MODULES.items():
+        module_aliases.add(name, home)
     if found.mode == "compat":
         for sentence in versions.warnings(found):
             logging.warning("%s", sentence)

@@ -100,7 +100,9 @@ ESTIMATOR_MODULES = {
     "tensorflow.python.estimator.keras": "tensorflow_estimator.python.estimator.keras_lib",
     **{f"tensorflow.python.tpu.{name}": f"tensorflow_estimator.python.estimator.tpu.{name}"
        for name in ("error_handling", "tpu_config", "tpu_context", "tpu_estimator", "util")},
-    # They moved before 2.15; adanet, the last of whose releases is older, imports them.
+}
+# They moved before 2.15; adanet, the last of whose releases is older, imports them.
+MOVED_MODULES = {
     "tensorflow.python.training.tracking": "tensorflow.python.trackable",
     "tensorflow.python.training.tracking.graph_view": "tensorflow.python.checkpoint.graph_view",
     "tensorflow.python.training.tracking.tracking": "tensorflow.python.trackable.autotrackable",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import json
 import pathlib
@@ -111,6 +112,11 @@ def test_what_is_supplied_is_importable_by_its_old_name():
         assert getattr(module, attribute)
     with pytest.raises(ValueError, match="not in private_api.SUPPLIED"):
         private_api.supply_module("tensorflow.python.other", module)
+
+
+def test_a_module_that_moved_is_importable_by_its_old_name():
+    for name, home in private_api.MOVED_MODULES.items():
+        assert importlib.import_module(name) is importlib.import_module(home)
 
 
 def test_estimator_finds_every_private_name_that_it_imports():

@@ -58,7 +58,6 @@ MODULES = {
         "tensorflow.python.distribute.distribute_lib",
     "tensorflow.python.training.distribution_strategy_context":
         "tensorflow.python.distribute.distribute_lib",
-    "tensorflow.python.training.tracking": "tensorflow.python.trackable",
 }
 
 
