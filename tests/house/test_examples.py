@@ -15,9 +15,9 @@ _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/RE
 # What needs another machine, the reader's own files, or more time than a test has.
 _ELSEWHERE = ("manifest", "gs://", "$", "./tutorial.py", "/data/", "=train.csv", "predict")
 # The others show what these do, in less time.
-_LONG = ("01_async_cloud_ml", "04_sigmoid_mnist", "06_tfrecord_averages", "07_async_and_sync",
-         "08_service_base_class", "09_multi_worker_tutorial", "10_keras_model", "11_resnet",
-         "canned", "wide_deep")
+_LONG = ("01_async_cloud_ml", "04_sigmoid_mnist", "05_sync_replicas", "06_tfrecord_averages",
+         "07_async_and_sync", "08_service_base_class", "09_multi_worker_tutorial", "10_keras_model",
+         "11_resnet", "canned", "wide_deep")
 _TIMEOUT_SECS = 120
 
 

@@ -42,7 +42,7 @@ def server():
 def _told(server, folder, **variables):
     """Returns what a task tells that the server forks."""
     (folder / "telling.py").write_text(_TELLING)
-    request = fork_server.Request("worker:7", ("--model_fn=./telling.py",),
+    request = fork_server.Request("worker:7", ("--model_fn=./telling.py", "--plugin_flag=word=1"),
                                   jobs.environment(**variables), str(folder))
     with (folder / "told").open("w+") as output:
         process = server.start(request, output.fileno(), output.fileno())
@@ -58,7 +58,7 @@ def test_a_fork_has_a_place_and_random_numbers_of_its_own(server, tmp_path):
     first, second = (_told(server, tmp_path, WHO=who) for who in "ab")
     assert first["leads"] and first["is_stdin_empty"] and first["name"] == "worker:7"
     assert first["folder"] == first["found_at"] == str(tmp_path)
-    assert first["words"] == ["--model_fn=./telling.py"]
+    assert first["words"] == ["--word=1"]
     assert (first["variables"]["WHO"], second["variables"]["WHO"]) == ("a", "b")
     assert first["random"] != second["random"]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.support import jobs
+from tests.support import slow_jobs
 
 pytestmark = pytest.mark.cluster
 
 
 @pytest.mark.parametrize("strategy, replicas", [
-    ("one_device", 0), ("mirrored", 2), ("central_storage", 2),
+    ("one_device", 0), ("mirrored", 2), slow_jobs.soak("central_storage", 2),
     ("multi_worker_mirrored", 0)])
 def test_every_local_strategy_takes_the_same_steps_at_the_same_global_batch(
         strategy, replicas, tmp_path, metrics_of):

@@ -53,7 +53,7 @@ def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize("kind, victim", [
-    ("asynchronous", "ps:0"), ("asynchronous", "chief:0"),
+    ("asynchronous", "ps:0"), slow_jobs.soak("asynchronous", "chief:0"),
     slow_jobs.soak("all-reduce", "chief:0"), slow_jobs.soak("all-reduce", "worker:0"),
     slow_jobs.soak("parameter_server", "ps:0", any_tensorflow=True)])
 def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp_path):

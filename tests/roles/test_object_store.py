@@ -50,6 +50,7 @@ def _assert_polite(storage):
     assert not [name for name in storage.objects.names("job/") if name.endswith((".new", "tasks/"))]
 
 
+@pytest.mark.soak
 def test_a_cluster_with_an_evaluator_ends_where_requests_fail_now_and_then(tmp_path):
     with cloud_storage.CloudStorage(tmp_path, is_write_limited=True, is_bucket_hidden=True,
                                     fault_every=40) as storage:
