@@ -70,6 +70,7 @@ def test_the_page_does_what_it_says(page, tmp_path, data_dir):
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
+@pytest.mark.soak
 def test_a_client_predicts_with_the_exported_keys_images_and_scores(tmp_path, data_dir):
     [train, *_] = _commands("01_async_cloud_ml")
     _run(train, tmp_path, data_dir)

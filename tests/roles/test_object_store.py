@@ -94,6 +94,7 @@ def test_a_stopped_job_is_resumed(tmp_path, storage):
         assert any(f"training from step {saved} " in task.log for task in tasks.values())
 
 
+@pytest.mark.soak
 def test_launch_runs_a_job_in_a_bucket(tmp_path, storage):
     ran = jobs.trainer("launch", "--worker=1", "--ps=1", "--evaluator=1",
                        f"--log_dir={tmp_path}/logs", "--", *_flags("--train_steps=100"),
