@@ -125,6 +125,7 @@ def test_works_in_a_graph(params, mode):
 
 @pytest.mark.parametrize("mode", ("train", "eval"))
 @pytest.mark.parametrize("files, pipelines", ((1, 1), (1, 3), (3, 2), (4, 2)))
+@pytest.mark.cluster
 def test_every_line_is_read_by_one_pipeline(params, folders, files, pipelines, mode):
     params.update(train_files=folders[files], eval_files=folders[files], epochs=1, batch_size=1)
     parts = [rows_of(plugin.input_fn(mode, params, context(pipelines, i)))

@@ -118,6 +118,7 @@ def test_an_estimator_evaluates_by_itself_again_also_after_a_failure(estimator):
     assert estimator.evaluate(_input_fn)["global_step"] == 1
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("optimizer", [
     lambda: tf.compat.v1.train.GradientDescentOptimizer(1.0),
     lambda: tf.compat.v1.train.AdamOptimizer(1.0),
