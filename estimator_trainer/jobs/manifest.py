@@ -55,7 +55,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
                   google_cloud.EXECUTOR_TENSORFLOW)
     contents = {**_job_file(job, config, flags),
                 source_package.NAME: source_package.archive(
-                    [script.plugin] if script else plan.plugins, tensorflow)}
+                    [script.plugin] if script else plan.plugins, tensorflow, config.tf1)}
     if job.image:
         contents["Dockerfile"] = dockerfile.text(
             source_package.NAME, tensorflow, job.gpus).encode()

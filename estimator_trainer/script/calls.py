@@ -10,6 +10,7 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import numbers
 from typing import Any, Callable, Iterator
 
 from absl import logging
@@ -138,8 +139,12 @@ class Calls:
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         with self._inside():
             returned = train()
-        self.result = Result(self._plan.task.name, "done",
-                             checkpoints.latest_step(estimator.model_dir), "own_train")
+        metrics, exports = returned if isinstance(returned, tuple) else (None, None)
+        self.result = Result(
+            self._plan.task.name, "done", checkpoints.latest_step(estimator.model_dir),
+            "own_train", _numbers(metrics or {}), tuple(map(tf.compat.as_str, exports or ())))
+        if self._plan.task.is_chief:
+            checkpoints.write_result(estimator.model_dir, self.result)
         return returned
 
     def _planned(self, experiment: GivenExperiment) -> Plan:
@@ -171,6 +176,12 @@ def _trains_its_own_way(estimator: Any) -> bool:
     """Returns whether an Estimator's class, such as adanet's, defines a `train` of its own."""
     definer = next(kind for kind in type(estimator).__mro__ if "train" in vars(kind))
     return not definer.__module__.startswith("tensorflow_estimator.")
+
+
+def _numbers(metrics: dict[str, Any]) -> dict[str, float]:
+    """Returns the metrics that are numbers; adanet's has the serialized ensemble among them."""
+    return {name: float(value) for name, value in metrics.items()
+            if isinstance(value, numbers.Real)}
 
 
 def _alone(estimator: Any) -> Any:

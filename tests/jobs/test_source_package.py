@@ -71,6 +71,8 @@ def test_the_package_wants_what_this_one_wants(monkeypatch: pytest.MonkeyPatch) 
         *seen["install_requires"], *seen["extras_require"]["tf215"]]
     assert source_package.requirements("2.21") == [
         *seen["install_requires"], "tensorflow==2.21.*", "tf_keras==2.21.*"]
+    assert source_package.requirements("2.21", is_tf1=True) == [
+        *source_package.requirements("2.21"), *seen["extras_require"]["tf1"]]
     made = setup_arguments(packed())
     for key in ("name", "version", "python_requires", "entry_points", "packages"):
         assert made[key] == seen[key] or sorted(made[key]) == sorted(seen[key]), key

@@ -55,6 +55,7 @@ def test_an_estimator_with_a_train_of_its_own_trains_its_own_way(tmp_path):
     assert ran.returncode == 0 and ran.stdout.count("trains its own way") == 3, ran.stderr
     assert "Own has a `train` of its own, which runs as it is" in ran.stderr
     assert ran.stderr.splitlines()[-1] == "role=local status=done step=120 reason=own_train"
+    assert _result(tmp_path / "model")["reason"] == "own_train"
 
 
 def test_a_signal_or_a_hook_stops_a_script_and_the_same_command_goes_on(tmp_path):

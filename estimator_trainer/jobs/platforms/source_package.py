@@ -30,17 +30,18 @@ _HERE = pathlib.Path(__file__).parents[2]
 _ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}
 
 
-def archive(used: Sequence[plugins.Plugin], tensorflow: str) -> bytes:
+def archive(used: Sequence[plugins.Plugin], tensorflow: str, is_tf1: bool = False) -> bytes:
     """Returns the package, the same bytes for the same sources.
 
     Args:
       used: The plug-ins of the job.
       tensorflow: Version of TensorFlow where the package is installed, such as "2.15".
+      is_tf1: Whether the plug-ins are of TensorFlow 1.
     """
     files = _own_files()
     for plugin in used:
         files |= _plugin_files(plugin, files)
-    files["setup.py"] = _setup(files, tensorflow).encode()
+    files["setup.py"] = _setup(files, requirements(tensorflow, is_tf1)).encode()
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in sorted(files.items()):
@@ -57,14 +58,17 @@ def tensorflow_here() -> str:
     return ".".join(found.split(".")[:2]) if found else newest
 
 
-def requirements(tensorflow: str) -> list[str]:
-    """Returns what pip is to install beside the package, at one version of TensorFlow."""
+def requirements(tensorflow: str, is_tf1: bool = False) -> list[str]:
+    """Returns what pip is to install beside the package, at one version of TensorFlow.
+
+    For programs of TensorFlow 1 it is what the extra `tf1` installs, too.
+    """
     lines = (_HERE / "requirements.txt").read_text().splitlines()
     pins = [f"tensorflow=={tensorflow}.*", f"tf_keras=={tensorflow}.*"]
     if tensorflow == ".".join(map(str, versions.NATIVE)):
         # A newer one needs protobuf 5 without saying so, and this TensorFlow needs 4.
         pins.append("tensorflow-metadata<1.17")
-    return [line for line in lines if not line.startswith("#")] + pins
+    return [line for line in lines if not line.startswith("#")] + pins + ["tf_slim>=1.1"] * is_tf1
 
 
 def _own_files() -> dict[str, bytes]:
@@ -145,7 +149,7 @@ def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:
             for path in wanted()}
 
 
-def _setup(files: Mapping[str, bytes], tensorflow: str) -> str:
+def _setup(files: Mapping[str, bytes], required: list[str]) -> str:
     """Returns the package's setup.py: every file named, so that none depends on a pattern."""
     tops: dict[str, list[str]] = {}
     packages: set[str] = set()
@@ -160,7 +164,7 @@ def _setup(files: Mapping[str, bytes], tensorflow: str) -> str:
         "name": "estimator_trainer", "version": __version__, "python_requires": ">=3.10,<3.14",
         "packages": sorted(packages | set(tops)),
         "py_modules": sorted(name[:-3] for name in files if "/" not in name),
-        "package_data": tops, "install_requires": requirements(tensorflow),
+        "package_data": tops, "install_requires": required,
         "entry_points": _ENTRY_POINTS}
     lines = [f"    {key}={value!r}," for key, value in arguments.items()]
     return "\n".join(["import setuptools", "", "setuptools.setup(", *lines, ")", ""])
