@@ -57,8 +57,12 @@ class KeptEvaluation:
 
     @property
     def metrics(self) -> list[str]:
-        """The names of the metrics, "loss" and "global_step" included; builds the graph."""
-        return sorted(self._graph().values)
+        """The names of the metrics that are one number, "loss" and "global_step" included.
+
+        They are those of the graph, which this builds.
+        """
+        return sorted(name for name, value in self._graph().values.items()
+                      if value.shape.num_elements() in (1, None))
 
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:

@@ -6,6 +6,7 @@ import time
 from typing import Any, Callable
 
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import task_events
@@ -81,9 +82,13 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
 
 
 def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
-    """Returns metrics as plain Python numbers, without bytes, such as those of text summaries."""
-    values = {name: getattr(value, "item", lambda v=value: v)()
-              for name, value in sorted(eval_result.items()) if not isinstance(value, bytes)}
+    """Returns the metrics that are numbers, as plain Python numbers.
+
+    The others are in the event files alone: a metric of several numbers, such as
+    `recall_at_thresholds`, and bytes, such as those of text summaries.
+    """
+    arrays = {name: np.asarray(value) for name, value in sorted(eval_result.items())}
+    values = {name: array.item() for name, array in arrays.items() if array.size == 1}
     return {name: value for name, value in values.items() if isinstance(value, (int, float))}
 
 

@@ -43,9 +43,9 @@ def _check_metrics(config: TrainerConfig, names: list[str]) -> None:
     for flag, name in wanted.items():
         if name and name not in names:
             raise errors.ConfigError(
-                f"{flag} is {name!r} (from --{flag}), which the model does not compute; expected"
-                f" one of {', '.join(names)}.{errors.near_match(name, names)} For example:"
-                f" --{flag}=loss")
+                f"{flag} is {name!r} (from --{flag}), which is not a number that the model"
+                f" computes; expected one of {', '.join(names)}.{errors.near_match(name, names)}"
+                f" For example: --{flag}=loss")
 
 
 def _check_export(parts: LoadedPlugins) -> None:

@@ -73,6 +73,17 @@ def test_a_metric_that_does_not_exist_fails_before_the_first_step(flag, run, tmp
     assert "Traceback" not in err and not (tmp_path / "m").exists()
 
 
+def test_a_metric_of_several_numbers_is_evaluated_but_cannot_be_best(run, tmp_path):
+    _write(tmp_path, "metrics = {", """metrics = {
+            "errors": tf.compat.v1.metrics.mean_tensor(tf.stack([loss, 2 * loss])),""")
+    code, err = run("--exporters=best", "--best_metric=errors")
+    assert code == 2 and "expected one of error, global_step, loss" in err
+    code, err = run()
+    assert code == 0, err
+    result = json.loads((tmp_path / "m" / "result.json").read_text())
+    assert sorted(result["metrics"]) == ["error", "global_step", "loss"]
+
+
 def test_a_bug_in_the_exports_graph_is_found_before_the_first_step(run, tmp_path):
     _write(tmp_path, 'predictions={"y": y}', 'predictions={"y": labels + 1}')
     code, err = run()

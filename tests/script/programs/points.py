@@ -27,7 +27,9 @@ def model_fn(features, labels, mode, params):
     loss = tf.compat.v1.losses.sigmoid_cross_entropy(labels, logits)
     if mode == tf.estimator.ModeKeys.EVAL:
         right = tf.compat.v1.metrics.accuracy(labels, tf.cast(probabilities > 0.5, tf.int64))
-        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"accuracy": right})
+        recalls = tf.compat.v1.metrics.recall_at_thresholds(labels > 0, probabilities, [0.3, 0.7])
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={
+            "accuracy": right, "recalls": recalls})
     optimizer = tf.compat.v1.train.AdamOptimizer(params["learning_rate"])
     train_op = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
