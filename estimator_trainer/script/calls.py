@@ -10,7 +10,6 @@ import contextlib
 import copy
 import dataclasses
 import inspect
-import numbers
 from typing import Any, Callable, Iterator
 
 from absl import logging
@@ -27,6 +26,7 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator.given_experiment import GivenExperiment
 from estimator_trainer.estimator.strategy import Strategies
+from estimator_trainer.evaluation import record
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.result import Result
@@ -139,10 +139,12 @@ class Calls:
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         with self._inside():
             returned = train()
+        # A train_and_evaluate of one process returns both; an exporter may have exported nothing.
         metrics, exports = returned if isinstance(returned, tuple) else (None, None)
         self.result = Result(
             self._plan.task.name, "done", checkpoints.latest_step(estimator.model_dir),
-            "own_train", _numbers(metrics or {}), tuple(map(tf.compat.as_str, exports or ())))
+            "own_train", record.plain_metrics(metrics or {}),
+            tuple(tf.compat.as_str_any(path) for path in exports or () if path))
         if self._plan.task.is_chief:
             checkpoints.write_result(estimator.model_dir, self.result)
         return returned
@@ -176,12 +178,6 @@ def _trains_its_own_way(estimator: Any) -> bool:
     """Returns whether an Estimator's class, such as adanet's, defines a `train` of its own."""
     definer = next(kind for kind in type(estimator).__mro__ if "train" in vars(kind))
     return not definer.__module__.startswith("tensorflow_estimator.")
-
-
-def _numbers(metrics: dict[str, Any]) -> dict[str, float]:
-    """Returns the metrics that are numbers; adanet's has the serialized ensemble among them."""
-    return {name: float(value) for name, value in metrics.items()
-            if isinstance(value, numbers.Real)}
 
 
 def _alone(estimator: Any) -> Any:

@@ -58,6 +58,17 @@ def test_an_estimator_with_a_train_of_its_own_trains_its_own_way(tmp_path):
     assert _result(tmp_path / "model")["reason"] == "own_train"
 
 
+def test_an_estimator_with_a_train_of_its_own_leaves_its_metrics_and_exports(tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", str(tmp_path / "model"), "--own",
+                       "--and-evaluate")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.splitlines()[-1] == "role=local status=done step=160 reason=own_train"
+    result = _result(tmp_path / "model")
+    assert result["metrics"]["global_step"] == 160 and result["metrics"]["accuracy"] > 0.8
+    [export] = result["exports"]
+    assert tf.saved_model.contains_saved_model(export)
+
+
 def test_a_signal_or_a_hook_stops_a_script_and_the_same_command_goes_on(tmp_path):
     args = ["run", str(_PROGRAMS / "whole.py"), "--", f"--output_dir={tmp_path}/model"]
     task = jobs.start(tmp_path, "local", [*args, "--secs_per_step=0.1"])

@@ -26,4 +26,11 @@ for _ in range(3):
     print("accuracy", estimator.evaluate(points.input_fn_of(160, 1, False))["accuracy"])
 if "--predict" in sys.argv:
     print("predicted", len(list(estimator.predict(points.input_fn_of(160, 1, False)))))
+if "--and-evaluate" in sys.argv:
+    # The input ends before max_steps, so FinalExporter returns None.
+    tf.estimator.train_and_evaluate(
+        estimator, tf.estimator.TrainSpec(points.input_fn_of(640, 0, False), max_steps=1000),
+        tf.estimator.EvalSpec(points.input_fn_of(160, 1, False), steps=None, exporters=[
+            tf.estimator.FinalExporter("at_the_end", points.serving_input_receiver_fn),
+            tf.estimator.LatestExporter("each_time", points.serving_input_receiver_fn)]))
 sys.exit(3 if "--exit=3" in sys.argv else 0)
