@@ -68,7 +68,9 @@ def requirements(tensorflow: str, is_tf1: bool = False) -> list[str]:
     if tensorflow == ".".join(map(str, versions.NATIVE)):
         # A newer one needs protobuf 5 without saying so, and this TensorFlow needs 4.
         pins.append("tensorflow-metadata<1.17")
-    return [line for line in lines if not line.startswith("#")] + pins + ["tf_slim>=1.1"] * is_tf1
+    if is_tf1:
+        pins.append("tf_slim>=1.1")
+    return [line for line in lines if not line.startswith("#")] + pins
 
 
 def _own_files() -> dict[str, bytes]:
