@@ -6,6 +6,7 @@ needs is imported in its function, so a start waits for nothing else.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import traceback
 from typing import Any, Callable
@@ -18,10 +19,11 @@ from estimator_trainer import storage
 from estimator_trainer import storage_plugin
 from estimator_trainer import tensorflow_import
 from estimator_trainer.environment import Environment
+from estimator_trainer.plan import recorded_run
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan import script_file
 from estimator_trainer.plan.findings import Findings
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
@@ -29,20 +31,23 @@ from estimator_trainer.settings.command_line import CommandLine
 
 def train(line: CommandLine, variables: Environment) -> int:
     """Trains in the role of this process."""
-    plan = run_plan.ready(run_plan.for_training(line.config, variables))
-    return _run_with_tensorflow(line.command, plan)
+    plan = run_plan.ready(run_plan.for_training(
+        line.config, variables, line.given, _reader(line, variables)))
+    return _run_with_tensorflow(line.command, dataclasses.replace(plan, command=line.words))
 
 
 def use_model(line: CommandLine, variables: Environment) -> int:
     """Evaluates a model, predicts with it or exports it, in this process."""
-    plan = run_plan.ready(run_plan.for_one_process(line.config, variables))
+    plan = run_plan.ready(run_plan.for_one_process(
+        line.config, variables, line.given, _reader(line, variables)))
     return _run_with_tensorflow(line.command, plan)
 
 
 def run_script(line: CommandLine, variables: Environment) -> int:
     """Runs a script, whose Estimator trains in the role of this process."""
     script = script_file.find(line.script, line.arguments)
-    plan = run_plan.for_script(line.config, variables, script)
+    plan = dataclasses.replace(run_plan.for_script(line.config, variables, script),
+                               command=line.words)
     run_plan.refuse(plan)
     _import_tensorflow(plan)
     from estimator_trainer.script import run
@@ -52,7 +57,7 @@ def run_script(line: CommandLine, variables: Environment) -> int:
 def launch(line: CommandLine, variables: Environment) -> int:
     """Runs every task of a job on this machine."""
     from estimator_trainer.jobs import launch as launch_lib
-    return launch_lib.run(line.job, line.config, line.flags, variables, _script(line))
+    return launch_lib.run(line.job, line.config, line.flags, variables, _script(line), line.given)
 
 
 def manifest(line: CommandLine, variables: Environment) -> int:
@@ -69,11 +74,23 @@ def tf_config(line: CommandLine, variables: Environment) -> int:
     return 0
 
 
+def show(line: CommandLine, variables: Environment) -> int:
+    """Prints what a model_dir holds."""
+    plan = run_plan.for_model_dir(line.config, variables)
+    run_plan.refuse(plan)
+    _import_tensorflow(plan)
+    from estimator_trainer.roles import access
+    from estimator_trainer.roles import show as show_lib
+    access.check(plan.config, plan.versions.tensorflow)
+    print(show_lib.show(plan.config.model_dir, line.as_json))
+    return 0
+
+
 def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
     from estimator_trainer.plan import machine_check
     from estimator_trainer.plan import report
-    plan = run_plan.for_training(line.config, variables)
+    plan = run_plan.for_training(line.config, variables, line.given)
     found = machine_check.examine(plan, variables, line.is_probing)
     if line.is_probing:
         found += _probe(plan, found)
@@ -90,6 +107,23 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
 
 def _script(line: CommandLine) -> Script | None:
     return script_file.find(line.script, line.arguments) if line.script else None
+
+
+def _reader(line: CommandLine, variables: Environment) -> recorded_run.Read:
+    """Returns the function that reads files of model_dir.
+
+    Only TensorFlow reads a remote one, and is imported for that before plug-ins are looked for.
+    """
+    config = line.config
+    folder = config.model_dir or config.export_dir or variables.aip_model_dir
+    plan = run_plan.for_training(config, variables, line.given)
+    if not storage.scheme(folder) or run_plan.storage_problems(config):
+        return recorded_run.read_local
+    _import_tensorflow(plan)
+    from estimator_trainer.coordination import small_files
+    from estimator_trainer.roles import access
+    access.check(plan.config, plan.versions.tensorflow)
+    return small_files.read
 
 
 def _import_tensorflow(plan: Plan) -> None:

@@ -183,6 +183,13 @@ def write_result(model_dir: str, ended: Result) -> None:
     small_files.write(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
 
 
+def all_of(model_dir: str) -> dict[int, int]:
+    """Returns the checkpoints that are there: their sizes in bytes, by global step."""
+    return {step_of(path): sum(tf.io.gfile.stat(file).length
+                               for file in tf.io.gfile.glob(f"{small_files.escape(path)}.*"))
+            for path in _all(model_dir)}
+
+
 def _newest_if_listed(model_dir: str) -> str:
     """Returns the newest checkpoint where TensorFlow's file is there and cannot be opened.
 

@@ -17,7 +17,7 @@ from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.loaded_plugins import ScriptParts
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _NEVER = 10**9

@@ -11,7 +11,8 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.estimator import iterated_input
 from estimator_trainer.plan import plugins
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
+from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import loop
 from estimator_trainer.steps.obstacle import Obstacle
@@ -85,7 +86,7 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
 class _Adapted:
     """A user's input_fn, with its plug-in and the plan that it is called for."""
 
-    def __init__(self, function: InputFn, plugin: plugins.Plugin | None, plan: Plan):
+    def __init__(self, function: InputFn, plugin: Plugin | None, plan: Plan):
         self._function, self._plugin, self._plan = function, plugin, plan
         self._name = plugin.name if plugin else "input_fn"
         self._params = (plugin.default_params if plugin else None) or {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from typing import Any
+from typing import Any, Mapping
 
 from absl import logging
 import tensorflow as tf
@@ -15,11 +15,13 @@ from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import model_shape
 from estimator_trainer.estimator import plugin_flags
+from estimator_trainer.estimator import plugin_sources
+from estimator_trainer.estimator import recorded_data
 from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -57,6 +59,8 @@ class LoadedPlugins:
       train_examples: Number of examples in one epoch, or 0 if the data does not tell.
       given: The Estimator that the model_fn plug-in or the script made, taken apart, or None.
       script: What a script gives beside functions; None for plug-ins.
+      data: What the record says of the data (recorded_data.py).
+      sources: The sha256 of the plug-ins' sources, by kind and path.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -67,6 +71,8 @@ class LoadedPlugins:
     train_examples: int = 0
     given: GivenEstimator | None = None
     script: ScriptParts | None = None
+    data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
 
 def load(plan: Plan) -> LoadedPlugins:
@@ -94,9 +100,13 @@ def load(plan: Plan) -> LoadedPlugins:
     spec = data_spec.describe(input_fn, params)
     _check(plan, spec)
     _check_epochs(plan, input_fn, params)
+    data = recorded_data.described(spec, known)
+    sources = {plugin.kind: plugin_sources.of(plugin, plugins.load(plugin, lambda thing: True)[1])
+               for plugin in plan.plugins}
+    recorded_data.tell(plan, data, sources)
     return LoadedPlugins(model_fn, input_fn, params, _receiver_fn(plan, module, spec, params),
                          getattr(model_module, "session_config", None),
-                         known.get("train_examples", 0), model.given)
+                         known.get("train_examples", 0), model.given, data=data, sources=sources)
 
 
 def data_problem(plan: Plan) -> str:

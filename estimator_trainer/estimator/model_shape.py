@@ -25,8 +25,8 @@ from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator import keras_model
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.plugin_params import PluginParams
-from estimator_trainer.plan.run_plan import Plan
 
 # That of TensorFlow 1 is the base class of all.
 _Estimator = tf.compat.v1.estimator.Estimator

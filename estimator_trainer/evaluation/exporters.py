@@ -9,6 +9,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import record_file
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import record as record_lib
@@ -36,6 +37,7 @@ class RecordedExporter(tf.estimator.Exporter):
                                      is_the_final_export)
         if path:
             text = tf.compat.as_str_any(path)
+            record_file.copy_into(text, estimator.model_dir, int(eval_result["global_step"]))
             logging.info("exported step %s to %s", eval_result["global_step"], text)
             self._record.exports.append(text)
         return path

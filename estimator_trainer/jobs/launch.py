@@ -28,7 +28,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
-        variables: Environment, script: Script | None = None) -> int:
+        variables: Environment, script: Script | None = None,
+        given: frozenset[str] | None = None) -> int:
     """Runs a job to its end and prints a summary.
 
     Args:
@@ -37,6 +38,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
       flags: The flags of every task; of a script, `run` and all that follows.
       variables: The environment of this process.
       script: The script that every task runs, or None.
+      given: The names of the settings that `flags` give; None: those not at their defaults.
 
     Returns:
       The exit code of the job: 0 if it is done, 143 if it was stopped by a signal, else that of
@@ -56,7 +58,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         # Every task would find the same problems, for all the ports are on this machine.
         first = Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)
         run_plan.refuse(run_plan.for_script(config, first, script) if script else
-                        run_plan.for_training(config, first))
+                        run_plan.for_training(config, first, given))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)

@@ -23,6 +23,7 @@ from estimator_trainer.jobs.platforms import source_package
 from estimator_trainer.jobs.platforms import tfjob
 from estimator_trainer.jobs.platforms import yaml_file
 from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
@@ -75,7 +76,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
 
 
 def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
-                script: Script | None) -> run_plan.Plan:
+                script: Script | None) -> Plan:
     """Returns the plan of the job's tasks.
 
     Raises:

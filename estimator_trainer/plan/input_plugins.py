@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from estimator_trainer import errors
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -18,9 +19,9 @@ class InputPlugins(NamedTuple):
       serving: The plug-in of the serving_input_receiver_fn that a flag names, or None.
     """
 
-    evaluation: plugins.Plugin
-    training: plugins.Plugin | None
-    serving: plugins.Plugin | None
+    evaluation: Plugin
+    training: Plugin | None
+    serving: Plugin | None
 
 
 def find(config: TrainerConfig, is_training: bool) -> InputPlugins:

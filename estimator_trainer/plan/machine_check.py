@@ -22,7 +22,7 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
 from estimator_trainer.plan import missing_imports
 from estimator_trainer.plan.findings import Findings
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 
 _GIB = 1 << 30
 _LEAST_FREE_BYTES = 2 * _GIB

@@ -8,7 +8,7 @@ import importlib.util
 import pathlib
 import sys
 
-from estimator_trainer.plan.plugins import Plugin
+from estimator_trainer.plan.plugin import Plugin
 
 
 def problems(plugin: Plugin) -> list[str]:

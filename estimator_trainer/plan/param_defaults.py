@@ -10,6 +10,7 @@ from estimator_trainer import errors
 from estimator_trainer.plan import module_files
 
 _NAME = "DEFAULT_PARAMS"
+_FREE = "FREE_PARAMS"
 
 
 def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
@@ -20,7 +21,7 @@ def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
     Raises:
       ConfigError: if it is anything else.
     """
-    node = _assigned(tree)
+    node = _assigned(tree, _NAME)
     if node is None:
         return None
     try:
@@ -33,6 +34,21 @@ def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
             ' {"learning_rate": 0.1}') from error
 
 
+def free(tree: ast.Module, path: pathlib.Path) -> tuple[str, ...]:
+    """Returns the module's FREE_PARAMS, names of params; () if it has none.
+
+    Raises:
+      ConfigError: if they are no literal.
+    """
+    node = _assigned(tree, _FREE)
+    try:
+        return tuple(ast.literal_eval(node)) if node else ()
+    except (ValueError, TypeError) as error:
+        raise errors.ConfigError(
+            f"{_FREE} in {path} is not a literal; expected names of params. For example:"
+            f' {_FREE} = ("learning_rate",)') from error
+
+
 def of_module(path: pathlib.Path) -> dict[str, Any] | None:
     """Returns the dict of the module in a file, as `read` does."""
     return read(ast.parse(path.read_text(encoding="utf-8")), path)
@@ -40,7 +56,7 @@ def of_module(path: pathlib.Path) -> dict[str, Any] | None:
 
 def literal(tree: ast.Module) -> ast.Dict | None:
     """Returns the dict as the module writes it, or None if it has none."""
-    node = _assigned(tree)
+    node = _assigned(tree, _NAME)
     return node if isinstance(node, ast.Dict) else None
 
 
@@ -49,11 +65,11 @@ def included(node: ast.Dict, tree: ast.Module) -> dict[str, pathlib.Path]:
     return dict(_module(value, tree) for key, value in zip(node.keys, node.values) if key is None)
 
 
-def _assigned(tree: ast.Module) -> ast.expr | None:
+def _assigned(tree: ast.Module, name: str) -> ast.expr | None:
     for node in tree.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            if isinstance(target, ast.Name) and target.id == _NAME:
+            if isinstance(target, ast.Name) and target.id == name:
                 return node.value
     return None
 

@@ -12,7 +12,7 @@ import pathlib
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from estimator_trainer import errors
-from estimator_trainer.plan import plugins
+from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.plan.plugin_params import PluginParams
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -25,20 +25,27 @@ class Params:
     Attributes:
       values: Every key with its value.
       given: The keys that the user set; the data does not override them.
+      recorded: The keys whose values come from a run before, which the data does not override.
+      recorded_given: Those of them that the user had set in that run.
+      of_flags: The keys that flags stand for.
     """
 
     values: Mapping[str, Any]
     given: frozenset[str]
+    recorded: frozenset[str] = frozenset()
+    recorded_given: frozenset[str] = frozenset()
+    of_flags: frozenset[str] = frozenset()
 
     def with_data(self, known: Mapping[str, Any],
                   if_absent: Mapping[str, Any] | None = None) -> PluginParams:
         """Returns the params for the plug-ins.
 
         Args:
-          known: Values for keys that exist and were not given.
+          known: Values for keys that exist and were neither given nor recorded.
           if_absent: Values for keys that do not exist.
         """
-        filled = {k: v for k, v in known.items() if k in self.values and k not in self.given}
+        fixed = self.given | self.recorded
+        filled = {k: v for k, v in known.items() if k in self.values and k not in fixed}
         return PluginParams({**(if_absent or {}), **self.values, **filled})
 
 
@@ -58,9 +65,22 @@ class Given(NamedTuple):
     instead: str
 
 
-def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
+class Recorded(NamedTuple):
+    """The params of a run before.
+
+    Attributes:
+      values: Every key with its value.
+      given: The keys that the user had set.
+    """
+
+    values: Mapping[str, Any]
+    given: Sequence[str]
+
+
+def merge(model: Plugin, data: Plugin, pairs: Sequence[str],
           params_file: str, of_flags: Sequence[Given] = (),
-          others: Sequence[plugins.Plugin] = ()) -> Params:
+          others: Sequence[Plugin] = (),
+          recorded: Recorded = Recorded({}, ())) -> Params:
     """Merges the plug-ins' defaults with what the user set.
 
     Args:
@@ -70,6 +90,7 @@ def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
       params_file: Path of a JSON object, or "".
       of_flags: The params that other flags stand for, which win over all.
       others: The plug-ins of training alone, and of serving.
+      recorded: The params of the run before, which win over the defaults.
 
     Raises:
       ConfigError: naming every unknown key, value of a wrong type, or clash of defaults.
@@ -93,10 +114,14 @@ def merge(model: plugins.Plugin, data: plugins.Plugin, pairs: Sequence[str],
                             f" For example: {instead}{_as_text(defaults[key])}")
     if problems:
         raise errors.ConfigError("\n".join(problems))
-    return Params({**defaults, **given}, frozenset(given))
+    before = {key: _as_default(value, defaults.get(key)) for key, value in recorded.values.items()
+              if (key in defaults or is_open) and key not in given}
+    return Params({**defaults, **before, **given}, frozenset(given), frozenset(before),
+                  frozenset(before.keys() & set(recorded.given)),
+                  frozenset(each.key for each in of_flags))
 
 
-def _defaults(used: Sequence[plugins.Plugin]) -> tuple[dict[str, Any], list[str]]:
+def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[str]]:
     """Returns the defaults of all plug-ins, and a sentence for each two that differ."""
     defaults: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -169,6 +194,14 @@ def _typed(value: Any, default: Any) -> Any:
     if isinstance(parsed, dict) and isinstance(default, dict):
         return parsed
     raise ValueError(f"a JSON {'object' if isinstance(default, dict) else 'list'}")
+
+
+def _as_default(value: Any, default: Any) -> Any:
+    """Returns a recorded value as the type of the default, where it can be."""
+    try:
+        return _typed(value, default)
+    except ValueError:
+        return value
 
 
 def _number(value: Any, kind: type[int] | type[float]) -> int | float:

@@ -7,24 +7,19 @@ a mistake shows at once; `load` imports it.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
-import importlib
-import importlib.util
 import inspect
 import pathlib
-import sys
-import traceback
 import types
 from typing import Any, Callable, Mapping
 
 from estimator_trainer import errors
 from estimator_trainer.plan import bound_names
-from estimator_trainer.plan import joined_packages
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
+from estimator_trainer.plan import plugin_import
 from estimator_trainer.plan import plugin_kinds
-from estimator_trainer.plan import tensorflow1_hint
+from estimator_trainer.plan.plugin import Plugin
 
 ARGUMENTS = {kind: plugin_kinds.ARGUMENTS[kind] for kind in ("model_fn", "input_fn")}
 # These go to the methods of a class in a model_fn's place; see estimator/model_class.py.
@@ -36,31 +31,6 @@ METHODS = {
     "after_train": ("session",),
 }
 _REQUIRED_METHODS = ("build_model", "train")
-
-
-@dataclasses.dataclass(frozen=True)
-class Plugin:
-    """A plug-in's module as its source tells, before it is imported.
-
-    Attributes:
-      kind: The name of the flag, one of plugin_kinds.ARGUMENTS.
-      name: The name as the user typed it.
-      module: The import name; a file's stem for a plug-in given as a file.
-      path: The source file.
-      function: The name in the module, of the function or of a class in a model_fn's place.
-      is_file: Whether the plug-in was given as a file.
-      default_params: The module's DEFAULT_PARAMS, or None when it declares none.
-      doc: The first line of the module's docstring.
-    """
-
-    kind: str
-    name: str
-    module: str
-    path: str
-    function: str
-    is_file: bool
-    default_params: Mapping[str, Any] | None
-    doc: str
 
 
 def available(kind: str) -> list[str]:
@@ -111,7 +81,7 @@ def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
       ConfigError: if the import fails, or the function is missing or takes what the Estimator
         does not pass.
     """
-    module = _import(plugin)
+    module = plugin_import.module_of(plugin)
     function = getattr(module, plugin.function, None)
     if is_other(function):
         return function, module
@@ -184,35 +154,7 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
             f" --{kind}={name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")
     doc = (ast.get_docstring(tree) or "").partition("\n")[0]
     return Plugin(kind, name, module, str(path), function, is_file,
-                  param_defaults.read(tree, path), doc)
-
-
-def _import(plugin: Plugin) -> types.ModuleType:
-    folder = str(pathlib.Path(plugin.path).parent if plugin.is_file else pathlib.Path.cwd())
-    if folder not in sys.path:
-        # The module finds its neighbours, as with `python my_model.py`.
-        sys.path.append(folder)
-    try:
-        joined_packages.load()
-        if not plugin.is_file:
-            return importlib.import_module(plugin.module)
-        loaded = sys.modules.get(plugin.module)
-        if loaded is not None and getattr(loaded, "__file__", None) == plugin.path:
-            return loaded
-        spec = importlib.util.spec_from_file_location(plugin.module, plugin.path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules.setdefault(plugin.module, module)
-        spec.loader.exec_module(module)
-        return module
-    except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == plugin.path]
-        frame = own[-1] if own else frame
-        raise errors.ConfigError(
-            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but its import fails:"
-            f" {type(error).__name__}: {error} ({frame.filename}, line {frame.lineno}:"
-            f" `{frame.line}`){tensorflow1_hint.of(error)}") from error
+                  param_defaults.read(tree, path), doc, param_defaults.free(tree, path))
 
 
 def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:

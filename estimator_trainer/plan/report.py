@@ -13,7 +13,8 @@ from estimator_trainer.plan import param_defaults
 from estimator_trainer.plan import param_docs
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.findings import Findings
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
+from estimator_trainer.plan.plugin import Plugin
 
 _TEXT_COLUMN = 36
 
@@ -106,7 +107,7 @@ def _inputs(plan: Plan) -> dict[str, str]:
     return {name: _plugin(plugin) for name, plugin in inputs.items()}
 
 
-def _plugin(plugin: plugins.Plugin | None) -> str:
+def _plugin(plugin: Plugin | None) -> str:
     return f"{plugin.name} ({plugin.path}:{plugin.function})" if plugin else "(not found)"
 
 

@@ -1,4 +1,4 @@
-"""The plan of a run holds all that is known, and every problem found, before TensorFlow.
+"""Makes the plan of a run from the settings and the environment, before TensorFlow is imported.
 
 `check` prints it; every other command runs it, or stops on its problems.
 """
@@ -9,7 +9,7 @@ import dataclasses
 import os.path
 import posixpath
 import tempfile
-from typing import Any, Callable, Sequence, TypeVar
+from typing import Callable, Sequence, TypeVar
 
 from estimator_trainer import errors
 from estimator_trainer import storage
@@ -18,9 +18,15 @@ from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.environment import Environment
+from estimator_trainer.plan import changes as changes_lib
 from estimator_trainer.plan import input_plugins
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan import recorded_run
+from estimator_trainer.plan.plan import Plan
+from estimator_trainer.plan.plugin import Plugin
+from estimator_trainer.plan.recorded_run import Read
+from estimator_trainer.plan.recorded_run import RecordedRun
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -28,64 +34,33 @@ T = TypeVar("T")
 _LOCAL = task_config.parse(None)
 
 
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """The plan of what would run.
+def for_training(config: TrainerConfig, environment: Environment,
+                 given: frozenset[str] | None = None,
+                 read: Read = recorded_run.read_local) -> Plan:
+    """Plans `train` in the role that TF_CONFIG gives.
 
-    Attributes:
-      config: The settings, model_dir resolved.
-      task: The place of this process in the job.
-      model: The model_fn plug-in, or None if it was not found.
-      data: The input_fn plug-in, of evaluation and prediction where training has its own; or None.
-      params: The merged params, or None.
-      problems: One sentence for each problem; the run can start only without any.
-      versions: The installed TensorFlow, Estimator, Keras and Python.
-      train_data: The input_fn plug-in of training, or None if it is that of `data`.
-      serving: The plug-in of --serving_input_fn, or None.
-      script: The script that runs in the place of plug-ins, or None.
-      given: What the script gives in their place (estimator/given_experiment.py); None before.
+    Args:
+      config: The settings.
+      environment: The environment of this process.
+      given: The names of the settings that the user gives; None: those not at their defaults.
+      read: The function that reads a file of model_dir, for the record of the run before.
     """
-
-    config: TrainerConfig
-    task: task_config.TaskConfig
-    model: plugins.Plugin | None
-    data: plugins.Plugin | None
-    params: params.Params | None
-    problems: tuple[str, ...]
-    versions: versions.Versions
-    train_data: plugins.Plugin | None = None
-    serving: plugins.Plugin | None = None
-    script: Script | None = None
-    given: Any = None
-
-    @property
-    def is_evaluated(self) -> bool:
-        """Whether the job evaluates; a script that calls `Estimator.train` does so by itself."""
-        return self.given is None or self.given.eval_spec is not None
-
-    @property
-    def plugins(self) -> tuple[plugins.Plugin, ...]:
-        """All plug-ins that were found."""
-        found = (self.model, self.data, self.train_data, self.serving)
-        return tuple(plugin for plugin in found if plugin)
-
-
-def for_training(config: TrainerConfig, environment: Environment) -> Plan:
-    """Plans `train` in the role that TF_CONFIG gives."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     task = _collect(problems, lambda: task_config.parse(
         environment.tf_config, environment.cluster_spec))
+    recorded = None
     if task is not None:
+        config = _with_model_dir(config, environment, task)
+        config, recorded = _as_recorded(problems, config, given, True, read)
         problems += topology.problems(task, config.train_distribute, config.eval_distribute,
                                       config.sync_replicas)
         problems += ports.problems(task)
-        config = _with_model_dir(config, environment, task)
         if not config.model_dir and not task.is_local:
             problems.append(
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
                 " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
-    problems += _storage_problems(config)
-    return _with_plugins(config, task or _LOCAL, problems)
+    problems += storage_problems(config)
+    return _with_plugins(config, task or _LOCAL, problems, recorded)
 
 
 def for_script(config: TrainerConfig, environment: Environment, script: Script) -> Plan:
@@ -98,20 +73,36 @@ def for_script(config: TrainerConfig, environment: Environment, script: Script) 
         environment.tf_config, environment.cluster_spec))
     if task is not None:
         problems += ports.problems(task)
-    problems += _storage_problems(config)
+    problems += storage_problems(config)
     return Plan(config, task or _LOCAL, None, None, None, tuple(problems), versions.installed(),
                 script=script)
 
 
-def for_one_process(config: TrainerConfig, environment: Environment) -> Plan:
-    """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
+def for_one_process(config: TrainerConfig, environment: Environment,
+                    given: frozenset[str] | None = None,
+                    read: Read = recorded_run.read_local) -> Plan:
+    """Plans `evaluate`, `predict` or `export`, which ignore the cluster.
+
+    Args:
+      config: The settings.
+      environment: The environment of this process.
+      given: The names of the settings that the user gives; None: those not at their defaults.
+      read: The function that reads a file of model_dir or of an export, for the record.
+    """
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     config = _with_model_dir(config, environment, _LOCAL)
-    if not config.model_dir and not config.export_dir:
-        problems.append("model_dir is missing (no --model_dir); expected the directory of a"
-                        " trained model. For example: --model_dir=/tmp/digits")
-    problems += _storage_problems(config)
-    return _with_plugins(config, _LOCAL, problems, is_training=False)
+    problems += [] if config.export_dir else _lacks_model_dir(config)
+    problems += storage_problems(config)
+    config, recorded = _as_recorded(problems, config, given, False, read)
+    return _with_plugins(config, _LOCAL, problems, recorded, is_training=False)
+
+
+def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
+    """Plans `show`, which looks at a model_dir and uses no plug-in."""
+    config = _with_model_dir(config, environment, _LOCAL)
+    problems = [*versions.problems(versions.installed(), environment.legacy_keras),
+                *_lacks_model_dir(config), *storage_problems(config)]
+    return Plan(config, _LOCAL, None, None, None, tuple(problems), versions.installed())
 
 
 def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
@@ -151,32 +142,55 @@ def refuse(plan: Plan) -> None:
 
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
-                  is_training: bool = True) -> Plan:
+                  recorded: RecordedRun | None = None, is_training: bool = True) -> Plan:
     if config.model_dir and os.path.isfile(config.model_dir):
         problems.append(f"model_dir is {config.model_dir!r} (from --model_dir), which is a file;"
                         " expected a directory, existing or not.")
     model = _collect(problems, lambda: plugins.find("model_fn", config.model_fn))
     data = _collect(problems, lambda: input_plugins.find(config, is_training))
-    if data is None:
-        return Plan(config, task, model, None, None, tuple(problems), versions.installed())
+    plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
+                train_data=data and data.training, serving=data and data.serving,
+                recorded=recorded)
     merged = None
-    if model is not None:
+    if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
             model, data.evaluation, config.param, config.params_file,
             _of_flags(config, data.training or data.evaluation),
-            [plugin for plugin in (data.training, data.serving) if plugin]))
-    return Plan(config, task, model, data.evaluation, merged, tuple(problems),
-                versions.installed(), train_data=data.training, serving=data.serving)
+            [plugin for plugin in (data.training, data.serving) if plugin],
+            recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
+    changes = None
+    if merged:
+        changes = _collect(problems, lambda: changes_lib.accepted(
+            recorded, config, plan.plugins, merged))
+    return dataclasses.replace(
+        plan, params=merged, changes=tuple(changes or ()),
+        problems=tuple(recorded.sourced(text) if recorded else text for text in problems))
 
 
-def _storage_problems(config: TrainerConfig) -> list[str]:
+def _as_recorded(problems: list[str], config: TrainerConfig, given: frozenset[str] | None,
+                 is_training: bool, read: Read) -> tuple[TrainerConfig, RecordedRun | None]:
+    """Returns the settings, those of the run before among them, and what that run has left."""
+    recorded = _collect(problems, lambda: recorded_run.find(config, given, is_training, read))
+    if recorded is None:
+        return config, None
+    return _collect(problems, lambda: recorded.settings(config)) or config, recorded
+
+
+def _lacks_model_dir(config: TrainerConfig) -> list[str]:
+    return [] if config.model_dir else [
+        "model_dir is missing (no --model_dir); expected the directory of a trained model. For"
+        " example: --model_dir=/tmp/digits"]
+
+
+def storage_problems(config: TrainerConfig) -> list[str]:
+    """Returns a sentence for each setting whose file system is not there."""
     tensorflow, plugin = versions.installed().tensorflow, storage.plugin_version()
     found = (storage.problem(name, path, tensorflow, plugin)
              for name, path in config.paths.items())
     return [problem for problem in found if problem]
 
 
-def _of_flags(config: TrainerConfig, data: plugins.Plugin) -> list[params.Given]:
+def _of_flags(config: TrainerConfig, data: Plugin) -> list[params.Given]:
     """Returns the params of the input_fn that flags stand for."""
     flags = {"epochs": ("train_epochs", config.train_epochs),
              "batch_size": ("global_batch_size", config.global_batch_size)}

@@ -8,6 +8,7 @@ import pathlib
 from estimator_trainer import errors
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.plugin import Plugin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,10 +31,10 @@ class Script:
         return self.name.endswith(".py") or "/" in self.name
 
     @property
-    def plugin(self) -> plugins.Plugin:
+    def plugin(self) -> Plugin:
         """The script as a plug-in, for the package that a job takes to other machines."""
         module = pathlib.Path(self.name).stem if self.is_file else self.name
-        return plugins.Plugin("script", self.name, module, self.path, "", self.is_file, None, "")
+        return Plugin("script", self.name, module, self.path, "", self.is_file, None, "")
 
 
 def find(name: str, arguments: tuple[str, ...]) -> Script:

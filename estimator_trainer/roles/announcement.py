@@ -7,7 +7,7 @@ from typing import Any
 from absl import logging
 
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 
 
 def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:

@@ -19,13 +19,14 @@ from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles import preflight
+from estimator_trainer.roles import run_history
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps.end_of_training import EndOfTraining
 
@@ -48,6 +49,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     single = builder.for_one_process(config, parts)
     evaluation = kept_evaluation.build(single, parts, record) if plan.is_evaluated else None
     preflight.check(plan, parts, evaluation)
+    run_history.begin(plan, parts)
     announcement.log(plan, parts)
     hooks = experiment_lib.hooks_of(
         plan, parts, EndOfTraining(config, task, stop, watchdog, state_writer))

@@ -22,7 +22,7 @@ from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import experiment as experiment_lib

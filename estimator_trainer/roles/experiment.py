@@ -15,7 +15,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import end_of_training
 from estimator_trainer.steps import progress

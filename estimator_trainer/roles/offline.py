@@ -10,12 +10,13 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import record_file
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.evaluation import record
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 
 
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
@@ -56,5 +57,6 @@ def export(plan: Plan) -> str:
     exported = str(tf.compat.as_str_any(single.export_saved_model(
         posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
         checkpoint_path=path)))
+    record_file.copy_into(exported, plan.config.model_dir, checkpoints.step_of(path))
     logging.info("exported step %d to %s", checkpoints.step_of(path), exported)
     return exported

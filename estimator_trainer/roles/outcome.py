@@ -14,7 +14,7 @@ from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import end_of_training

@@ -19,7 +19,7 @@ from estimator_trainer.estimator import feature_batches
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.roles import exported_model
 from estimator_trainer.roles.exported_model import ExportedModel
 

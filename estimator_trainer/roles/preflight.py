@@ -12,7 +12,7 @@ from estimator_trainer import errors
 from estimator_trainer.coordination import small_files
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 

@@ -16,7 +16,7 @@ from estimator_trainer.coordination import small_files
 from estimator_trainer.estimator import data_spec
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.plan.findings import Findings
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 
 _MARK = "check-%s.json"
 

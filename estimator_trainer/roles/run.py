@@ -17,12 +17,13 @@ from estimator_trainer.coordination.job_view import OthersView
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import upstream
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import chief
 from estimator_trainer.roles import evaluator
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles import ps
+from estimator_trainer.roles import run_history
 from estimator_trainer.roles import worker
 
 _BESIDE_CHIEF = {"evaluator": evaluator.run, "ps": ps.run, "worker": worker.run}
@@ -48,7 +49,9 @@ def _as_chief(plan: Plan, stop: Stop) -> Result:
                                   peer_timeout_secs=config.peer_timeout_secs)
     with Watchdog(config, task, stop, ChiefView(task, stop, state_writer)) as watchdog:
         try:
-            return chief.run(plan, stop, state_writer, watchdog)
+            ended = chief.run(plan, stop, state_writer, watchdog)
+            run_history.end(plan, ended)
+            return ended
         except errors.Interrupted as interruption:
             ended = outcome.interrupted(config, task, interruption)
             _tell(plan, state_writer, ended)
@@ -87,6 +90,7 @@ def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:
         state_writer.announce(ended.status, ended.step, ended.reason)
         if ended.step:
             checkpoints.write_result(plan.config.model_dir, ended)
+        run_history.end(plan, ended)
     except tf.errors.OpError as error:
         logging.warning("cannot write how the job ended: %s", errors.first_line(error))
 

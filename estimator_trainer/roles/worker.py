@@ -10,7 +10,7 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator import strategy
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import experiment as experiment_lib

@@ -28,7 +28,7 @@ from estimator_trainer.estimator.given_experiment import GivenExperiment
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import record
 from estimator_trainer.plan import run_plan
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import access
 from estimator_trainer.roles import run as role

@@ -15,7 +15,7 @@ from estimator_trainer import result
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import strategy
 from estimator_trainer.plan import tensorflow1_hint
-from estimator_trainer.plan.run_plan import Plan
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.roles import outcome
 from estimator_trainer.script import bends

@@ -35,7 +35,8 @@ class CommandLine:
       hosts: The lists of hosts of `tf-config`.
       script: The script that `run` runs, be it in the tasks of a job; else "".
       arguments: The script's arguments.
-      given: The names of the settings that are on the line, for a script.
+      given: The names of the settings that are on the line.
+      words: The line itself, after the program's name.
     """
 
     command: str
@@ -48,6 +49,7 @@ class CommandLine:
     script: str = ""
     arguments: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
+    words: tuple[str, ...] = ()
 
 
 def parse(argv: Sequence[str]) -> CommandLine:
@@ -63,12 +65,13 @@ def parse(argv: Sequence[str]) -> CommandLine:
         return _parse_script(list(argv[1:]))
     if first and first.is_first:
         return _parse_hosts(list(argv[1:]))
-    words, settings = _trainer_parsed(argv)
+    words, settings, given = _trainer_parsed(argv)
     command = words[0] if words else "train"
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
         raise _unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
-    return CommandLine(command, _config(settings), as_json, is_probing)
+    return CommandLine(command, _config(settings), as_json, is_probing, given=given,
+                       words=tuple(argv))
 
 
 def asks_version(argv: Sequence[str]) -> bool:
@@ -125,7 +128,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     if task_flags[:1] == ["run"] and not words:
         return dataclasses.replace(_parse_script(task_flags[1:]), command=command,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
-    rest, values = _trainer_parsed(task_flags)
+    rest, values, given = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
         raise errors.ConfigError(
             f"{command} got {(words or rest)[0]!r} (from the command line); expected the job's"
@@ -136,7 +139,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
     return CommandLine(command, _config(values), job=JobConfig(**settings), flags=(
-        *(word for word in task_flags if word != "train"), *of_plugins))
+        *(word for word in task_flags if word != "train"), *of_plugins), given=given)
 
 
 def _parse_script(argv: list[str]) -> CommandLine:
@@ -153,7 +156,8 @@ def _parse_script(argv: list[str]) -> CommandLine:
         settings["train_steps"] = 0
     config = TrainerConfig(model_fn=words[0], input_fn=words[0], exporters=("none",), **settings)
     return CommandLine("run", config, script=words[0], arguments=tuple(arguments),
-                       given=frozenset(name for name in settings if values[name].present))
+                       given=frozenset(name for name in settings if values[name].present),
+                       words=("run", *argv, "--", *arguments))
 
 
 def _parse_hosts(argv: list[str]) -> CommandLine:
@@ -176,8 +180,8 @@ def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], d
     return words, values.flag_values_dict()
 
 
-def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Returns the words that are no flags, and the values of every task's flags.
+def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:
+    """Returns the words that are no flags, every task's flags, and the names of those given.
 
     What follows `--` are flags of the plug-ins' modules.
     """
@@ -187,7 +191,7 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     settings["plugin_flag"] = plugin_flag_words.normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
-    return words, settings
+    return words, settings, frozenset(name for name in values if values[name].present)
 
 
 def _cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -199,8 +203,8 @@ def _cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _config(settings: dict[str, Any]) -> TrainerConfig:
     job_dir = settings.pop("job_dir")
-    settings["param"] = tuple(settings["param"])
-    settings["exporters"] = tuple(settings["exporters"])
+    for name in ("param", "exporters", "allow_changed"):
+        settings[name] = tuple(settings[name])
     settings["model_dir"] = settings["model_dir"] or job_dir
     return TrainerConfig(**settings)
 

@@ -11,12 +11,12 @@ from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.setting import setting
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-_REPORT = "Report, for `check` and `list`"
+_REPORT = "Report, for `check`, `list` and `show`"
 
 
 @dataclasses.dataclass(frozen=True)
 class ReportConfig:
-    """The settings of the answers of `check` and `list`."""
+    """The settings of the answers of `check`, `list` and `show`."""
 
     json: bool = setting(_REPORT, False, "Print JSON, for machines.")
     probe: bool = setting(
@@ -96,6 +96,9 @@ COMMANDS = {
     "tf-config": Command(
         "Print TF_CONFIG for lists of hosts: tf-config --ps_hosts=A --worker_hosts=B,C",
         "tf_config", dataclasses.fields(HostLists), settings=HostLists),
+    "show": Command(
+        "Say what a model_dir holds: what wrote it, its runs, evaluations, checkpoints, exports.",
+        "show", (_JSON, *(field for field in _TRAINER if field.name == "model_dir"))),
     "check": Command(
         "Say what `train` would run, and every problem found. --json for machines, --probe to look"
         " at peers, model_dir, GPUs and data too.", "check", (_JSON, _PROBE, *_TRAINER)),

@@ -58,6 +58,10 @@ class TrainerConfig:
         "Give the plug-ins TensorFlow 1's names and behaviour, and tf.contrib, by `import"
         " tensorflow`.")
 
+    allow_changed: tuple[str, ...] = setting(
+        "What to train", (), "Params and settings, with commas, that a resumed training may have"
+        " changed, though they change its model or its data; see record.json in model_dir.")
+
     # Training
     train_steps: int = setting(
         "Training", 1000, "Global step at which training ends; 0 = at the end of the input, and"

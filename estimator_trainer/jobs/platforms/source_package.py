@@ -22,6 +22,7 @@ from estimator_trainer import __version__
 from estimator_trainer import versions
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.plugin import Plugin
 
 STEM = f"estimator_trainer-{__version__}"
 NAME = f"{STEM}.tar.gz"
@@ -30,7 +31,7 @@ _HERE = pathlib.Path(__file__).parents[2]
 _ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}
 
 
-def archive(used: Sequence[plugins.Plugin], tensorflow: str, is_tf1: bool = False) -> bytes:
+def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False) -> bytes:
     """Returns the package, the same bytes for the same sources.
 
     Args:
@@ -81,7 +82,7 @@ def _own_files() -> dict[str, bytes]:
     return files
 
 
-def _plugin_files(plugin: plugins.Plugin, known: Mapping[str, bytes]) -> dict[str, bytes]:
+def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes]:
     """Returns a plug-in's module, or its whole package, with the neighbours that they import."""
     path = pathlib.Path(plugin.path)
     top = plugin.module.partition(".")[0]

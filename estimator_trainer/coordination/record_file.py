@@ -1,0 +1,41 @@
+"""The file of the record in a model_dir, and its copies in exports."""
+
+from __future__ import annotations
+
+import dataclasses
+import posixpath
+
+import tensorflow as tf
+
+from estimator_trainer.coordination import small_files
+from estimator_trainer.plan import recorded_run
+from estimator_trainer.plan import run_record
+from estimator_trainer.plan.run_record import RunRecord
+
+
+def read(model_dir: str) -> RunRecord | None:
+    """Reads `model_dir/record.json`; None if there is none.
+
+    Raises:
+      ConfigError: if it is damaged.
+    """
+    path = posixpath.join(model_dir, run_record.NAME)
+    text = small_files.read(path)
+    return run_record.from_json(text, path) if text else None
+
+
+def write(model_dir: str, record: RunRecord) -> None:
+    """Writes `model_dir/record.json`."""
+    small_files.write(posixpath.join(model_dir, run_record.NAME), run_record.to_json(record))
+
+
+def copy_into(export: str, model_dir: str, step: int) -> None:
+    """Gives an export of the checkpoint of `step` a copy of the record, to be used alone."""
+    record = read(model_dir)
+    if record and tf.io.gfile.isdir(export):
+        write(posixpath.join(export, recorded_run.EXTRA), dataclasses.replace(record, step=step))
+
+
+def copy_of(export: str) -> RunRecord | None:
+    """Reads the copy of the record that lies in an export; None if there is none."""
+    return read(posixpath.join(export, recorded_run.EXTRA))

@@ -1,0 +1,48 @@
+"""The sources of a plug-in that was imported: its module, and what that imports beside it."""
+
+from __future__ import annotations
+
+import inspect
+import pathlib
+import sys
+import types
+from typing import Any
+
+from estimator_trainer.plan import plugin_files
+from estimator_trainer.plan.plugin import Plugin
+
+
+def of(plugin: Plugin, module: types.ModuleType) -> dict[str, str]:
+    """Returns the sha256 of each source, by its path from the plug-in's folder or package.
+
+    Args:
+      plugin: The plug-in.
+      module: Its module; the others are those of its folder or package that are loaded by now.
+    """
+    if plugin.thing is not None:
+        return {plugin.name: plugin_files.sha256_of_text(_source(plugin.thing))}
+    folder = pathlib.Path(plugin.path).resolve().parent
+    top = plugin.module.partition(".")[0]
+    if not plugin.is_file:
+        # The folder that holds the package.
+        folder = folder.parents[plugin.module.count(".") - 1] if "." in plugin.module else folder
+    loaded = [module, *(each for name, each in list(sys.modules.items())
+                        if plugin.is_file or name.partition(".")[0] == top)]
+    paths = {path for each in loaded if (path := _path(each)) and folder in path.parents}
+    places = {path.relative_to(folder).as_posix(): path for path in paths}
+    return {place: plugin_files.sha256(str(path)) for place, path in sorted(places.items())
+            if "site-packages" not in place}
+
+
+def _path(module: Any) -> pathlib.Path | None:
+    path = getattr(module, "__file__", None)
+    if not isinstance(path, str) or not path.endswith(".py"):
+        return None
+    return pathlib.Path(path).resolve()
+
+
+def _source(thing: Any) -> str:
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        return ""

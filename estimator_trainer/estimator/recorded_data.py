@@ -1,0 +1,66 @@
+"""The data and the sources of plug-ins, compared with those of the run before."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer.estimator.data_spec import DataSpec
+from estimator_trainer.plan import changes
+from estimator_trainer.plan.changes import Change
+from estimator_trainer.plan.plan import Plan
+
+
+def described(spec: DataSpec, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a record holds of the data.
+
+    Args:
+      spec: What the input_fn yields.
+      facts: What its `data_params` returned.
+
+    Returns:
+      A dict of `features`, dtype and shape of one example by name; `labels`; and the facts.
+    """
+    features = spec.features if isinstance(spec.features, dict) else {"feature": spec.features}
+    return {"features": {name: _shown(each) for name, each in features.items()},
+            "labels": tf.nest.map_structure(_shown, spec.labels), **facts}
+
+
+def tell(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]) -> None:
+    """Logs what differs from the run before.
+
+    Args:
+      plan: The plan, with what that run left.
+      data: What `described` returns of this run.
+      sources: The sha256 of the plug-ins' sources, by kind and path.
+
+    Raises:
+      ConfigError: if training would go on with other data, and nobody has allowed it.
+    """
+    recorded = plan.recorded
+    if recorded is None:
+        return
+    before = recorded.record.data
+    found = [Change(name, before[name], data[name], is_free=False) for name in changes.DATA
+             if name in before and name in data and before[name] != data[name]]
+    logging.info("what the command line leaves out comes from %s", recorded.path)
+    for change in (*plan.changes, *found):
+        logging.info("changed: %s", change)
+    changes.refuse(recorded, found, plan.config.allow_changed)
+    for kind, files in sources.items():
+        old = recorded.record.plugins.get(kind, {}).get("sources") or {}
+        edited = [path for path, sha256 in files.items() if old.get(path, sha256) != sha256]
+        if edited:
+            logging.warning("the source of --%s is not what wrote the checkpoints: %s changed",
+                            kind, ", ".join(edited))
+
+
+def _shown(spec: Any) -> Any:
+    """Returns dtype and shape of one example, without the batch's dimension."""
+    if spec is None:
+        return None
+    shape = spec.shape[1:].as_list() if spec.shape.rank else None
+    kind = {tf.SparseTensorSpec: "sparse", tf.RaggedTensorSpec: "ragged"}.get(type(spec))
+    return {"dtype": spec.dtype.name, "shape": shape, **({"kind": kind} if kind else {})}

@@ -1,0 +1,35 @@
+"""A plug-in is the user's model_fn or input_fn: where it is, and what its source tells."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Mapping
+
+
+@dataclasses.dataclass(frozen=True)
+class Plugin:
+    """A plug-in's module as its source tells, before it is imported.
+
+    Attributes:
+      kind: The name of the flag, one of plugin_kinds.ARGUMENTS.
+      name: The name as the user typed it.
+      module: The import name; a file's stem for a plug-in given as a file.
+      path: The source file.
+      function: The name in the module, of the function or of a class in a model_fn's place.
+      is_file: Whether the plug-in was given as a file.
+      default_params: The module's DEFAULT_PARAMS, or None when it declares none.
+      doc: The first line of the module's docstring.
+      free_params: The module's FREE_PARAMS: params that a later run may change unasked.
+      thing: What a Python program gave in place of a name, or None.
+    """
+
+    kind: str
+    name: str
+    module: str
+    path: str
+    function: str
+    is_file: bool
+    default_params: Mapping[str, Any] | None
+    doc: str
+    free_params: tuple[str, ...] = ()
+    thing: Any = None

@@ -1,0 +1,133 @@
+"""The record of a model_dir tells what wrote it: `model_dir/record.json`.
+
+It holds nothing of the environment, and no param or word whose name says that it is a secret.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import Any, Sequence
+
+from estimator_trainer import errors
+
+NAME = "record.json"
+_FORMAT = 1
+_SECRET = re.compile(r"passw|secret|credential|api_?key|access_?key|auth", re.IGNORECASE)
+_TOKEN = re.compile(r"(^|_)token$", re.IGNORECASE)
+_HIDDEN = "(secret)"
+# A job that is preempted again and again is to leave a file that one can read.
+_RUNS_KEPT = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class RunRecord:
+    """What wrote the checkpoints of a model_dir.
+
+    Attributes:
+      plugins: What is known of each plug-in, or of the script, by kind ("model_fn"): its name,
+        path, function, the sha256 of its sources by path, and the git commit of its folder.
+      params: The params as merged with the data, but those that flags stand for.
+      given: The keys of the params that the user set.
+      unrecorded: Params whose values are secret, or no JSON: what stands for them, by key.
+      settings: The settings that were not at their defaults, by name.
+      data: What is known of the data: `features`, `labels`, and the facts of `data_params`.
+      versions: Versions of Python and the packages, by name.
+      runs: One dict for each run, oldest first: when it began, its command and tasks, what it
+        changed, and how it ended.
+      step: The global step of an export, in the copy of the record that lies in it; else 0.
+    """
+
+    plugins: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    params: dict[str, Any] = dataclasses.field(default_factory=dict)
+    given: list[str] = dataclasses.field(default_factory=list)
+    unrecorded: dict[str, str] = dataclasses.field(default_factory=dict)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    data: dict[str, Any] = dataclasses.field(default_factory=dict)
+    versions: dict[str, Any] = dataclasses.field(default_factory=dict)
+    runs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    step: int = 0
+
+    def with_run(self, run: dict[str, Any]) -> RunRecord:
+        """Returns the record with one more run."""
+        return dataclasses.replace(self, runs=[*self.runs, run][-_RUNS_KEPT:])
+
+    def with_end(self, end: dict[str, Any]) -> RunRecord:
+        """Returns the record in which the last run has ended so."""
+        return dataclasses.replace(self, runs=[*self.runs[:-1], {**self.runs[-1], **end}])
+
+
+def to_json(record: RunRecord) -> str:
+    """Returns the text of `record.json`."""
+    return json.dumps({"format": _FORMAT, **dataclasses.asdict(record)}, indent=2) + "\n"
+
+
+def from_json(text: str, path: str) -> RunRecord:
+    """Returns the record that `to_json` wrote.
+
+    Args:
+      text: The text of the file.
+      path: The file, for messages.
+
+    Raises:
+      ConfigError: if it is something else.
+    """
+    try:
+        content = json.loads(text)
+        known = {field.name for field in dataclasses.fields(RunRecord)}
+        # A later version may know more.
+        return RunRecord(**{name: content[name] for name in known & content.keys()})
+    except (ValueError, TypeError, AttributeError) as error:
+        raise errors.ConfigError(
+            f"{path} is no record of a run: {errors.first_line(error)}; expected what `train`"
+            " writes there. Restore it, or remove it and give the plug-ins and params of the"
+            " training by flags.") from error
+
+
+def split_params(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Returns the params that a record can hold, and what stands for the others, by key."""
+    kept, others = {}, {}
+    for key, value in params.items():
+        if is_secret(key):
+            others[key] = _HIDDEN
+        elif _is_json(value):
+            kept[key] = value
+        else:
+            others[key] = repr(value)[:200]
+    return kept, others
+
+
+def is_secret(name: str) -> bool:
+    """Returns whether the name of a param or a flag says that its value is a secret."""
+    return bool(_SECRET.search(name) or _TOKEN.search(name))
+
+
+def without_secrets(words: Sequence[str]) -> list[str]:
+    """Returns a command line whose secret values are hidden."""
+    shown: list[str] = []
+    is_value_secret = False
+    for word in words:
+        name, equals, value = word.rpartition("=")
+        # A secret is --NAME=VALUE, NAME=VALUE behind --param, or VALUE behind --NAME.
+        last = (name if equals else word).lstrip("-").rpartition("=")[2].rpartition(" ")[2]
+        hides = is_secret(last) and bool(equals)
+        shown.append(_HIDDEN if is_value_secret else f"{name}={_HIDDEN}" if hides else word)
+        is_value_secret = word.startswith("-") and not equals and is_secret(last)
+    return shown
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        return bool(json.loads(json.dumps(value)) == _plain(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _plain(value: Any) -> Any:
+    """Returns a value with lists in place of tuples, as JSON has it."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return value
