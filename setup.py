@@ -38,6 +38,8 @@ setuptools.setup(
         "tf1": ["tf_slim>=1.1"],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
                 "tf_slim>=1.1",
+                # A real notebook kernel.
+                "nbclient", "ipykernel",
                 # The schemas that the tests of `manifest` check against.
                 "google-api-python-client", "kubeflow-training", "kubernetes",
                 # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.

@@ -1,3 +1,54 @@
-"""Trains and evaluates a tf.estimator model from a model_fn and an input_fn."""
+"""Trains and evaluates a tf.estimator model from a model_fn and an input_fn.
+
+    import estimator_trainer
+
+    result = estimator_trainer.train(model_fn="cnn", input_fn="digits", model_dir="/tmp/digits")
+    print(result.metrics["accuracy"])
+
+`train`, `evaluate`, `predict`, `export`, `check`, `launch` and `show` are in
+`estimator_trainer/api.py`, and do what the commands of these names do.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TYPE_CHECKING
+
+from estimator_trainer import environment
+from estimator_trainer import versions
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from estimator_trainer.api import check
+    from estimator_trainer.api import ConfigError
+    from estimator_trainer.api import evaluate
+    from estimator_trainer.api import export
+    from estimator_trainer.api import Interrupted
+    from estimator_trainer.api import launch
+    from estimator_trainer.api import predict
+    from estimator_trainer.api import Result
+    from estimator_trainer.api import show
+    from estimator_trainer.api import train
+    from estimator_trainer.api import TrainerError
+
+__all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
+           "Result", "show", "train", "TrainerError"]
+
+
+if "tensorflow" not in sys.modules and versions.installed().mode == "compat" and (
+        not environment.read().legacy_keras):
+    # A notebook imports TensorFlow after this package, and Estimator needs Keras 2.
+    environment.choose_legacy_keras()
+
+
+def __getattr__(name: str) -> Any:
+    # `import estimator_trainer.compat` of a program that wants tf.estimator alone takes no more.
+    if name in __all__:
+        from estimator_trainer import api
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -22,24 +22,25 @@ from estimator_trainer.environment import Environment
 from estimator_trainer.plan import recorded_run
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan import script_file
+from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.findings import Findings
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def train(line: CommandLine, variables: Environment) -> int:
     """Trains in the role of this process."""
-    plan = run_plan.ready(run_plan.for_training(
-        line.config, variables, line.given, _reader(line, variables)))
-    return _run_with_tensorflow(line.command, dataclasses.replace(plan, command=line.words))
+    plan = run_plan.ready(run_plan.for_training(line.config, variables, _asked(line, variables)))
+    return _run_with_tensorflow(line.command, plan)
 
 
 def use_model(line: CommandLine, variables: Environment) -> int:
     """Evaluates a model, predicts with it or exports it, in this process."""
     plan = run_plan.ready(run_plan.for_one_process(
-        line.config, variables, line.given, _reader(line, variables)))
+        line.config, variables, _asked(line, variables)))
     return _run_with_tensorflow(line.command, plan)
 
 
@@ -47,9 +48,9 @@ def run_script(line: CommandLine, variables: Environment) -> int:
     """Runs a script, whose Estimator trains in the role of this process."""
     script = script_file.find(line.script, line.arguments)
     plan = dataclasses.replace(run_plan.for_script(line.config, variables, script),
-                               command=line.words)
+                               command=("estimator-trainer", *line.words))
     run_plan.refuse(plan)
-    _import_tensorflow(plan)
+    import_tensorflow(plan)
     from estimator_trainer.script import run
     return run.run(plan, line.given)
 
@@ -78,7 +79,7 @@ def show(line: CommandLine, variables: Environment) -> int:
     """Prints what a model_dir holds."""
     plan = run_plan.for_model_dir(line.config, variables)
     run_plan.refuse(plan)
-    _import_tensorflow(plan)
+    import_tensorflow(plan)
     from estimator_trainer.roles import access
     from estimator_trainer.roles import show as show_lib
     access.check(plan.config, plan.versions.tensorflow)
@@ -90,7 +91,7 @@ def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
     from estimator_trainer.plan import machine_check
     from estimator_trainer.plan import report
-    plan = run_plan.for_training(line.config, variables, line.given)
+    plan = run_plan.for_training(line.config, variables, Asked(line.given))
     found = machine_check.examine(plan, variables, line.is_probing)
     if line.is_probing:
         found += _probe(plan, found)
@@ -109,25 +110,32 @@ def _script(line: CommandLine) -> Script | None:
     return script_file.find(line.script, line.arguments) if line.script else None
 
 
-def _reader(line: CommandLine, variables: Environment) -> recorded_run.Read:
-    """Returns the function that reads files of model_dir.
+def _asked(line: CommandLine, variables: Environment) -> Asked:
+    words = ("estimator-trainer", *line.words)
+    return Asked(line.given, read=reader(line.config, variables), command=words)
+
+
+def reader(config: TrainerConfig, variables: Environment) -> recorded_run.Read:
+    """Returns the function that reads files of model_dir, for the record.
 
     Only TensorFlow reads a remote one, and is imported for that before plug-ins are looked for.
     """
-    config = line.config
     folder = config.model_dir or config.export_dir or variables.aip_model_dir
-    plan = run_plan.for_training(config, variables, line.given)
     if not storage.scheme(folder) or run_plan.storage_problems(config):
         return recorded_run.read_local
-    _import_tensorflow(plan)
+    plan = run_plan.for_training(config, variables)
+    import_tensorflow(plan)
     from estimator_trainer.coordination import small_files
     from estimator_trainer.roles import access
     access.check(plan.config, plan.versions.tensorflow)
     return small_files.read
 
 
-def _import_tensorflow(plan: Plan) -> None:
-    # The import takes seconds; --help, check and mistakes do not wait for it.
+def import_tensorflow(plan: Plan) -> None:
+    """Imports TensorFlow as the plan's settings ask for it.
+
+    It takes seconds; --help, check and mistakes do not wait for it.
+    """
     config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
@@ -147,7 +155,7 @@ def _probe(plan: Plan, found: Findings) -> Findings:
     if plan.problems or found.problems:
         return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
                                   " broken here. Solve the problems below, then check again."])
-    _import_tensorflow(plan)
+    import_tensorflow(plan)
     from estimator_trainer.roles import access
     from estimator_trainer.roles import probe
     try:
@@ -158,7 +166,7 @@ def _probe(plan: Plan, found: Findings) -> Findings:
 
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
-    _import_tensorflow(plan)
+    import_tensorflow(plan)
     from estimator_trainer.estimator import strategy
     from estimator_trainer.roles import access
     from estimator_trainer.roles import offline

@@ -128,6 +128,20 @@ def configure(role: str, verbose: bool) -> None:
 
 
 @contextlib.contextmanager
+def as_before() -> Iterator[None]:
+    """Gives a Python program its own log handlers and warnings back at the end of the context."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    with warnings.catch_warnings():
+        try:
+            yield
+        finally:
+            clear_bar()
+            root.handlers[:] = handlers
+            root.setLevel(level)
+
+
+@contextlib.contextmanager
 def without_native_noise(verbose: bool) -> Iterator[None]:
     """Drops, within the context, what TensorFlow's libraries print while they are loaded."""
     if verbose:

@@ -31,6 +31,7 @@ class Result:
         signal, or the error.
       metrics: Metrics of the final evaluation by name; empty in a task that evaluated nothing.
       exports: Paths of the SavedModels that this process exported.
+      history: Metrics of each evaluation in model_dir by step, for Python; not in `result.json`.
     """
 
     role: str
@@ -39,11 +40,13 @@ class Result:
     reason: str
     metrics: dict[str, Any] = dataclasses.field(default_factory=dict)
     exports: tuple[str, ...] = ()
+    history: tuple[dict[str, Any], ...] = ()
 
 
 def to_json(result: Result) -> str:
     """Returns the text of `result.json`; NaN and infinities become null."""
     content = dataclasses.asdict(result)
+    del content["history"]
     content["metrics"] = {
         name: value if math.isfinite(value) else None for name, value in result.metrics.items()
     }

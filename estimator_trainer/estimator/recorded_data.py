@@ -45,7 +45,7 @@ def tell(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str,
     before = recorded.record.data
     found = [Change(name, before[name], data[name], is_free=False) for name in changes.DATA
              if name in before and name in data and before[name] != data[name]]
-    logging.info("what the command line leaves out comes from %s", recorded.path)
+    logging.info("what is not given comes from %s", recorded.path)
     for change in (*plan.changes, *found):
         logging.info("changed: %s", change)
     changes.refuse(recorded, found, plan.config.allow_changed)

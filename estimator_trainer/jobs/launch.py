@@ -22,6 +22,7 @@ from estimator_trainer.jobs.launcher.screen import Screen
 from estimator_trainer.jobs.launcher.supervisor import Supervisor
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
 from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -58,7 +59,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         # Every task would find the same problems, for all the ports are on this machine.
         first = Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)
         run_plan.refuse(run_plan.for_script(config, first, script) if script else
-                        run_plan.for_training(config, first, given))
+                        run_plan.for_training(config, first, Asked(given)))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)

@@ -16,6 +16,8 @@ def problems(plugin: Plugin) -> list[str]:
 
     An import in a function, a `try` or an `if` may be meant to fail, so it does not count.
     """
+    if plugin.thing is not None:
+        return []  # It was imported before it was given.
     path = pathlib.Path(plugin.path)
     folder = str(path.parent if plugin.is_file else pathlib.Path.cwd())
     missing: dict[str, int] = {}

@@ -57,12 +57,14 @@ class Given(NamedTuple):
       value: A typed value, or the text of a flag.
       source: The flag that the value comes from, such as "--train_epochs".
       instead: The words to type before another value of the param.
+      is_typed: Whether the value is to stay as it is where the default tells no type.
     """
 
     key: str
     value: Any
     source: str
     instead: str
+    is_typed: bool = False
 
 
 class Recorded(NamedTuple):
@@ -77,7 +79,7 @@ class Recorded(NamedTuple):
     given: Sequence[str]
 
 
-def merge(model: Plugin, data: Plugin, pairs: Sequence[str],
+def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
           params_file: str, of_flags: Sequence[Given] = (),
           others: Sequence[Plugin] = (),
           recorded: Recorded = Recorded({}, ())) -> Params:
@@ -86,7 +88,7 @@ def merge(model: Plugin, data: Plugin, pairs: Sequence[str],
     Args:
       model: The model_fn plug-in.
       data: The input_fn plug-in.
-      pairs: `key=value` texts of --param, the last of a key wins.
+      pairs: `key=value` texts of --param, or what a Python program gives; the last of a key wins.
       params_file: Path of a JSON object, or "".
       of_flags: The params that other flags stand for, which win over all.
       others: The plug-ins of training alone, and of serving.
@@ -101,14 +103,16 @@ def merge(model: Plugin, data: Plugin, pairs: Sequence[str],
     is_open = any(plugin.default_params is None for plugin in used
                   if plugin.kind != "serving_input_fn")
     given: dict[str, Any] = {}
-    for key, value, source, instead in [*_from_file(params_file), *_from_pairs(pairs), *of_flags]:
+    for key, value, source, instead, is_typed in [
+            *_from_file(params_file), *_from_pairs(pairs), *of_flags]:
         if key not in defaults and not is_open:
             problems.append(f"param {key!r} (from {source}) is unknown; expected one of"
                             f" {', '.join(sorted(defaults)) or '(no params)'}."
                             f"{errors.near_match(key, defaults)}")
             continue
         try:
-            given[key] = _typed(value, defaults.get(key))
+            default = defaults.get(key)
+            given[key] = value if is_typed and default is None else _typed(value, default)
         except ValueError as error:
             problems.append(f"param {key} is {value!r} (from {source}); expected {error}."
                             f" For example: {instead}{_as_text(defaults[key])}")
@@ -158,14 +162,17 @@ def _from_file(params_file: str) -> list[Given]:
     return [Given(key, value, source, f"--param {key}=") for key, value in content.items()]
 
 
-def _from_pairs(pairs: Sequence[str]) -> list[Given]:
-    malformed = [pair for pair in pairs if not pair.partition("=")[1]]
+def _from_pairs(pairs: Sequence[str | Given]) -> list[Given]:
+    typed = [pair for pair in pairs if isinstance(pair, Given)]
+    texts = [pair for pair in pairs if isinstance(pair, str)]
+    malformed = [pair for pair in texts if not pair.partition("=")[1]]
     if malformed:
         raise errors.ConfigError(
             f"param is {malformed[0]!r} (from --param); expected key=value. For example:"
             " --param learning_rate=0.1")
-    split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in pairs))
-    return [Given(key, value, f"--param {key}", f"--param {key}=") for key, value in split]
+    split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in texts))
+    return [*typed, *(Given(key, value, f"--param {key}", f"--param {key}=")
+                      for key, value in split)]
 
 
 def _typed(value: Any, default: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, Callable, Mapping
 
 from estimator_trainer import errors
 from estimator_trainer.plan import bound_names
+from estimator_trainer.plan import given_objects
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
 from estimator_trainer.plan import plugin_import
@@ -51,6 +52,8 @@ def find(kind: str, name: str) -> Plugin:
     Raises:
       ConfigError: if there is no such module or function, or its source does not parse.
     """
+    if given_objects.is_kept(name):
+        return given_objects.plugin_of(kind, name)
     target, _, function = name.rpartition(":") if ":" in name else (name, "", "")
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
@@ -81,8 +84,11 @@ def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
       ConfigError: if the import fails, or the function is missing or takes what the Estimator
         does not pass.
     """
-    module = plugin_import.module_of(plugin)
-    function = getattr(module, plugin.function, None)
+    if plugin.thing is None:
+        module = plugin_import.module_of(plugin)
+        function = getattr(module, plugin.function, None)
+    else:
+        module, function = given_objects.module_of(plugin.thing), plugin.thing
     if is_other(function):
         return function, module
     if not callable(function):

@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable
 
 from estimator_trainer import errors
 from estimator_trainer import storage
+from estimator_trainer.plan import given_objects
 from estimator_trainer.plan import plugin_files
 from estimator_trainer.plan import run_record
 from estimator_trainer.plan.params import Recorded
@@ -81,6 +82,7 @@ class RecordedRun:
                    for kind in PLUGINS if kind in self.record.plugins}
         if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
             wanted.setdefault("input_fn", config.input_fn)
+        self._check_objects(given)
         known = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
         taken: dict[str, Any] = {
             name: tuple(value) if isinstance(known[name], tuple) else value
@@ -90,6 +92,16 @@ class RecordedRun:
         except errors.ConfigError as error:
             raise errors.ConfigError(
                 f"{error}\nWhat is not on the command line comes from {self.path}.") from error
+
+    def _check_objects(self, given: frozenset[str]) -> None:
+        for kind, entry in self.record.plugins.items():
+            name = str(entry.get("name"))
+            if entry.get("is_object") and kind not in given and not given_objects.is_kept(name):
+                raise errors.ConfigError(
+                    f"{kind} was {name!r}, an object of a Python program, when {self.path} was"
+                    " written, and this process does not have it; expected it from you. For"
+                    f" example: {kind}={entry.get('function')} in Python, or"
+                    f" --{kind}=./FILE.py:{entry.get('function')}")
 
     def params(self, used: Iterable[Plugin]) -> Recorded:
         """Returns the recorded params, without those that only a plug-in of before took."""

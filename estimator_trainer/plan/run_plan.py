@@ -23,9 +23,9 @@ from estimator_trainer.plan import input_plugins
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan import recorded_run
+from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.plugin import Plugin
-from estimator_trainer.plan.recorded_run import Read
 from estimator_trainer.plan.recorded_run import RecordedRun
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -35,23 +35,15 @@ _LOCAL = task_config.parse(None)
 
 
 def for_training(config: TrainerConfig, environment: Environment,
-                 given: frozenset[str] | None = None,
-                 read: Read = recorded_run.read_local) -> Plan:
-    """Plans `train` in the role that TF_CONFIG gives.
-
-    Args:
-      config: The settings.
-      environment: The environment of this process.
-      given: The names of the settings that the user gives; None: those not at their defaults.
-      read: The function that reads a file of model_dir, for the record of the run before.
-    """
+                 asked: Asked = Asked()) -> Plan:
+    """Plans `train` in the role that TF_CONFIG gives."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     task = _collect(problems, lambda: task_config.parse(
         environment.tf_config, environment.cluster_spec))
     recorded = None
     if task is not None:
         config = _with_model_dir(config, environment, task)
-        config, recorded = _as_recorded(problems, config, given, True, read)
+        config, recorded = _as_recorded(problems, config, asked, is_training=True)
         problems += topology.problems(task, config.train_distribute, config.eval_distribute,
                                       config.sync_replicas)
         problems += ports.problems(task)
@@ -60,7 +52,7 @@ def for_training(config: TrainerConfig, environment: Environment,
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
                 " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
     problems += storage_problems(config)
-    return _with_plugins(config, task or _LOCAL, problems, recorded)
+    return _with_plugins(config, task or _LOCAL, problems, asked, recorded)
 
 
 def for_script(config: TrainerConfig, environment: Environment, script: Script) -> Plan:
@@ -79,22 +71,14 @@ def for_script(config: TrainerConfig, environment: Environment, script: Script) 
 
 
 def for_one_process(config: TrainerConfig, environment: Environment,
-                    given: frozenset[str] | None = None,
-                    read: Read = recorded_run.read_local) -> Plan:
-    """Plans `evaluate`, `predict` or `export`, which ignore the cluster.
-
-    Args:
-      config: The settings.
-      environment: The environment of this process.
-      given: The names of the settings that the user gives; None: those not at their defaults.
-      read: The function that reads a file of model_dir or of an export, for the record.
-    """
+                    asked: Asked = Asked()) -> Plan:
+    """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     config = _with_model_dir(config, environment, _LOCAL)
     problems += [] if config.export_dir else _lacks_model_dir(config)
     problems += storage_problems(config)
-    config, recorded = _as_recorded(problems, config, given, False, read)
-    return _with_plugins(config, _LOCAL, problems, recorded, is_training=False)
+    config, recorded = _as_recorded(problems, config, asked, is_training=False)
+    return _with_plugins(config, _LOCAL, problems, asked, recorded, is_training=False)
 
 
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
@@ -119,7 +103,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
         problems.append(
             "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
             " own container is lost. For example: -- --model_dir=gs://bucket/job")
-    return _with_plugins(config, tasks[0], problems)
+    return _with_plugins(config, tasks[0], problems, Asked())
 
 
 def ready(plan: Plan) -> Plan:
@@ -142,7 +126,8 @@ def refuse(plan: Plan) -> None:
 
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
-                  recorded: RecordedRun | None = None, is_training: bool = True) -> Plan:
+                  asked: Asked, recorded: RecordedRun | None = None,
+                  is_training: bool = True) -> Plan:
     if config.model_dir and os.path.isfile(config.model_dir):
         problems.append(f"model_dir is {config.model_dir!r} (from --model_dir), which is a file;"
                         " expected a directory, existing or not.")
@@ -150,12 +135,12 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
     data = _collect(problems, lambda: input_plugins.find(config, is_training))
     plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
                 train_data=data and data.training, serving=data and data.serving,
-                recorded=recorded)
+                recorded=recorded, command=asked.command)
     merged = None
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
-            model, data.evaluation, config.param, config.params_file,
-            _of_flags(config, data.training or data.evaluation),
+            model, data.evaluation, [*config.param, *_of_program(asked)],
+            config.params_file, _of_flags(config, data.training or data.evaluation),
             [plugin for plugin in (data.training, data.serving) if plugin],
             recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
     changes = None
@@ -167,10 +152,11 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
         problems=tuple(recorded.sourced(text) if recorded else text for text in problems))
 
 
-def _as_recorded(problems: list[str], config: TrainerConfig, given: frozenset[str] | None,
-                 is_training: bool, read: Read) -> tuple[TrainerConfig, RecordedRun | None]:
+def _as_recorded(problems: list[str], config: TrainerConfig, asked: Asked,
+                 is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
     """Returns the settings, those of the run before among them, and what that run has left."""
-    recorded = _collect(problems, lambda: recorded_run.find(config, given, is_training, read))
+    recorded = _collect(problems, lambda: recorded_run.find(
+        config, asked.given, is_training, asked.read))
     if recorded is None:
         return config, None
     return _collect(problems, lambda: recorded.settings(config)) or config, recorded
@@ -188,6 +174,12 @@ def storage_problems(config: TrainerConfig) -> list[str]:
     found = (storage.problem(name, path, tensorflow, plugin)
              for name, path in config.paths.items())
     return [problem for problem in found if problem]
+
+
+def _of_program(asked: Asked) -> list[params.Given]:
+    """Returns the params that a Python program gives."""
+    return [params.Given(key, value, f"params[{key!r}]", f"params[{key!r}] = ", is_typed=True)
+            for key, value in asked.values.items()]
 
 
 def _of_flags(config: TrainerConfig, data: Plugin) -> list[params.Given]:

@@ -89,7 +89,7 @@ def split_params(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     """Returns the params that a record can hold, and what stands for the others, by key."""
     kept, others = {}, {}
     for key, value in params.items():
-        if is_secret(key):
+        if is_secret(key) and value:
             others[key] = _HIDDEN
         elif _is_json(value):
             kept[key] = value

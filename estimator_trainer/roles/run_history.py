@@ -84,7 +84,8 @@ def _settings(config: TrainerConfig) -> dict[str, Any]:
 
 def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> dict[str, Any]:
     entry = {"name": plugin.name, "path": plugin.path, "function": plugin.function,
-             "is_file": plugin.is_file, "sha256": plugin_files.sha256(plugin.path),
+             "is_file": plugin.is_file, "is_object": plugin.thing is not None,
+             "sha256": plugin_files.sha256(plugin.path),
              "sources": dict(sources)}
     commit = plugin_files.git_commit(plugin.path) if plugin.path else None
     return {**entry, "git": commit} if commit else entry

@@ -104,7 +104,7 @@ def _run(run: dict[str, Any]) -> list[str]:
            if "ended" in run else "no end was recorded: it runs, or was killed")
     tasks = f", {cluster}" if cluster else ""
     return [f"{run['began']} from step {run['from_step']}{tasks}: {end}",
-            f"  estimator-trainer {' '.join(run['command'])}",
+            f"  {' '.join(run['command'])}",
             *(f"  {change}" for change in run.get("changes", ()))]
 
 

@@ -18,7 +18,8 @@ DOCUMENTS = sorted([*jobs.REPO.glob("*.md"), *(jobs.REPO / "docs").glob("*.md"),
 # A path of this repository, or of the package: it ends in "/" or in a known kind of file.
 _PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|cfg|txt|json|gz)))`")
 # Files and folders that the program writes, and names that stand for any.
-_MADE = {"result.json", "best.json", "job.json", "job.yaml", "dataset.json", "scaling.json",
+_MADE = {"result.json", "best.json", "record.json", "assets.extra/",
+         "job.json", "job.yaml", "dataset.json", "scaling.json",
          "my_model.py", "check-TASK.json", "eval/", "export/final/", "latest/", "best/",
          "best_checkpoint/", "tasks/"}
 
@@ -34,8 +35,8 @@ def test_every_file_and_folder_that_a_document_names_exists(path):
 
 def test_every_package_says_in_one_sentence_what_lives_there():
     for path in PACKAGE.rglob("__init__.py"):
-        if path.parent.name == "compat":
-            continue  # A public module, with its manual.
+        if path.parent in (PACKAGE, PACKAGE / "compat"):
+            continue  # Public modules, with their manuals.
         text = ast.get_docstring(ast.parse(path.read_text())) or ""
         assert text.endswith(".") and len(text.splitlines()) == 1, path
 

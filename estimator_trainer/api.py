@@ -1,0 +1,203 @@
+"""The program as Python functions, each of which does what the command of its name does.
+
+    import estimator_trainer
+
+    result = estimator_trainer.train(model_fn=my_model_fn, input_fn="csv", model_dir="d",
+                                     params={"train_files": "train.csv"}, train_steps=1000)
+    estimator_trainer.evaluate("d")["accuracy"]
+
+A plug-in is a name, as on the command line, or a function, class, Estimator or Keras model. Every
+flag of `train` is a keyword: `train_steps=1000`, `exporters=["best"]`. What a call leaves out comes
+from the record of its model_dir. A user's mistake is a ConfigError, a model or data that fail a
+TrainerError or the exception that they raise; nothing here exits the process, but for the watchdog
+of a job that hangs (`stall_timeout_secs`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import Any, Mapping
+
+from estimator_trainer import environment
+from estimator_trainer import python_call
+from estimator_trainer.errors import ConfigError
+from estimator_trainer.errors import Interrupted
+from estimator_trainer.errors import TrainerError
+from estimator_trainer.plan import machine_check
+from estimator_trainer.plan import report
+from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.asked import Asked
+from estimator_trainer.result import Result
+from estimator_trainer.settings import keyword_settings
+from estimator_trainer.settings.job_config import JobConfig
+
+__all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
+           "Result", "show", "train", "TrainerError"]
+
+# A name, or what the name of a plug-in may stand for.
+PlugIn = Any
+Folder = str | os.PathLike[str]
+
+
+def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
+          params: Mapping[str, Any] | None = None,
+          tf_config: Mapping[str, Any] | str | None = None, **settings: Any) -> Result:
+    """Trains and evaluates in the role that TF_CONFIG gives; without one, in this process.
+
+    Args:
+      model_fn: The model_fn plug-in; default: that of the record in model_dir, or "cnn".
+      input_fn: The input_fn plug-in; default: that of the record, or "digits".
+      model_dir: The directory of checkpoints and exports; default: a temporary one.
+      params: Values of the plug-ins' params, by name.
+      tf_config: TF_CONFIG as a dict or as JSON; default: that of the environment.
+      **settings: Any flag of `train`, by its name.
+
+    Returns:
+      How training ended: status, step, reason, metrics of the last evaluation, paths of exports,
+      and the metrics of every evaluation in model_dir, `history`.
+
+    Raises:
+      ConfigError: for a mistake that is found before training.
+      Interrupted: if a signal, Ctrl-C included, or a lost task ended training; a checkpoint was
+        saved where it could be, and the same call goes on from there.
+      TrainerError: if one sentence explains what failed; else what the user's code raised.
+    """
+    with python_call.call(model_fn, input_fn, model_dir, settings) as given:
+        plan = python_call.plan_of(run_plan.for_training, "train", given, params,
+                                   python_call.variables_of(tf_config))
+        from estimator_trainer.evaluation import history
+        from estimator_trainer.roles import run
+        ended = run.train_and_evaluate(plan)
+        if ended.status in ("stopped", "lost"):
+            raise Interrupted(ended.status, ended.reason, ended.role)
+        return dataclasses.replace(ended, history=tuple(history.read(plan.config.model_dir)))
+
+
+def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
+             **settings: Any) -> dict[str, Any]:
+    """Evaluates one checkpoint in this process.
+
+    Args:
+      model_dir: The directory of a trained model.
+      params: Values that differ from the recorded ones, such as {"eval_files": "new.csv"}.
+      **settings: Any flag of `evaluate`, such as checkpoint="best".
+
+    Returns:
+      The metrics by name, "loss" and "global_step" among them.
+
+    Raises:
+      ConfigError: for a mistake, TrainerError for data that fail.
+    """
+    with python_call.call(None, None, model_dir, settings) as given:
+        if given.get("checkpoint") == "all":
+            raise ConfigError("checkpoint is 'all' (from checkpoint=); evaluate takes one."
+                              " For example: checkpoint='step=1000'")
+        plan = python_call.plan_of(run_plan.for_one_process, "evaluate", given, params)
+        from estimator_trainer.roles import offline
+        with python_call.explained(plan):
+            return offline.evaluate(plan)[0]
+
+
+def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, Any] | None = None,
+            **settings: Any) -> list[dict[str, Any]]:
+    """Predicts, in this process.
+
+    Args:
+      model_dir: The directory of a trained model; "" with export_dir=.
+      data: The data to predict; None: the input_fn's evaluation data.
+      params: Values that differ from the recorded ones.
+      **settings: Any flag of `predict`, such as checkpoint="best" or export_dir="d/export/...".
+
+    Returns:
+      A dict for each instance, in the order of the data, with what the model predicts, as plain
+      Python values or lists of them, and its `key`.
+
+    Raises:
+      ConfigError: for a mistake, TrainerError for data that fail.
+    """
+    with python_call.call(None, None, model_dir, settings) as given:
+        plan = python_call.plan_of(run_plan.for_one_process, "predict", given, params)
+        from estimator_trainer.roles import predict as predict_lib
+        with python_call.explained(plan):
+            return list(predict_lib.instances(plan))
+
+
+def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
+           **settings: Any) -> str:
+    """Exports a SavedModel from a checkpoint, and returns its path; see `evaluate`."""
+    with python_call.call(None, None, model_dir, settings) as given:
+        plan = python_call.plan_of(run_plan.for_one_process, "export", given, params)
+        from estimator_trainer.roles import offline
+        with python_call.explained(plan):
+            return offline.export(plan)
+
+
+def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
+          params: Mapping[str, Any] | None = None,
+          tf_config: Mapping[str, Any] | str | None = None, **settings: Any) -> dict[str, Any]:
+    """Returns what `train` with these arguments would run, and everything that speaks against it.
+
+    Returns:
+      What `estimator-trainer check --json` prints; `problems` is a list of sentences, empty if the
+      job can run.
+
+    Raises:
+      ConfigError: for a keyword that is no setting, or a value out of its range.
+    """
+    with python_call.call(model_fn, input_fn, model_dir, settings) as given:
+        variables = python_call.variables_of(tf_config)
+        plan = run_plan.for_training(keyword_settings.config_of(given), variables,
+                                     Asked(frozenset(given), params or {}))
+        found = machine_check.examine(plan, variables)
+        content: dict[str, Any] = json.loads(report.describe(plan, found, as_json=True))
+        return content
+
+
+def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
+           params: Mapping[str, Any] | None = None, **settings: Any) -> Result:
+    """Runs a whole cluster on this machine, one process a task, and waits for its end.
+
+    Args:
+      model_fn: The name of the model_fn plug-in; a task's process can find a name alone.
+      input_fn: The name of the input_fn plug-in.
+      model_dir: The directory that all tasks share.
+      params: Values of the plug-ins' params, by name.
+      **settings: The job, such as worker=2, ps=1, evaluator=1, and any flag of `train`.
+
+    Returns:
+      How the job ended, with the metrics of its last evaluation.
+
+    Raises:
+      ConfigError: for a mistake that is found before a task starts.
+      TrainerError: if the job failed; Interrupted if it was stopped.
+    """
+    for kind, thing in (("model_fn", model_fn), ("input_fn", input_fn)):
+        if thing is not None and not isinstance(thing, str):
+            raise ConfigError(
+                f"{kind} is {thing!r} (from {kind}=), and the tasks are processes that cannot see"
+                f" it; expected the name of a plug-in. For example: {kind}='./my_{kind}.py'")
+    of_job = {field.name for field in dataclasses.fields(JobConfig)}
+    job = JobConfig(**{name: settings.pop(name) for name in of_job & settings.keys()})
+    with python_call.call(model_fn, input_fn, model_dir, settings) as given:
+        if not given.get("model_dir"):
+            raise ConfigError("model_dir is missing (from model_dir=); expected a directory that"
+                              " all tasks share. For example: model_dir='/tmp/digits'")
+        pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+                 for key, value in (params or {}).items()]
+        given["param"] = (*given.get("param", ()), *pairs)
+        config = keyword_settings.config_of(given)
+        from estimator_trainer.jobs import launch as launch_lib
+        code = launch_lib.run(job, config, keyword_settings.words_of(config, given),
+                              environment.read(), given=frozenset(given))
+        return python_call.result_of_job(config.model_dir, code)
+
+
+def show(model_dir: Folder) -> dict[str, Any]:
+    """Returns what `estimator-trainer show --json` prints: what a model_dir holds."""
+    with python_call.call(None, None, model_dir, {}) as given:
+        plan = run_plan.for_model_dir(keyword_settings.config_of(given), environment.read())
+        python_call.prepare(plan)
+        from estimator_trainer.roles import show as show_lib
+        return show_lib.found_in(plan.config.model_dir)

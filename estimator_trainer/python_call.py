@@ -1,0 +1,110 @@
+"""A call of a Python program: its settings, its plan, and a process left as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import re
+from typing import Any, Callable, Iterator, Mapping
+
+from estimator_trainer import commands
+from estimator_trainer import environment
+from estimator_trainer import logs
+from estimator_trainer.errors import ConfigError
+from estimator_trainer.errors import Interrupted
+from estimator_trainer.errors import TrainerError
+from estimator_trainer.plan import given_objects
+from estimator_trainer.plan import run_plan
+from estimator_trainer.plan.asked import Asked
+from estimator_trainer.plan.plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.settings import keyword_settings
+
+_PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
+
+
+@contextlib.contextmanager
+def call(model_fn: Any, input_fn: Any, model_dir: str | os.PathLike[str],
+         settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the settings that a call gives, and leaves the process as it was afterwards."""
+    given = {"model_fn": model_fn, "input_fn": input_fn, "model_dir": os.fspath(model_dir)}
+    given = {**{name: value for name, value in given.items() if value not in (None, "")},
+             **settings}
+    for kind in _PLUGINS:
+        if kind in given and not isinstance(given[kind], str):
+            given[kind] = given_objects.keep(given[kind])
+    with logs.as_before(), environment.same_cluster_after():
+        try:
+            yield given
+        except TrainerError as error:
+            # A Python program gives keywords, not flags.
+            error.args = tuple(re.sub(r"\(from --(\w+)\)", r"(from \1=)", str(each))
+                               for each in error.args)
+            raise
+
+
+def plan_of(make: Callable[..., Plan], command: str, given: Mapping[str, Any],
+            params: Mapping[str, Any] | None,
+            variables: environment.Environment | None = None) -> Plan:
+    """Plans a call, imports TensorFlow, and looks whether the storage is there."""
+    config, variables = keyword_settings.config_of(given), variables or environment.read()
+    if config.tf1:
+        raise ConfigError("tf1 is True (from tf1=), which would change TensorFlow for this whole"
+                          " process; expected the command line for it, or in this program:"
+                          " import estimator_trainer.compat.tf1")
+    words = (f"estimator_trainer.{command}",
+             *(f"{name}={value!r}" for name, value in {**given, **(params or {})}.items()))
+    plan = run_plan.ready(make(config, variables, Asked(
+        frozenset(given), params or {}, commands.reader(config, variables), words)))
+    prepare(plan)
+    return plan
+
+
+def prepare(plan: Plan) -> None:
+    """Imports TensorFlow for a plan, and looks whether its storage is there.
+
+    Raises:
+      ConfigError: for each problem of the plan, and of its storage.
+    """
+    run_plan.refuse(plan)
+    commands.import_tensorflow(plan)
+    from estimator_trainer.estimator import strategy
+    from estimator_trainer.roles import access
+    strategy.split_cpu(plan.config)
+    access.check(plan.config, plan.versions.tensorflow)
+
+
+def variables_of(tf_config: Mapping[str, Any] | str | None) -> environment.Environment:
+    """Returns the environment of this process, with another TF_CONFIG where one is given."""
+    variables = environment.read()
+    if tf_config is None:
+        return variables
+    text = tf_config if isinstance(tf_config, str) else json.dumps(tf_config)
+    return dataclasses.replace(variables, tf_config=text, cluster_spec="")
+
+
+@contextlib.contextmanager
+def explained(plan: Plan) -> Iterator[None]:
+    """Raises one sentence in place of an error that is not the code's fault."""
+    from estimator_trainer.roles import outcome
+    try:
+        yield
+    except Exception as error:
+        raise outcome.explained(error, plan) from error
+
+
+def result_of_job(model_dir: str, code: int) -> Result:
+    """Returns how a job ended whose launcher returned `code`."""
+    commands.import_tensorflow(run_plan.for_model_dir(
+        keyword_settings.config_of({"model_dir": model_dir}), environment.read()))
+    from estimator_trainer.coordination import checkpoints
+    from estimator_trainer.evaluation import history
+    ended = checkpoints.read_result(model_dir)
+    if code in (130, 142, 143):
+        raise Interrupted("lost" if code == 142 else "stopped", f"exit {code}", "launch")
+    if code or ended is None:
+        raise TrainerError(f"the job failed with exit {code}"
+                           + (f": {ended.reason}" if ended else "; its log says why"))
+    return dataclasses.replace(ended, history=tuple(history.read(model_dir)))
