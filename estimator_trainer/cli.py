@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from typing import Callable, Sequence
@@ -10,6 +11,7 @@ from estimator_trainer import __version__
 from estimator_trainer import commands
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import result
 from estimator_trainer import storage_plugin
 from estimator_trainer import task_events
 from estimator_trainer import versions
@@ -25,6 +27,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     task_events.begin()
     try:
         code = _answer(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads, such as `head`, has read enough; Python would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except KeyboardInterrupt:
+        print("estimator-trainer: SIGINT: ends before the work began", file=sys.stderr)
+        code = result.EXIT_CODES["stopped"]
     except Exception:
         if not storage_plugin.is_loaded():
             raise

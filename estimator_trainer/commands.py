@@ -11,6 +11,8 @@ import json
 import traceback
 from typing import Any, Callable
 
+from absl import logging
+
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
@@ -21,6 +23,7 @@ from estimator_trainer import tensorflow_import
 from estimator_trainer.environment import Environment
 from estimator_trainer.plan import recorded_run
 from estimator_trainer.plan import run_plan
+from estimator_trainer.plan import scratch_dir
 from estimator_trainer.plan import script_file
 from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.findings import Findings
@@ -167,6 +170,7 @@ def _probe(plan: Plan, found: Findings) -> Findings:
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
     import_tensorflow(plan)
+    from estimator_trainer.estimator import devices
     from estimator_trainer.estimator import strategy
     from estimator_trainer.roles import access
     from estimator_trainer.roles import offline
@@ -176,13 +180,16 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
     step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,
                                    "predict": predict.predict, "export": offline.export}[command]
     try:
+        devices.check(plan.config, plan.task)
         access.check(plan.config, plan.versions.tensorflow)
         ended = step(plan)
     except Exception as error:  # pylint: disable=broad-except
         return _failed(command, plan, error)
     if command == "train":
+        if plan.task.is_local and scratch_dir.is_one(plan.config.model_dir):
+            logging.info("%s", scratch_dir.notice(plan.config.model_dir))
         result.print_last_line(ended)
-        return result.EXIT_CODES[ended.status]
+        return int(ended.exit_code)
     if command == "evaluate":
         print("\n".join(json.dumps(metrics) for metrics in ended))
     if command == "export":
@@ -199,7 +206,7 @@ def _failed(command: str, plan: Plan, error: Exception) -> int:
     code = getattr(error, "exit_code", 1)
     if hasattr(error, "exit_code"):
         errors.show(error)
-        reason = "configuration" if code == 2 else "error"
+        reason = result.CONFIGURATION if code == 2 else "error"
     else:
         traceback.print_exception(error)
         reason = f"{type(error).__name__}: {errors.first_line(error)}"

@@ -21,6 +21,7 @@ from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
 
@@ -70,10 +71,22 @@ def prepare(plan: Plan) -> None:
     """
     run_plan.refuse(plan)
     commands.import_tensorflow(plan)
+    from estimator_trainer.estimator import devices
     from estimator_trainer.estimator import strategy
     from estimator_trainer.roles import access
-    strategy.split_cpu(plan.config)
+    _split_cpu(strategy.split_cpu, plan)
+    devices.check(plan.config, plan.task)
     access.check(plan.config, plan.versions.tensorflow)
+
+
+def _split_cpu(split: Callable[[TrainerConfig], None], plan: Plan) -> None:
+    try:
+        split(plan.config)
+    except RuntimeError as error:
+        raise ConfigError(
+            f"num_replicas is {plan.config.num_replicas} (from --num_replicas), and TensorFlow has"
+            " begun to compute in this process with one CPU; expected the first call of the"
+            " process to say so. For example: restart the notebook's kernel") from error
 
 
 def variables_of(tf_config: Mapping[str, Any] | str | None) -> environment.Environment:

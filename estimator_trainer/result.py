@@ -18,6 +18,11 @@ Status = Literal["running", "stopping", "done", "stopped", "failed", "lost"]
 EXIT_CODES: dict[Status, int] = {"done": 0, "failed": 1, "lost": 142, "stopped": 143}
 
 
+# A failure whose reason begins so is a mistake of the configuration, in every task that hears it.
+CONFIGURATION = "configuration"
+_CONFIGURATION_CODE = 2
+
+
 @dataclasses.dataclass(frozen=True)
 class Result:
     """The way in which a process ended.
@@ -41,6 +46,18 @@ class Result:
     metrics: dict[str, Any] = dataclasses.field(default_factory=dict)
     exports: tuple[str, ...] = ()
     history: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the process."""
+        return exit_code(self.status, self.reason)
+
+
+def exit_code(status: Status, reason: str) -> int:
+    """Returns the exit code of a process that ends so."""
+    if status == "failed" and reason.startswith(CONFIGURATION):
+        return _CONFIGURATION_CODE
+    return EXIT_CODES[status]
 
 
 def to_json(result: Result) -> str:

@@ -4,6 +4,9 @@ A module `input_fns/NAME.py` defines
 
     DEFAULT_PARAMS = {"batch_size": 64}                 # a literal; types come from it
 
+    GLOBAL_BATCH_PARAM = "batch_size"                   # optional, see the batch rule
+    FREE_PARAMS = ("augment",)                          # optional, see docs/record.md
+
     def input_fn(mode, params, input_context=None):     # -> tf.data.Dataset
         ...
 
@@ -36,7 +39,9 @@ from 1 in each file, lines of text as an editor counts them. It works inside any
 
 Batch rule: `batch_size` counts the examples of one global step. Each replica takes one
 whole batch of the dataset, so a dataset batch is
-`input_context.get_per_replica_batch_size(batch_size)`.
+`input_context.get_per_replica_batch_size(batch_size)`. A module that follows this rule names the
+param by GLOBAL_BATCH_PARAM: then a default that the replicas cannot share is rounded up, and a
+value of the user's that they cannot share is refused before a task starts.
 
 Sharding rule: pipeline `input_context.input_pipeline_id` of
 `input_context.num_input_pipelines` reads a part that no other pipeline reads; together they

@@ -58,6 +58,7 @@ DEFAULT_PARAMS = {
     "num_classes": 0,
     "delimiter": ",",
 }
+GLOBAL_BATCH_PARAM = "batch_size"
 
 _LINES_AT_A_TIME = 1000
 _DTYPES = {int: tf.int64, float: tf.float32, str: tf.string}

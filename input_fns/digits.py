@@ -56,6 +56,7 @@ DEFAULT_PARAMS = {
     "augment": "none",
     "image_size": 0,
 }
+GLOBAL_BATCH_PARAM = "batch_size"
 
 _TEST_EVERY = 5
 _ROWS = {"train": 1442, "test": 355}

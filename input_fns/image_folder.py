@@ -46,6 +46,7 @@ DEFAULT_PARAMS = {
     "augment": "imagenet",
     "file_name": "",
 }
+GLOBAL_BATCH_PARAM = "batch_size"
 
 _ENDINGS = (".jpg", ".jpeg", ".png")
 

@@ -53,6 +53,7 @@ DEFAULT_PARAMS = {
     "augment": "none",
     "image_size": 0,
 }
+GLOBAL_BATCH_PARAM = "batch_size"
 
 
 def input_fn(

@@ -61,6 +61,7 @@ DEFAULT_PARAMS = {
     "num_classes": 0,
     "compression": "",
 }
+GLOBAL_BATCH_PARAM = "batch_size"
 
 _COMPRESSIONS = ("", "GZIP", "ZLIB")
 # A stored record has its length and two checksums around it; a small int64 takes one byte.

@@ -22,6 +22,7 @@ from estimator_trainer.jobs.launcher.screen import Screen
 from estimator_trainer.jobs.launcher.supervisor import Supervisor
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
 from estimator_trainer.plan import run_plan
+from estimator_trainer.plan import scratch_dir
 from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.job_config import JobConfig
@@ -48,8 +49,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     Raises:
       ConfigError: for any problem that is found without starting a task.
     """
-    model_dir = "" if script else config.model_dir or variables.aip_model_dir or tempfile.mkdtemp(
-        prefix="estimator_trainer-")
+    model_dir = "" if script else (
+        config.model_dir or variables.aip_model_dir or scratch_dir.make())
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
@@ -129,5 +130,7 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
         screen.line("launch", f"first failure: {first_failure}")
     result_path = (os.path.join(model_dir, "result.json") if model_dir else
                    "result.json in the script's model_dir")
+    if scratch_dir.is_one(model_dir):
+        screen.line("launch", scratch_dir.notice(model_dir))
     status: Mapping[int, str] = {0: "done", 143: "stopped"}
     screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; result: {result_path}")

@@ -84,7 +84,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     """
     # The roles and their numbers decide, and they are the same on every platform.
     tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
-    plan = run_plan.for_job(config, tasks, script)
+    plan = run_plan.for_job(config, tasks, script, job.gpus)
     problems = [*plan.problems, *_path_problems(config, flags),
                 *kubernetes.name_problems(job.name)]
     if job.image and not _IMAGE.fullmatch(job.image):

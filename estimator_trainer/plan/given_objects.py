@@ -40,7 +40,8 @@ def plugin_of(kind: str, name: str) -> Plugin:
     doc = (inspect.getdoc(named) or "").partition("\n")[0]
     return Plugin(kind, name, module.__name__, path, named.__qualname__, False,
                   getattr(module, "DEFAULT_PARAMS", None), doc,
-                  tuple(getattr(module, "FREE_PARAMS", ())), thing)
+                  tuple(getattr(module, "FREE_PARAMS", ())),
+                  getattr(module, "GLOBAL_BATCH_PARAM", ""), thing)
 
 
 def module_of(thing: Any) -> types.ModuleType:

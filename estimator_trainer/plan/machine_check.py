@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import re
-import shutil
 import socket
 import subprocess
 import threading
@@ -20,6 +18,7 @@ from estimator_trainer import machine
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
+from estimator_trainer.plan import free_disk
 from estimator_trainer.plan import missing_imports
 from estimator_trainer.plan.findings import Findings
 from estimator_trainer.plan.plan import Plan
@@ -28,7 +27,6 @@ _GIB = 1 << 30
 _LEAST_FREE_BYTES = 2 * _GIB
 # A new checkpoint is written before an old one goes, and the best one is kept twice.
 _LEAST_FREE_CHECKPOINTS = 3
-_CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.")
 
 
 def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> Findings:
@@ -42,7 +40,8 @@ def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> F
     found = Findings()
     for plugin in plan.plugins:
         found.problems += missing_imports.problems(plugin)
-    found += _model_dir(plan.config.model_dir) + _gpus(environment.cuda_visible_devices)
+    found += _model_dir(plan.config.model_dir) + _gpus(
+        plan.config.device, environment.cuda_visible_devices)
     if plan.task.cluster:
         found += _hosts(plan.task)
         found += _peers(plan.task) if is_probing else Findings()
@@ -105,10 +104,10 @@ def _model_dir(model_dir: str) -> Findings:
         found.problems.append(
             f"model_dir is {model_dir!r} (from --model_dir), and {existing} cannot be written by"
             f" this user; expected a directory of its own. To look: ls -ld {existing}")
-    free, size = shutil.disk_usage(existing).free, _newest_checkpoint_bytes(existing)
+    free, size = free_disk.bytes_at(str(existing)), free_disk.checkpoint_bytes(str(existing))
     found.facts["free disk"] = f"{free / _GIB:.1f} GiB at {existing}"
     needed = max(_LEAST_FREE_BYTES, _LEAST_FREE_CHECKPOINTS * size)
-    if free < needed:
+    if free < needed and not free_disk.problem(model_dir):
         why = (f", and the newest checkpoint takes {size / _GIB:.1f} GiB" if
                needed > _LEAST_FREE_BYTES else "")
         found.warnings.append(
@@ -118,17 +117,13 @@ def _model_dir(model_dir: str) -> Findings:
     return found
 
 
-def _newest_checkpoint_bytes(folder: pathlib.Path) -> int:
-    sizes: dict[int, int] = {}
-    for path in folder.glob("model.ckpt-*"):
-        match = _CHECKPOINT.match(path.name)
-        if match:
-            sizes[int(match[1])] = sizes.get(int(match[1]), 0) + path.stat().st_size
-    return sizes[max(sizes)] if sizes else 0
-
-
-def _gpus(visible: str | None) -> Findings:
+def _gpus(device: str, visible: str | None) -> Findings:
     found = Findings()
+    kind, _, number = device.partition(":")
+    if kind == "gpu" and int(number) >= len(machine.visible_gpus(visible)):
+        found.warnings.append(
+            f"device is {device!r} (from --device), and nvidia-smi and CUDA_VISIBLE_DEVICES tell of"
+            " no such GPU; without one, train refuses to begin. For example: --device=cpu:0")
     try:
         listed = [line.partition(" (UUID")[0] for line in machine.listed_gpus(deadlines.CHECK_SECS)]
         found.facts["gpus"] = listed or "none, says nvidia-smi"

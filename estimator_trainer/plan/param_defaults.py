@@ -10,7 +10,6 @@ from estimator_trainer import errors
 from estimator_trainer.plan import module_files
 
 _NAME = "DEFAULT_PARAMS"
-_FREE = "FREE_PARAMS"
 
 
 def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
@@ -34,19 +33,31 @@ def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
             ' {"learning_rate": 0.1}') from error
 
 
-def free(tree: ast.Module, path: pathlib.Path) -> tuple[str, ...]:
-    """Returns the module's FREE_PARAMS, names of params; () if it has none.
+def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> Any:
+    """Returns what the module declares of its params by a literal, or the default.
+
+    Args:
+      tree: The module.
+      path: Its source.
+      name: FREE_PARAMS, names of params, or GLOBAL_BATCH_PARAM, the name of one.
+      default: What holds where the module does not declare it; the value is of its type.
 
     Raises:
-      ConfigError: if they are no literal.
+      ConfigError: if it is no literal of that type.
     """
-    node = _assigned(tree, _FREE)
+    node = _assigned(tree, name)
+    if node is None:
+        return default
     try:
-        return tuple(ast.literal_eval(node)) if node else ()
-    except (ValueError, TypeError) as error:
-        raise errors.ConfigError(
-            f"{_FREE} in {path} is not a literal; expected names of params. For example:"
-            f' {_FREE} = ("learning_rate",)') from error
+        value = ast.literal_eval(node)
+        if isinstance(default, tuple) == isinstance(value, (tuple, list, set)):
+            return type(default)(value)
+    except ValueError:
+        pass
+    kind = 'names of params. For example: ("temperature",)' if isinstance(default, tuple) else (
+        'the name of a param. For example: "batch_size"')
+    raise errors.ConfigError(f"{name} in {path}, line {node.lineno}, is not a literal; expected"
+                             f" {kind}")
 
 
 def of_module(path: pathlib.Path) -> dict[str, Any] | None:

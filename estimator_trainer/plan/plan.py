@@ -33,6 +33,7 @@ class Plan:
       given: What the script gives in their place (estimator/given_experiment.py); None before.
       recorded: What the run before in the same model_dir has left, or None.
       changes: The differences from that run.
+      notes: Sentences on what this process does otherwise than the defaults say.
       command: The words that started this process, for the record.
     """
 
@@ -49,6 +50,7 @@ class Plan:
     given: Any = None
     recorded: RecordedRun | None = None
     changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
 
     @property

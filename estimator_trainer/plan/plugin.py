@@ -20,6 +20,8 @@ class Plugin:
       default_params: The module's DEFAULT_PARAMS, or None when it declares none.
       doc: The first line of the module's docstring.
       free_params: The module's FREE_PARAMS: params that a later run may change unasked.
+      global_batch_param: The module's GLOBAL_BATCH_PARAM: the param that counts the examples of a
+        global step, which the replicas share; "" if it names none.
       thing: What a Python program gave in place of a name, or None.
     """
 
@@ -32,4 +34,5 @@ class Plugin:
     default_params: Mapping[str, Any] | None
     doc: str
     free_params: tuple[str, ...] = ()
+    global_batch_param: str = ""
     thing: Any = None

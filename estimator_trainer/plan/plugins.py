@@ -160,7 +160,9 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
             f" --{kind}={name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")
     doc = (ast.get_docstring(tree) or "").partition("\n")[0]
     return Plugin(kind, name, module, str(path), function, is_file,
-                  param_defaults.read(tree, path), doc, param_defaults.free(tree, path))
+                  param_defaults.read(tree, path), doc,
+                  param_defaults.declared(tree, path, "FREE_PARAMS", ()),
+                  param_defaults.declared(tree, path, "GLOBAL_BATCH_PARAM", ""))
 
 
 def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:

@@ -36,7 +36,9 @@ def describe(plan: Plan, found: Findings, as_json: bool) -> str:
     lines = [f"{name:{width}}{_line(value)}" for name, value in content.items()]
     lines += [f"WARNING  {warning}" for warning in warnings]
     lines += [f"PROBLEM  {problem}" for problem in problems]
-    return "\n".join(lines + [f"{len(problems)} problems" if problems else "ready"])
+    told = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}"
+    end = f"{len(problems)} problem{'s' * (len(problems) > 1)}" if problems else "ready"
+    return "\n".join([*lines, f"{end}, {told}" if warnings else end])
 
 
 def list_plugins(as_json: bool) -> str:
@@ -83,7 +85,7 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "world_size": task.num_trainers,
         "evaluator": "in the cluster" if task.has_evaluator else "none: the chief evaluates",
         "shard": f"{task.input_pipeline_id + 1}/{task.num_input_pipelines}",
-        "notes": list(task.notes),
+        "notes": [*task.notes, *plan.notes],
         "train_distribute": config.train_distribute,
         "eval_distribute": config.eval_distribute,
         "train_steps": config.train_steps,

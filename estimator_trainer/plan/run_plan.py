@@ -8,10 +8,10 @@ from __future__ import annotations
 import dataclasses
 import os.path
 import posixpath
-import tempfile
 from typing import Callable, Sequence, TypeVar
 
 from estimator_trainer import errors
+from estimator_trainer import machine
 from estimator_trainer import storage
 from estimator_trainer import versions
 from estimator_trainer.cluster import ports
@@ -19,10 +19,13 @@ from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.environment import Environment
 from estimator_trainer.plan import changes as changes_lib
+from estimator_trainer.plan import free_disk
 from estimator_trainer.plan import input_plugins
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan import recorded_run
+from estimator_trainer.plan import replicas
+from estimator_trainer.plan import scratch_dir
 from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.plugin import Plugin
@@ -51,8 +54,12 @@ def for_training(config: TrainerConfig, environment: Environment,
             problems.append(
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
                 " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
-    problems += storage_problems(config)
-    return _with_plugins(config, task or _LOCAL, problems, asked, recorded)
+    problems += storage_problems(config) + replicas.problems(config)
+    full = free_disk.problem(config.model_dir)
+    problems += [full] if full else []
+    return _with_plugins(
+        config, task or _LOCAL, problems, asked, recorded,
+        replicas.count(config, task or _LOCAL, environment.cuda_visible_devices))
 
 
 def for_script(config: TrainerConfig, environment: Environment, script: Script) -> Plan:
@@ -78,7 +85,7 @@ def for_one_process(config: TrainerConfig, environment: Environment,
     problems += [] if config.export_dir else _lacks_model_dir(config)
     problems += storage_problems(config)
     config, recorded = _as_recorded(problems, config, asked, is_training=False)
-    return _with_plugins(config, _LOCAL, problems, asked, recorded, is_training=False)
+    return _with_plugins(config, _LOCAL, problems, asked, recorded)
 
 
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
@@ -90,10 +97,11 @@ def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
 
 
 def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
-            script: Script | None = None) -> Plan:
+            script: Script | None = None, num_gpus: int = 0) -> Plan:
     """Plans `train`, or the run of a script, in all tasks of a job that other machines will run.
 
-    Ports, versions and variables of this machine do not count; the plug-ins are those here.
+    Each trainer has `num_gpus` there. Ports, versions and variables of this machine do not count;
+    the plug-ins are those here.
     """
     if script is not None:
         return Plan(config, tasks[0], None, None, None, (), versions.installed(), script=script)
@@ -103,7 +111,9 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
         problems.append(
             "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
             " own container is lost. For example: -- --model_dir=gs://bucket/job")
-    return _with_plugins(config, tasks[0], problems, Asked())
+    gpus = ",".join(map(str, range(num_gpus))) or machine.NO_GPU
+    return _with_plugins(config, tasks[0], problems + replicas.problems(config), Asked(),
+                         num_replicas=replicas.count(config, tasks[0], gpus))
 
 
 def ready(plan: Plan) -> Plan:
@@ -115,7 +125,7 @@ def ready(plan: Plan) -> Plan:
     refuse(plan)
     if plan.config.model_dir:
         return plan
-    folder = tempfile.mkdtemp(prefix="estimator_trainer-")
+    folder = scratch_dir.make()
     return dataclasses.replace(plan, config=dataclasses.replace(plan.config, model_dir=folder))
 
 
@@ -127,12 +137,13 @@ def refuse(plan: Plan) -> None:
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
                   asked: Asked, recorded: RecordedRun | None = None,
-                  is_training: bool = True) -> Plan:
+                  num_replicas: int = 0) -> Plan:
+    """Finds the plug-ins and their params; without a replica nothing is to be trained."""
     if config.model_dir and os.path.isfile(config.model_dir):
         problems.append(f"model_dir is {config.model_dir!r} (from --model_dir), which is a file;"
                         " expected a directory, existing or not.")
     model = _collect(problems, lambda: plugins.find("model_fn", config.model_fn))
-    data = _collect(problems, lambda: input_plugins.find(config, is_training))
+    data = _collect(problems, lambda: input_plugins.find(config, bool(num_replicas)))
     plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
                 train_data=data and data.training, serving=data and data.serving,
                 recorded=recorded, command=asked.command)
@@ -143,12 +154,16 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
             config.params_file, _of_flags(config, data.training or data.evaluation),
             [plugin for plugin in (data.training, data.serving) if plugin],
             recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
-    changes = None
+    changes, note = None, ""
+    if merged and data and num_replicas:
+        merged, note, problem = replicas.share(config, data.training or data.evaluation, merged,
+                                               num_replicas)
+        problems += [problem] if problem else []
     if merged:
         changes = _collect(problems, lambda: changes_lib.accepted(
             recorded, config, plan.plugins, merged))
     return dataclasses.replace(
-        plan, params=merged, changes=tuple(changes or ()),
+        plan, params=merged, changes=tuple(changes or ()), notes=(note,) if note else (),
         problems=tuple(recorded.sourced(text) if recorded else text for text in problems))
 
 

@@ -13,7 +13,7 @@ from estimator_trainer.plan.plan import Plan
 def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
     """Logs the plug-ins, the cluster and, where the plug-ins are loaded, the params."""
     task, config = plan.task, plan.config
-    for note in task.notes:
+    for note in (*task.notes, *plan.notes):
         logging.info("%s", note)
     cluster = ", ".join(f"{len(hosts)} {role}" for role, hosts in task.cluster.items())
     program = (f"script={plan.script.name}" if plan.script else

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
+from estimator_trainer import result
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.job_state import JobState
@@ -34,7 +35,8 @@ def follow(task: TaskConfig, final_state: JobState) -> Result:
     """
     chief = task.name_of("chief", 0)
     if final_state.status == "failed":
-        raise errors.TrainerError(
+        is_mistake = final_state.reason.startswith(result.CONFIGURATION)
+        raise (errors.ConfigError if is_mistake else errors.TrainerError)(
             f"training failed in {chief} ({final_state.reason}); its log says why")
     if final_state.status in ("stopped", "lost"):
         raise errors.Interrupted(final_state.status, final_state.reason, chief)
@@ -105,6 +107,8 @@ def explained(error: Exception, plan: Plan) -> Exception:
 def in_short(error: Exception) -> str:
     """Returns one line that names an error, for other tasks and for result.json."""
     text = errors.first_line(error)
+    if getattr(error, "exit_code", None) == errors.ConfigError.exit_code:
+        return f"{result.CONFIGURATION}: {text}"
     return text if isinstance(error, errors.TrainerError) else f"{type(error).__name__}: {text}"
 
 

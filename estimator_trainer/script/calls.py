@@ -17,7 +17,6 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import result
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
@@ -130,7 +129,7 @@ class Calls:
         with self._inside():
             self.result = role.train_and_evaluate(plan)
         if self.result.status != "done" or not plan.task.is_chief:
-            raise SystemExit(result.EXIT_CODES[self.result.status])
+            raise SystemExit(self.result.exit_code)
         return self.result
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:

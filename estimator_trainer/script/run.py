@@ -47,7 +47,7 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     if calls.result is None:
         return code
     result.print_last_line(calls.result)
-    return code or result.EXIT_CODES[calls.result.status]
+    return code or calls.result.exit_code
 
 
 def _tf_config(task: TaskConfig) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Sequence
 from absl import flags
 
 from estimator_trainer import errors
+from estimator_trainer.settings import flag_files
 from estimator_trainer.settings import flag_values
 from estimator_trainer.settings import plugin_flag_words
 from estimator_trainer.settings.command_table import COMMANDS
@@ -176,7 +177,8 @@ def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], d
     try:
         words = values(["estimator-trainer", *flag_values.with_underscores(argv, values)])[1:]
     except flags.Error as error:
-        raise errors.ConfigError(_flag_problem(error, values)) from error
+        raise errors.ConfigError(flag_files.unreadable(argv) or _flag_problem(
+            error, values, argv)) from error
     return words, values.flag_values_dict()
 
 
@@ -222,7 +224,7 @@ def _trainer_flags() -> flags.FlagValues:
     return values
 
 
-def _flag_problem(error: flags.Error, values: flags.FlagValues) -> str:
+def _flag_problem(error: flags.Error, values: flags.FlagValues, argv: Sequence[str]) -> str:
     if isinstance(error, flags.UnrecognizedFlagError):
         near = errors.near_match(error.flagname, values)
         near = near.replace("'", "'--", 1) if near else ""
@@ -230,13 +232,15 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues) -> str:
             near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
         if "train_steps" in values and "model_fn" not in values:
             near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
-        return (f"flag --{error.flagname} (from the command line) is unknown; expected a flag that"
+        source = flag_files.source_of(error.flagname, argv) or "the command line"
+        return (f"flag --{error.flagname} (from {source}) is unknown; expected a flag that"
                 f" `estimator-trainer --help` lists.{near}")
     match = re.match(r"flag --(\w+)=(.*?): ", str(error), re.DOTALL)
     if match and match.group(1) in values:
         name, got = match.groups()
         kind = {"bool": "true or false", "int": "an integer"}.get(
             values[name].flag_type(), "text")
-        return (f"{name} is {got!r} (from --{name}); expected {kind}. For example:"
-                f" --{name}={values[name].default}")
+        file = flag_files.source_of(name, argv)
+        return (f"{name} is {got!r} (from --{name}{f' in {file}' if file else ''}); expected"
+                f" {kind}. For example: --{name}={values[name].default}")
     return f"the flags cannot be read: {error}. For example: {EXAMPLE}"

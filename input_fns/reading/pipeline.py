@@ -66,7 +66,10 @@ def without_auto_shard(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 
 def _replica_batch_size(batch_size: int, replicas: int) -> int:
-    if batch_size < 1 or batch_size % replicas:
+    if batch_size < 1:
+        raise DataParamError(f"batch_size is {batch_size} examples a step; expected 1 or more. For "
+                             "example: --param batch_size=64")
+    if batch_size % replicas:
         example = max(1, -(-batch_size // replicas)) * replicas
         raise DataParamError(
             f"batch_size is {batch_size} examples a step, over all replicas; expected a "

@@ -35,7 +35,8 @@ def line(tmp_path, monkeypatch):
 def test_functions_train_evaluate_export_and_resume_in_one_process(line, tmp_path):
     model_dir = tmp_path / "model"
     first = estimator_trainer.train(model_fn=line.model_fn, input_fn=line.input_fn,
-                                    model_dir=model_dir, params={"learning_rate": 0.01}, train_steps=50)
+                                    model_dir=model_dir, params={"learning_rate": 0.01},
+                                    train_steps=50)
     assert (first.status, first.step, first.reason) == ("done", 50, "train_steps")
     assert first.metrics["global_step"] == 50 and len(first.exports) == 1
     assert estimator_trainer.evaluate(model_dir)["loss"] == first.metrics["loss"]

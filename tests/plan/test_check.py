@@ -32,7 +32,7 @@ def test_what_was_found_is_printed_for_people_and_for_machines():
     plan = run_plan.for_training(TrainerConfig(), Environment())
     found = Findings(["a problem"], ["a warning"], {"a fact": ["x", "y"], "a longer name": 3})
     lines = report.describe(plan, found, as_json=False).splitlines()
-    assert lines[-3:] == ["WARNING  a warning", "PROBLEM  a problem", "1 problems"]
+    assert lines[-3:] == ["WARNING  a warning", "PROBLEM  a problem", "1 problem, 1 warning"]
     assert "a fact            x; y" in lines
     shown = json.loads(report.describe(plan, found, as_json=True))
     assert shown["problems"] == ["a problem"] and shown["warnings"] == ["a warning"]
