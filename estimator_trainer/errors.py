@@ -12,11 +12,18 @@ exception is a bug, or came out of user code, and keeps its traceback.
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from typing import Iterable, Sequence
 
 from estimator_trainer import task_events
 from estimator_trainer.result import Status
+
+# The texts around the message of an error: of autograph, and of a session.
+_IN_USER_CODE = re.compile(r'File ".*", line \d+, in ')
+_GRAPH = re.compile(r"Graph execution error:")
+_OF_NODE = re.compile(r"Node: '.*'$")
+_MESSAGE = re.compile(r"(?!\[\[|Detected at node|File |\d+ root error).*[\w.]+(:|\b.*\s)")
 
 
 class TrainerError(Exception):
@@ -64,8 +71,27 @@ def show(error: BaseException) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Returns the first line of an error's text, at most 300 characters of it."""
-    return str(error).partition("\n")[0][:300]
+    """Returns the line of an error's text that says what is wrong, at most 300 characters of it.
+
+    TensorFlow puts the places in the code before it, which say nothing by themselves.
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return ""
+    line = lines[0]
+    if line.startswith("in user code:"):
+        line = _after(lines, _IN_USER_CODE) or line
+        line = line.removeprefix(f"{type(error).__name__}: ")
+    elif _GRAPH.match(line):
+        line = _after(lines, _OF_NODE) or _after(lines, _GRAPH) or line
+    return line[:300]
+
+
+def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
+    """Returns the message that follows the last line of a pattern; "" if there is none."""
+    places = [i for i, line in enumerate(lines) if pattern.match(line)]
+    return next((line for line in lines[places[-1] + 1:] if _MESSAGE.match(line)),
+                "") if places else ""
 
 
 def near_match(got: str, allowed: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
 from estimator_trainer.plan import given_objects
+from estimator_trainer.plan import plugin_import
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.plan import Plan
@@ -36,6 +37,7 @@ def call(model_fn: Any, input_fn: Any, model_dir: str | os.PathLike[str],
     for kind in _PLUGINS:
         if kind in given and not isinstance(given[kind], str):
             given[kind] = given_objects.keep(given[kind])
+    plugin_import.forget_edited()
     with logs.as_before(), environment.same_cluster_after():
         try:
             yield given

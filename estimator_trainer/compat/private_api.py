@@ -195,6 +195,12 @@ def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str)
     writer.flush()
 
 
+def evaluation_writers() -> tuple[ModuleType, tuple[str, str]]:
+    """Returns the module, and the names in it, of what writes the events of an evaluation."""
+    names = ("_write_dict_to_summary", "_write_checkpoint_path_to_summary")
+    return sys.modules[use(f"{_ESTIMATOR}.{names[0]}").__module__], names
+
+
 def array_queues() -> tuple[ModuleType, str]:
     """Returns the module, and the name in it, of what fills queues with arrays."""
     name = "_enqueue_data"

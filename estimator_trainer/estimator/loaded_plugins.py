@@ -99,7 +99,7 @@ def load(plan: Plan) -> LoadedPlugins:
     input_fn = input_fn_adapter.adapt(own, plan, own_of_training)
     spec = data_spec.describe(input_fn, params)
     _check(plan, spec)
-    _check_epochs(plan, input_fn, params)
+    _check_end(plan, input_fn, params)
     data = recorded_data.described(spec, known)
     sources = {plugin.kind: plugin_sources.of(plugin, plugins.load(plugin, lambda thing: True)[1])
                for plugin in plan.plugins}
@@ -155,14 +155,19 @@ def _of_tpu_estimator(config: TrainerConfig) -> dict[str, Any]:
     return {"batch_size": config.global_batch_size} if config.global_batch_size else {}
 
 
-def _check_epochs(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:
-    training = plan.train_data or plan.data
-    if training and plan.config.train_epochs and plan.task.is_trainer and data_spec.describe(
-            input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite:
-        raise errors.ConfigError(
-            f"train_epochs is {plan.config.train_epochs} (from --train_epochs), and input_fn"
-            f" {training.name!r} yields a dataset without end in mode 'train'. Leave out"
-            " .repeat(), or set steps. For example: --train_steps=1000")
+def _check_end(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str, Any]) -> None:
+    """Raises ConfigError if only the input could end training, and the input has no end."""
+    config, training = plan.config, plan.train_data or plan.data
+    is_ended = config.max_steps or (config.early_stopping_metric and not config.train_epochs)
+    if training is None or not plan.task.is_trainer or is_ended and not config.train_epochs or (
+            not data_spec.describe(input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite):
+        return
+    what = (f"train_epochs is {config.train_epochs} (from --train_epochs)" if config.train_epochs
+            else "train_steps is 0 (from --train_steps), the end of the input")
+    raise errors.ConfigError(
+        f"{what}, and input_fn {training.name!r} yields a dataset without end in mode 'train'."
+        " Leave out .repeat(), or set epochs or steps. For example: "
+        + ("--train_steps=1000" if config.train_epochs else "--train_epochs=10"))
 
 
 def _check(plan: Plan, spec: data_spec.DataSpec) -> None:

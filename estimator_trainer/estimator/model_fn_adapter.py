@@ -12,6 +12,7 @@ from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import keras_version
+from estimator_trainer.estimator import missing_feature
 from estimator_trainer.estimator import model_class
 from estimator_trainer.plan import plugins
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -62,13 +63,15 @@ class _Adapted:
         return spec
 
     def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:
-        with _placed(self._config.device), keras_version.checked(self._config.model_fn):
+        name = self._config.model_fn
+        with (_placed(self._config.device), keras_version.checked(name),
+              missing_feature.explained(features, name)):
             spec = plugins.call(self._function, {"features": features, "labels": labels, **others})
         if isinstance(spec, tf.compat.v1.estimator.tpu.TPUEstimatorSpec):
             spec = spec.as_estimator_spec()
         if not isinstance(spec, tf.estimator.EstimatorSpec):
             raise errors.ConfigError(
-                f"model_fn {self._config.model_fn!r} returned a {type(spec).__name__} in mode"
+                f"model_fn {name!r} returned a {type(spec).__name__} in mode"
                 f" {others['mode']!r}; expected a tf.estimator.EstimatorSpec. For example: return"
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
         return spec

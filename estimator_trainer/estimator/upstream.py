@@ -77,6 +77,26 @@ def evaluating_with(estimators: Iterable[tf.estimator.Estimator],
 
 
 @contextlib.contextmanager
+def writing_evaluations_of(is_wanted: Callable[[int], bool]) -> Iterator[None]:
+    """Makes evaluations leave events for some global steps alone, within a `with` statement.
+
+    `Estimator.evaluate` adds an event to `eval/` at every call, so that a second evaluation of a
+    checkpoint shows as a second point of its step. No argument of it leaves the event out.
+    """
+    module, names = private_api.evaluation_writers()
+
+    def only_wanted(write: Callable[..., None]) -> Callable[..., None]:
+        def written(folder: str, content: Any, step: int) -> None:
+            if is_wanted(int(step)):
+                write(folder, content, step)
+
+        return written
+
+    with replaced([(module, name, only_wanted(getattr(module, name))) for name in names]):
+        yield
+
+
+@contextlib.contextmanager
 def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> Iterator[None]:
     """Makes iterators of datasets, and queues of arrays, by other functions, within a `with`.
 

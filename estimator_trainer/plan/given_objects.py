@@ -45,9 +45,13 @@ def plugin_of(kind: str, name: str) -> Plugin:
 
 
 def module_of(thing: Any) -> types.ModuleType:
-    """Returns the module that an object was defined in."""
-    name = _named(thing).__module__
-    return sys.modules.get(name) or types.ModuleType(name)
+    """Returns the module that an object was defined in, or one of what its code sees."""
+    named = _named(thing)
+    if named.__module__ in sys.modules:
+        return sys.modules[named.__module__]
+    module = types.ModuleType(named.__module__)
+    vars(module).update(getattr(named, "__globals__", {}))
+    return module
 
 
 def _named(thing: Any) -> Any:

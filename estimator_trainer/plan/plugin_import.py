@@ -11,8 +11,22 @@ import types
 
 from estimator_trainer import errors
 from estimator_trainer.plan import joined_packages
+from estimator_trainer.plan import plugin_files
 from estimator_trainer.plan import tensorflow1_hint
 from estimator_trainer.plan.plugin import Plugin
+
+# The module of each plug-in by name, and the sha256 of its source when it was imported.
+_imported: dict[str, tuple[types.ModuleType, str]] = {}
+
+
+def forget_edited() -> None:
+    """Lets plug-ins whose sources were edited be imported anew, as who edits them expects."""
+    for name, (module, sha256) in list(_imported.items()):
+        is_edited = plugin_files.sha256(str(module.__file__)) != sha256
+        if is_edited and sys.modules.get(name) is module:
+            del sys.modules[name]
+        if is_edited:
+            del _imported[name]
 
 
 def module_of(plugin: Plugin) -> types.ModuleType:
@@ -21,6 +35,14 @@ def module_of(plugin: Plugin) -> types.ModuleType:
     Raises:
       ConfigError: if the import fails.
     """
+    is_new = plugin.module not in sys.modules
+    module = _imported_now(plugin)
+    if is_new and sys.modules.get(plugin.module) is module:
+        _imported[plugin.module] = module, plugin_files.sha256(plugin.path)
+    return module
+
+
+def _imported_now(plugin: Plugin) -> types.ModuleType:
     folder = str(pathlib.Path(plugin.path).parent if plugin.is_file else pathlib.Path.cwd())
     if folder not in sys.path:
         # The module finds its neighbours, as with `python my_model.py`.

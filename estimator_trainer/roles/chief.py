@@ -71,6 +71,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         if evaluation:
             final = exporters.at_the_end(config, parts, record)
             final_evaluation.finish(experiment.eval_spec, single, record, final)
+            hooks.progress.warn_if_diverged(record.metrics.get("loss"))
         return outcome.report(config, task, record, step, reason)
 
 

@@ -13,7 +13,9 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import record_file
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
+from estimator_trainer.evaluation import history
 from estimator_trainer.evaluation import record
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.plan.plan import Plan
@@ -21,6 +23,8 @@ from estimator_trainer.plan.plan import Plan
 
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
     """Evaluates the checkpoints that `config.checkpoint` means.
+
+    Event files get those of steps that have none yet, if the data and the model are the recorded.
 
     Returns:
       The metrics of each checkpoint, oldest first, `global_step` included.
@@ -30,7 +34,11 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     single = builder.for_one_process(plan.config, parts)
     hook = record.EvaluationProgress()
     evaluations = []
-    with KeptEvaluation(single, parts.input_fn, [hook]).used_by(single):
+    known = {metrics["global_step"] for metrics in history.read(plan.config.model_dir)
+             if "eval_name" not in metrics}
+    is_same = not plan.changes and not plan.config.eval_steps
+    with (upstream.writing_evaluations_of(lambda step: is_same and step not in known),
+          KeptEvaluation(single, parts.input_fn, [hook]).used_by(single)):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
             with fits.explained():

@@ -19,6 +19,8 @@ from estimator_trainer.steps.pace import Pace
 _BAR_SECS = 0.2
 # With the input ready in time, a batch takes some microseconds to come.
 _MUCH_WAITING = 0.1
+# A loss that grows so much does not come down again, though it may stay finite.
+_DIVERGED = 1000.0
 
 
 class TrainingProgress(tf.estimator.SessionRunHook):
@@ -47,6 +49,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._train_examples = train_examples
         self.pace = pace
         self._is_terminal = sys.stderr.isatty()
+        self._first_loss: float | None = None
+        self._last_loss: float | None = None
+        self._has_warned = False
 
     def begin(self) -> None:
         losses = [tf.cast(loss, tf.float32) for loss in graph_state.LOSSES.all()]
@@ -59,7 +64,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         goal = f"to {self._max_steps}" if self._max_steps else "to the end of the input"
         logging.info("training from step %d %s", self.step, goal)
         task_events.tell("trains", step=self.step)
-        self._own_steps = 0
+        self._own_steps = self._line_own_steps = 0
         self._paused_at: float | None = None
         self._idle_secs = 0.0
         self._line_step, self._line_time = self.step, time.monotonic()
@@ -71,7 +76,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._own_steps += self.pace.steps
         self._is_line = past + self.pace.steps >= self._every_steps
         self._is_bar = self._is_terminal and now - self._bar_time >= _BAR_SECS
-        if self._is_line or self._is_bar:
+        if self._is_line or self._is_bar or self._first_loss is None:
             return tf.estimator.SessionRunArgs(self._fetches)
         return None
 
@@ -79,11 +84,17 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         now = self._resume()
         if not run_values.results:
             return
+        if self._first_loss is None:
+            self._first_loss = float(run_values.results["loss"])
+        if not self._is_line and not self._is_bar:
+            return
         self.step = int(run_context.session.run(self._global_step))
         line = self._describe(run_values.results, now)
         if self._is_line:
             logging.info(line)
             self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
+            self._line_own_steps, self._last_loss = self._own_steps, float(
+                run_values.results["loss"])
         if self._is_bar:
             logs.draw_bar(self._bar(line))
             self._bar_time = now
@@ -95,10 +106,21 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     def end(self, session: tf.compat.v1.Session) -> None:
         logs.clear_bar()
         self.step = int(session.run(self._global_step))
+        self.warn_if_diverged(self._last_loss)
         waited = self.pace.waited_share
         if waited is not None:
             logging.info("training waited %.0f%% of its time for input: %s was the limit",
                          100 * waited, "input" if waited > _MUCH_WAITING else "compute")
+
+    def warn_if_diverged(self, loss: float | None) -> None:
+        """Warns if the loss is far above that of the first steps; None: it is not known."""
+        first = self._first_loss
+        if loss is None or first is None or self._has_warned:
+            return
+        if loss > _DIVERGED * max(1.0, abs(first)):
+            self._has_warned = True
+            logging.warning("the loss grew from %.4g to %.4g: training diverged. Try a lower"
+                            " learning rate, or scale the inputs and the labels", first, loss)
 
     def _resume(self) -> float:
         now = time.monotonic()
@@ -112,8 +134,10 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         steps_per_sec = (self.step - self._line_step) / secs
         examples = results["examples"] * self._num_synchronous
         examples_per_sec = steps_per_sec * examples
+        own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
+        # A launcher has a row for each trainer, and the log tells of the whole job.
         task_events.tell("progress", step=self.step, loss=float(results["loss"]),
-                         examples_per_sec=float(examples_per_sec))
+                         examples_per_sec=float(own_steps_per_sec * results["examples"]))
         goal = f"/{self._max_steps}" if self._max_steps else ""
         epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
                  if self._train_examples else "")

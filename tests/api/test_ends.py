@@ -1,0 +1,94 @@
+"""What a user gets to read when a training cannot end, fails, or learns nothing."""
+
+from __future__ import annotations
+
+import glob
+
+import pytest
+import tensorflow as tf
+
+import estimator_trainer
+from estimator_trainer import errors
+from tests.support import line_model
+
+pytestmark = pytest.mark.cluster
+
+
+def _train(tmp_path, old="", new="", **settings):
+    path = line_model.write(tmp_path)
+    path.write_text(line_model.SOURCE.replace(old, new) if old else line_model.SOURCE)
+    return estimator_trainer.train(str(path), str(path), tmp_path / "model",
+                                   **{"train_steps": 5, **settings})
+
+
+def test_training_without_an_end_is_refused(tmp_path):
+    with pytest.raises(estimator_trainer.ConfigError) as raised:
+        _train(tmp_path, train_steps=0)
+    assert "train_steps is 0" in str(raised.value) and "without end" in str(raised.value)
+    # The edited plug-in counts, in the same process too.
+    ended = _train(tmp_path, "dataset.repeat() if", "dataset.repeat(2) if", train_steps=0)
+    assert (ended.step, ended.reason) == (16, "input_exhausted")
+
+
+@pytest.mark.parametrize("old, new", [
+    ('features["x"]', 'features["image"]'),
+    ('features["x"]', 'tf.compat.v1.feature_column.input_layer(features,'
+     ' [tf.feature_column.numeric_column("image")])'),
+])
+def test_a_feature_that_is_not_there_is_named_with_those_that_are(old, new, tmp_path):
+    with pytest.raises(estimator_trainer.ConfigError) as raised:
+        _train(tmp_path, old, new)
+    text = str(raised.value)
+    assert "asks for the feature 'image' (" in text and "the input_fn yields x." in text
+
+
+def test_a_key_that_a_function_of_the_users_misses_is_their_own_error(tmp_path):
+    with pytest.raises(KeyError, match="image"):
+        _train(tmp_path, 'features["x"]', 'features["x"] * (lambda a: a["image"])({"b": 1.0})')
+
+
+def test_the_reason_of_a_failure_in_the_input_names_the_error(tmp_path):
+    with pytest.raises(ValueError) as raised:
+        _train(tmp_path, "    return dataset.repeat()",
+               "    dataset = dataset.map(lambda x, y: (x, tf.ensure_shape(y, [2, 2])))\n"
+               "    return dataset.repeat()")
+    assert str(raised.value).startswith("in user code:")
+    reason = errors.first_line(raised.value)
+    assert "[2, 2]" in reason and "in user code" not in reason
+
+
+def test_the_reason_of_a_failing_step_names_the_error(tmp_path):
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        _train(tmp_path, "    loss = tf",
+               "    check = tf.debugging.Assert(labels[0] < 0.5, ['a label is too large'])\n"
+               "    with tf.control_dependencies([check]):\n"
+               "        labels = tf.identity(labels)\n    loss = tf")
+    reason = errors.first_line(raised.value)
+    assert "a label is too large" in reason and len(reason) <= 300
+
+
+def test_a_training_that_diverges_is_told(tmp_path, capfd):
+    ended = _train(tmp_path, params={"learning_rate": 1000.0})
+    assert ended.status == "done" and ended.metrics["loss"] > 1e4
+    assert "WARNING: the loss grew from" in capfd.readouterr().err
+
+
+def test_a_training_that_learns_is_not_warned_of(tmp_path, capfd):
+    _train(tmp_path, train_steps=300)
+    assert "WARNING" not in capfd.readouterr().err
+
+
+def test_a_second_evaluation_of_a_step_adds_no_point(tmp_path):
+    _train(tmp_path)
+
+    def steps():
+        paths = glob.glob(str(tmp_path / "model" / "eval" / "events*"))
+        return [event.step for path in paths for event in tf.compat.v1.train.summary_iterator(path)
+                for value in event.summary.value if value.tag == "loss"]
+
+    assert steps() == [5]
+    estimator_trainer.evaluate(tmp_path / "model")
+    estimator_trainer.evaluate(tmp_path / "model", params={"points": 8})
+    assert steps() == [5]
+    estimator_trainer.evaluate(tmp_path / "model", checkpoint="step=0")
+    assert sorted(steps()) == [0, 5]
