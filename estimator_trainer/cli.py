@@ -18,6 +18,7 @@ from estimator_trainer import versions
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings import command_line
 from estimator_trainer.settings import help_page
+from estimator_trainer.settings import questions
 from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.settings.command_table import COMMANDS
 
@@ -47,10 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answer(argv: list[str]) -> int:
     try:
-        if command_line.asks_version(argv):
+        if questions.asks_version(argv):
             print(f"estimator_trainer {__version__}, {versions.installed()}")
             return 0
-        topic = command_line.help_topic(argv)
+        topic = questions.help_topic(argv)
         if topic is not None:
             print(help_page.text(topic))
             return 0

@@ -32,6 +32,7 @@ from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.starter import project
 
 
 def train(line: CommandLine, variables: Environment) -> int:
@@ -100,6 +101,12 @@ def check(line: CommandLine, variables: Environment) -> int:
         found += _probe(plan, found)
     print(report.describe(plan, found, line.as_json))
     return 2 if plan.problems or found.problems else 0
+
+
+def init(line: CommandLine, variables: Environment) -> int:
+    """Writes a model, its data and a test, to begin with."""
+    print(project.write(line.folder))
+    return 0
 
 
 def list_plugins(line: CommandLine, variables: Environment) -> int:

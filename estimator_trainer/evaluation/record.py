@@ -97,4 +97,7 @@ def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None
     shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")
     logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
                  shown, counted.examples, counted.secs)
+    if not counted.examples:
+        logging.warning("there was no example to evaluate, so the metrics say nothing: the input_fn"
+                        " yields an empty dataset in mode 'eval'")
     task_events.tell("evaluates")

@@ -13,13 +13,12 @@ from estimator_trainer.settings import flag_files
 from estimator_trainer.settings import flag_values
 from estimator_trainer.settings import plugin_flag_words
 from estimator_trainer.settings.command_table import COMMANDS
+from estimator_trainer.settings.command_table import NoConfig
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.help_page import EXAMPLE
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
-
-_HELP = ("help", "h", "helpfull")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +36,7 @@ class CommandLine:
       script: The script that `run` runs, be it in the tasks of a job; else "".
       arguments: The script's arguments.
       given: The names of the settings that are on the line.
+      folder: The folder that `init` writes to.
       words: The line itself, after the program's name.
     """
 
@@ -50,6 +50,7 @@ class CommandLine:
     script: str = ""
     arguments: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
+    folder: str = ""
     words: tuple[str, ...] = ()
 
 
@@ -64,57 +65,21 @@ def parse(argv: Sequence[str]) -> CommandLine:
         return _parse_job(argv[0], list(argv[1:]))
     if first and first.is_script:
         return _parse_script(list(argv[1:]))
+    if first and first.settings is NoConfig:
+        return _parse_init(list(argv[1:]))
     if first and first.is_first:
         return _parse_hosts(list(argv[1:]))
     words, settings, given = _trainer_parsed(argv)
     command = words[0] if words else "train"
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
-        raise _unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
+        raise unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
     return CommandLine(command, _config(settings), as_json, is_probing, given=given,
                        words=tuple(argv))
 
 
-def asks_version(argv: Sequence[str]) -> bool:
-    """Returns whether --version is one of the flags."""
-    return "version" in _questions(argv)[1]
-
-
-def help_topic(argv: Sequence[str]) -> str | None:
-    """Returns the command whose help is asked for, "" for all of them, or None for no help.
-
-    `--help`, `-h` and `--helpfull` ask as flags, not as values of others nor after `--`, and the
-    word `help` asks before or behind a command.
-
-    Raises:
-      ConfigError: if there is no such command.
-    """
-    words, flag_names = _questions(argv)
-    topic = [word for word in words if word != "help"][:1]
-    if not set(_HELP) & set(flag_names) and "help" not in (words[:1] + words[1:][-1:]):
-        return None
-    if topic and topic[0] not in COMMANDS:
-        raise _unknown(topic[0])
-    return topic[0] if topic else ""
-
-
-def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Returns the words and the names of the flags before `--`, be the flags known or not."""
-    values = _flags_of(argv[0] if argv else "")
-    words, flag_names = [], []
-    left = iter(argv[:argv.index("--")] if "--" in argv else argv)
-    for word in left:
-        name = word.lstrip("-").replace("-", "_")
-        if not word.startswith("-"):
-            words.append(word)
-            continue
-        flag_names.append(name)
-        if name == "flagfile" or name in values and values[name].flag_type() != "bool":
-            next(left, None)  # This is the flag's value, whatever it looks like.
-    return words, flag_names
-
-
-def _unknown(got: str) -> errors.ConfigError:
+def unknown(got: str) -> errors.ConfigError:
+    """Returns the error about a word that is no command, or stands in the wrong place."""
     is_first = got in COMMANDS and COMMANDS[got].is_first
     return errors.ConfigError(
         f"command is {got!r} (from the command line); expected one of"
@@ -125,7 +90,7 @@ def _unknown(got: str) -> errors.ConfigError:
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
     """Parses what follows `launch` or `manifest`: the job's flags, `--`, every task's flags."""
     argv, task_flags = _cut(argv)
-    words, settings = _parsed(argv, _flags_of(command))
+    words, settings = _parsed(argv, flags_of(command))
     if task_flags[:1] == ["run"] and not words:
         return dataclasses.replace(_parse_script(task_flags[1:]), command=command,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
@@ -146,7 +111,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
 def _parse_script(argv: list[str]) -> CommandLine:
     """Parses what follows `run`: flags and a script, `--`, the script's arguments."""
     argv, arguments = _cut(argv)
-    values = _flags_of("run")
+    values = flags_of("run")
     words, settings = _parsed(argv, values)
     if len(words) != 1:
         raise errors.ConfigError(
@@ -162,7 +127,7 @@ def _parse_script(argv: list[str]) -> CommandLine:
 
 
 def _parse_hosts(argv: list[str]) -> CommandLine:
-    words, values = _parsed(argv, _flags_of("tf-config"))
+    words, values = _parsed(argv, flags_of("tf-config"))
     if words:
         raise errors.ConfigError(
             f"tf-config got {words[0]!r} (from the command line); expected its flags alone. For"
@@ -170,6 +135,15 @@ def _parse_hosts(argv: list[str]) -> CommandLine:
     for name in ("ps_hosts", "worker_hosts"):
         values[name] = tuple(values[name])
     return CommandLine("tf-config", TrainerConfig(), hosts=HostLists(**values))
+
+
+def _parse_init(argv: list[str]) -> CommandLine:
+    words, _ = _parsed(argv, flags_of("init"))
+    if len(words) != 1:
+        raise errors.ConfigError(
+            f"init got {' '.join(words) or 'no folder'!r} (from the command line); expected one"
+            " folder to write to. For example: estimator-trainer init my_model")
+    return CommandLine("init", TrainerConfig(), folder=words[0])
 
 
 def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], dict[str, Any]]:
@@ -211,7 +185,7 @@ def _config(settings: dict[str, Any]) -> TrainerConfig:
     return TrainerConfig(**settings)
 
 
-def _flags_of(word: str) -> flags.FlagValues:
+def flags_of(word: str) -> flags.FlagValues:
     """Returns the flags that a command line takes which begins with `word`."""
     if word not in COMMANDS or not COMMANDS[word].is_first:
         return _trainer_flags()

@@ -23,6 +23,11 @@ class ReportConfig:
         _REPORT, False, "For `check`: look at peers, model_dir, GPUs and data too, in seconds.")
 
 
+@dataclasses.dataclass(frozen=True)
+class NoConfig:
+    """The settings of a command that takes no flags."""
+
+
 _TRAINER = dataclasses.fields(TrainerConfig)
 # A script decides by itself what to train, on what data, where, and what to export.
 _SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Evaluation")
@@ -102,5 +107,7 @@ COMMANDS = {
     "check": Command(
         "Say what `train` would run, and every problem found. --json for machines, --probe to look"
         " at peers, model_dir, GPUs and data too.", "check", (_JSON, _PROBE, *_TRAINER)),
+    "init": Command("Write a model_fn, an input_fn and a test to begin with: init DIR", "init", (),
+                    "DIR", NoConfig),
     "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),
 }

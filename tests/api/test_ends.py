@@ -73,6 +73,11 @@ def test_a_training_that_diverges_is_told(tmp_path, capfd):
     assert "WARNING: the loss grew from" in capfd.readouterr().err
 
 
+def test_an_empty_evaluation_set_is_told(tmp_path, capfd):
+    _train(tmp_path, 'if mode == "train" else dataset', 'if mode == "train" else dataset.take(0)')
+    assert "WARNING: there was no example to evaluate" in capfd.readouterr().err
+
+
 def test_a_training_that_learns_is_not_warned_of(tmp_path, capfd):
     _train(tmp_path, train_steps=300)
     assert "WARNING" not in capfd.readouterr().err

@@ -8,8 +8,8 @@ import pytest
 
 from estimator_trainer import commands
 from estimator_trainer import errors
-from estimator_trainer.settings import command_line
 from estimator_trainer.settings import help_page
+from estimator_trainer.settings import questions
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
@@ -60,19 +60,19 @@ def test_help_of_a_command_lists_the_flags_that_it_uses(command, takes, takes_no
     (["--flagfile", "help"], None), (["manifest", "--name", "--help"], None),
     (["launch", "--", "--help"], None), (["train"], None), ([], None)])
 def test_help_is_asked_for_by_a_flag_or_a_word_and_not_by_a_value(argv, topic):
-    assert command_line.help_topic(argv) == topic
+    assert questions.help_topic(argv) == topic
 
 
 @pytest.mark.parametrize("argv, expected", [
     (["--version"], True), (["train", "--version"], True), (["launch", "--version", "--"], True),
     (["--model_dir", "--version"], False), (["launch", "--", "--version"], False), ([], False)])
 def test_the_version_is_asked_for_by_a_flag(argv, expected):
-    assert command_line.asks_version(argv) is expected
+    assert questions.asks_version(argv) is expected
 
 
 def test_help_of_no_command_names_the_near_one():
     with pytest.raises(errors.ConfigError, match="Did you mean 'train'"):
-        command_line.help_topic(["help", "trian"])
+        questions.help_topic(["help", "trian"])
 
 
 def test_every_command_has_what_runs_it():

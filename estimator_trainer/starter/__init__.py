@@ -1,0 +1,1 @@
+"""The starter is a model, its data and a test, for a user to begin with."""
