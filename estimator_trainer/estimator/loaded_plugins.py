@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from typing import Any
+from typing import Any, Mapping
 
 from absl import logging
 import tensorflow as tf
@@ -19,6 +19,7 @@ from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan.prediction_data import FILES
 from estimator_trainer.plan.run_plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -57,6 +58,8 @@ class LoadedPlugins:
       train_examples: Number of examples in one epoch, or 0 if the data does not tell.
       given: The Estimator that the model_fn plug-in or the script made, taken apart, or None.
       script: What a script gives beside functions; None for plug-ins.
+      features: Spec of the features to predict, or of each by name; None unless to predict.
+      class_names: Names of the classes in their order, if the data or the params tell.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -67,6 +70,8 @@ class LoadedPlugins:
     train_examples: int = 0
     given: GivenEstimator | None = None
     script: ScriptParts | None = None
+    features: Any = None
+    class_names: tuple[str, ...] = ()
 
 
 def load(plan: Plan) -> LoadedPlugins:
@@ -78,6 +83,44 @@ def load(plan: Plan) -> LoadedPlugins:
     if plan.given is not None:
         loaded: LoadedPlugins = plan.given.load(plan)
         return loaded
+    loaded, module = _adapted(plan)
+    spec = data_spec.describe(loaded.input_fn, loaded.params)
+    _check(plan, spec)
+    _check_epochs(plan, loaded.input_fn, loaded.params)
+    return dataclasses.replace(
+        loaded, receiver_fn=_receiver_fn(plan, module, spec, loaded.params))
+
+
+def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
+    """Imports the plan's plug-ins, and looks at the data to predict alone.
+
+    Args:
+      plan: The plan of `predict`.
+      features: The features' specs where they are known: JSON lines need no other data then.
+
+    Raises:
+      ConfigError: if a plug-in or its data cannot be used.
+    """
+    loaded, _ = _adapted(plan)
+    if features is None:
+        params = loaded.params
+        if plan.config.is_data_json:
+            # The input_fn's own data tell what the model takes.
+            params = type(params)({**params, **({FILES: ""} if FILES in params else {})})
+        features = data_spec.describe(
+            loaded.input_fn, params, tf.estimator.ModeKeys.PREDICT).features
+    _check_forward_key(plan, features)
+    return dataclasses.replace(loaded, features=features)
+
+
+def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the names of the classes in their order, if params tell more than their numbers."""
+    names = tuple(map(str, params.get("class_names") or params.get("label_vocabulary") or ()))
+    return () if names == tuple(map(str, range(len(names)))) else names
+
+
+def _adapted(plan: Plan) -> tuple[LoadedPlugins, types.ModuleType]:
+    """Imports the plan's plug-ins; returns them adapted, and the module of the input_fn."""
     assert plan.model is not None and plan.data is not None and plan.params is not None
     with model_shape.same_in_all_tasks(plan):
         with plugin_flags.parsed(plan.config.plugin_flag):
@@ -91,12 +134,10 @@ def load(plan: Plan) -> LoadedPlugins:
     own = model_shape.input_fn_for(model, input_function, plan)
     own_of_training = train_function and model_shape.input_fn_for(model, train_function, plan)
     input_fn = input_fn_adapter.adapt(own, plan, own_of_training)
-    spec = data_spec.describe(input_fn, params)
-    _check(plan, spec)
-    _check_epochs(plan, input_fn, params)
-    return LoadedPlugins(model_fn, input_fn, params, _receiver_fn(plan, module, spec, params),
+    return LoadedPlugins(model_fn, input_fn, params, None,
                          getattr(model_module, "session_config", None),
-                         known.get("train_examples", 0), model.given)
+                         known.get("train_examples", 0), model.given,
+                         class_names=class_names({**known, **params})), module
 
 
 def data_problem(plan: Plan) -> str:
@@ -166,7 +207,12 @@ def _check(plan: Plan, spec: data_spec.DataSpec) -> None:
         logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from --eval_steps);"
                         " 0 is the whole set", plan.config.eval_steps, spec.batches,
                         plan.config.eval_steps)
-    names = sorted(spec.features) if isinstance(spec.features, dict) else []
+    _check_forward_key(plan, spec.features)
+
+
+def _check_forward_key(plan: Plan, features: Any) -> None:
+    assert plan.data is not None
+    names = sorted(features) if isinstance(features, dict) else []
     if plan.config.forward_key and plan.config.forward_key not in names:
         raise errors.ConfigError(
             f"forward_key is {plan.config.forward_key!r} (from --forward_key), which is no"

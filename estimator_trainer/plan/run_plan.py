@@ -21,6 +21,7 @@ from estimator_trainer.environment import Environment
 from estimator_trainer.plan import input_plugins
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan import prediction_data
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -159,6 +160,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
     data = _collect(problems, lambda: input_plugins.find(config, is_training))
     if data is None:
         return Plan(config, task, model, None, None, tuple(problems), versions.installed())
+    problems += prediction_data.problems(config, data.evaluation)
     merged = None
     if model is not None:
         merged = _collect(problems, lambda: params.merge(
@@ -180,9 +182,10 @@ def _of_flags(config: TrainerConfig, data: plugins.Plugin) -> list[params.Given]
     """Returns the params of the input_fn that flags stand for."""
     flags = {"epochs": ("train_epochs", config.train_epochs),
              "batch_size": ("global_batch_size", config.global_batch_size)}
-    return [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
-            for key, (flag, value) in flags.items()
-            if value and key in (data.default_params or {})]
+    given = [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
+             for key, (flag, value) in flags.items()
+             if value and key in (data.default_params or {})]
+    return given + prediction_data.params_of(config, data)
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,

@@ -9,6 +9,7 @@ from typing import Any, Sequence
 from absl import flags
 
 from estimator_trainer import errors
+from estimator_trainer.settings import conflicts
 from estimator_trainer.settings import flag_values
 from estimator_trainer.settings import plugin_flag_words
 from estimator_trainer.settings.command_table import COMMANDS
@@ -68,7 +69,7 @@ def parse(argv: Sequence[str]) -> CommandLine:
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
         raise _unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
-    return CommandLine(command, _config(settings), as_json, is_probing)
+    return CommandLine(command, _config(command, settings), as_json, is_probing)
 
 
 def asks_version(argv: Sequence[str]) -> bool:
@@ -135,7 +136,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     task_flags, after = _cut(task_flags)
     # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
-    return CommandLine(command, _config(values), job=JobConfig(**settings), flags=(
+    return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
         *(word for word in task_flags if word != "train"), *of_plugins))
 
 
@@ -197,12 +198,14 @@ def _cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return words[:cut], words[cut + 1:]
 
 
-def _config(settings: dict[str, Any]) -> TrainerConfig:
+def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     job_dir = settings.pop("job_dir")
     settings["param"] = tuple(settings["param"])
     settings["exporters"] = tuple(settings["exporters"])
     settings["model_dir"] = settings["model_dir"] or job_dir
-    return TrainerConfig(**settings)
+    config = TrainerConfig(**settings)
+    conflicts.refuse_prediction(command, config)
+    return config
 
 
 def _flags_of(word: str) -> flags.FlagValues:
