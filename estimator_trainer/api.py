@@ -106,7 +106,8 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
 
     Args:
       model_dir: The directory of a trained model; "" with export_dir=.
-      data: The data to predict; None: the input_fn's evaluation data.
+      data: The data to predict: the paths that --data takes, or a list of dicts from feature name
+        to value; None: the input_fn's evaluation data.
       params: Values that differ from the recorded ones.
       **settings: Any flag of `predict`, such as checkpoint="best" or export_dir="d/export/...".
 
@@ -117,11 +118,13 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
     Raises:
       ConfigError: for a mistake, TrainerError for data that fail.
     """
+    is_path = data is None or isinstance(data, (str, os.PathLike))
+    settings = {**settings, **({} if data is None else {"data": data if is_path else "-"})}
     with python_call.call(None, None, model_dir, settings) as given:
         plan = python_call.plan_of(run_plan.for_one_process, "predict", given, params)
         from estimator_trainer.roles import predict as predict_lib
         with python_call.explained(plan):
-            return list(predict_lib.instances(plan))
+            return list(predict_lib.instances(plan, None if is_path else data))
 
 
 def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,

@@ -7,6 +7,8 @@ character do not count. Params:
   train_files       pattern of files, or several with commas between: `/data/train-*.csv`
   eval_files        the same, for "eval" and "infer": every record once, in the files' order;
                     empty: every `eval_every`th line of train_files, which training leaves out
+  predict_files     the same, for "infer" in place of eval_files: new data, every record; each file
+                    has the columns to read, in any order, among others, with or without the label
   eval_every        2 or more; the lines of each file after the header are counted from 1
   columns           JSON object, the columns to read: name -> value where a field is empty, whose
                     type is the column's: 0.0 float32, 0 int64, "" string; {}: all columns, of
@@ -21,7 +23,8 @@ character do not count. Params:
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
-weights is one of them. In mode "infer" the label is not read and may be missing.
+weights is one of them. In mode "infer" the label is not read and may be missing; of predict_files
+it is read as text, if all have it. With `columns` these need no other files.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from typing import Any, Mapping, Optional
 import tensorflow as tf
 
 from input_fns.reading import labels
+from input_fns.reading import new_tables
 from input_fns.reading import pipeline
 from input_fns.reading.bad_line import line_problem
 from input_fns.reading.bad_record import first_failure
@@ -50,6 +54,7 @@ DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
     "train_files": "",
     "eval_files": "",
+    "predict_files": "",
     "eval_every": 5,
     "columns": {},
     "drop": [],
@@ -71,6 +76,8 @@ def input_fn(
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
     _check(params)
+    if mode == "infer" and params["predict_files"]:
+        return _new_batches(mode, params, input_context)
     training = mode == "train"
     name = "train_files" if training or not params["eval_files"] else "eval_files"
     files = matched(name, params[name])
@@ -94,6 +101,8 @@ def data_problem(params: Mapping[str, Any]) -> str:
     """Returns the first line that cannot be used, as one sentence; "" if there is none."""
     try:
         _check(params)
+        if params["predict_files"]:
+            return _first_new_problem(params)
         return first_problem(params, "line", functools.partial(_first_problem, params=params))
     except (DataFileError, DataParamError) as error:
         return str(error)
@@ -119,6 +128,34 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> st
             reason = line_problem(line, table, params) or f": {failure.message}"
             return f"line {failure.number + 1} of {path}{reason}"
     return "" if total else f"{name} is {params[name]!r}, and no file of it holds a record"
+
+
+def _new_batches(mode: str, params: Mapping[str, Any],
+                 input_context: Optional[tf.distribute.InputContext]) -> tf.data.Dataset:
+    """Returns batches of predict_files: of features, or of features and labels as texts."""
+    datasets = [
+        batches(list(same.files), mode, params, input_context, Form(
+            functools.partial(_open, header=same.table.header, every=0, training=False),
+            decode=functools.partial(_parse, table=same.table, params=new_tables.as_text(params)),
+            finish=lambda batch: batch, least_bytes=0))
+        for same in new_tables.found(params)]
+    return functools.reduce(lambda one, other: one.concatenate(other), datasets)
+
+
+def _first_new_problem(params: Mapping[str, Any]) -> str:
+    """Returns the first line of predict_files that cannot be used; "" if there is none."""
+    as_text = new_tables.as_text(params)
+    for path, table in ((path, same.table) for same in new_tables.found(params)
+                        for path in same.files):
+        _, failure = first_failure(
+            lambda: _lines(tf.constant(path)).skip(1),
+            lambda lines: _parse(_not_blank(lines), table, as_text))
+        if failure is not None:
+            line = (failure.record or b"").decode("utf-8", "replace")
+            # The label may be any text here, so no column is one.
+            reason = line_problem(line, table, {**as_text, "label": ""})
+            return f"line {failure.number + 1} of {path}{reason or f': {failure.message}'}"
+    return ""
 
 
 def _table(files: list[str], name: str, params: Mapping[str, Any], labelled: bool) -> Table:

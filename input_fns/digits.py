@@ -74,8 +74,8 @@ def input_fn(
     return read(prepared(make_builder), mode, {**params, "label": _LABEL}, input_context)
 
 
-def data_params(params: Mapping[str, Any]) -> dict[str, int]:
-    """Returns num_classes and train_examples, of unprepared data for whole splits only."""
+def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns num_classes, class_names, train_examples; of unprepared data for whole splits."""
     split = params["train_split"]
     known = known_params(Digits(data_dir=params["data_dir"] or None), _LABEL, split)
     return {**({"train_examples": _ROWS[split]} if split in _ROWS else {}), **known}

@@ -2,22 +2,27 @@
 
 JPEG and PNG files of any size, grey, with an alpha channel or 16 bits deep, become RGB. Their
 names end in `.jpg`, `.jpeg` or `.png`, in any case; other files are passed over. Classes are the
-folders of train_dir, sorted by name, from 0. Params:
+folders of train_dir, sorted by name, from 0, unless `class_names` gives them. Params:
 
   train_dir       folder of the training images, local or of any file system that TensorFlow reads
   eval_dir        the same, for "eval" and "infer": every file once, sorted by class and name;
                   empty: every `eval_every`th file of each class, which training leaves out
   eval_every      2 or more
+  predict_files   for "infer" in place of eval_dir: new images; a folder, whose folders are searched
+                  too, a file, a pattern, a .txt that lists one path a line, or several with commas
+  class_names     JSON list of the classes in their order; []: the folders of train_dir
   image_size      height and width of the result, in pixels
   augment         change of the images in training: imagenet, cifar or none; see
                   `input_fns/reading/augment.py`
-  file_name       name of a string feature that gets CLASS/FILE of each image; empty: none
+  file_name       name of a string feature that gets CLASS/FILE of each image, of predict_files
+                  the path; empty: none
 
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 Only the names of the files are shuffled, and all of them fit in memory: any `shuffle_buffer` but
 0 shuffles them all.
 
-Features: `image`, `[batch, image_size, image_size, 3]` float32 in [0, 1]; label int64.
+Features: `image`, `[batch, image_size, image_size, 3]` float32 in [0, 1]; label int64,
+of predict_files the text of the class, where a folder of a class holds an image.
 """
 
 from __future__ import annotations
@@ -36,19 +41,21 @@ from input_fns.reading.bad_record import ERRORS
 from input_fns.reading.bad_record import one_line
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.errors import DataParamError
+from input_fns.reading.new_images import ENDINGS
+from input_fns.reading.new_images import found
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
     "train_dir": "",
     "eval_dir": "",
     "eval_every": 5,
+    "predict_files": "",
+    "class_names": [],
     "image_size": 224,
     "augment": "imagenet",
     "file_name": "",
 }
 GLOBAL_BATCH_PARAM = "batch_size"
-
-_ENDINGS = (".jpg", ".jpeg", ".png")
 
 
 class Image(NamedTuple):
@@ -71,9 +78,12 @@ def input_fn(
     input_context: Optional[tf.distribute.InputContext] = None,
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
-    folders = _folders(params)
     training = mode == "train"
     place = pipeline.pipeline_of(params, input_context)
+    if mode == "infer" and params["predict_files"]:
+        return pipeline.without_auto_shard(
+            _new_examples(params).batch(place.batch_size).prefetch(tf.data.AUTOTUNE))
+    folders = _folders(params)
     images = _images(params, folders, training)[place.number::place.total]
     if not images:
         raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
@@ -93,31 +103,64 @@ def input_fn(
     return pipeline.without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
 
 
-def data_params(params: Mapping[str, Any]) -> dict[str, int]:
-    """Returns num_classes and train_examples, from the names of the files."""
+def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns num_classes, class_names and train_examples, from the names of the files.
+
+    To predict new images the training images need not be there.
+    """
+    if params["predict_files"]:
+        names = _known_classes(params)
+        return {"num_classes": len(names), "class_names": names} if names else {}
     folders = _folders(params)
-    return {"num_classes": len(folders["train_dir"]),
+    names = list(params["class_names"]) or folders["train_dir"]
+    return {"num_classes": len(names), "class_names": names,
             "train_examples": len(_images(params, folders, training=True))}
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
     """Returns the first file that is no image, as one sentence; "" if there is none."""
     try:
-        folders = _folders(params)
-        images = [image for training in (True, False)
-                  for image in _images(params, folders, training)]
+        paths = [image.path for image in _all_images(params)]
     except (DataFileError, DataParamError) as error:
         return str(error)
-    logging.info("looks for a bad image among %d files", len(images))
+    logging.info("looks for a bad image among %d files", len(paths))
     good = 0
     try:
-        for _ in elements(lambda: tf.data.Dataset.from_tensor_slices([i.path for i in images]).map(
+        for _ in elements(lambda: tf.data.Dataset.from_tensor_slices(paths).map(
                 lambda path: tf.reduce_sum(tf.io.decode_png(tf.io.read_file(path), channels=3)),
                 num_parallel_calls=tf.data.AUTOTUNE)):
             good += 1
     except ERRORS as error:
-        return f"{images[good].path} is no readable image: {one_line(error)}"
+        return f"{paths[good]} is no readable image: {one_line(error)}"
     return ""
+
+
+def _all_images(params: Mapping[str, Any]) -> list[Any]:
+    if params["predict_files"]:
+        return found(params["predict_files"], ())
+    folders = _folders(params)
+    return [image for training in (True, False) for image in _images(params, folders, training)]
+
+
+def _new_examples(params: Mapping[str, Any]) -> tf.data.Dataset:
+    """Returns the images to predict, with the texts of their classes if any is known."""
+    augment.check(params["augment"], params["image_size"], least_size=1)
+    images = found(params["predict_files"], _known_classes(params))
+    has_labels = any(image.label for image in images)
+
+    def example(path: tf.Tensor, label: tf.Tensor) -> Any:
+        features, _ = _example(tf.constant(0), (path, path, tf.constant(0)), params, None)
+        return (features, label) if has_labels else features
+
+    return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images)))).map(
+        example, num_parallel_calls=tf.data.AUTOTUNE)
+
+
+def _known_classes(params: Mapping[str, Any]) -> list[str]:
+    """Returns the names of the classes, as far as they are known without the training images."""
+    if params["class_names"] or not params["train_dir"]:
+        return list(params["class_names"])
+    return _classes(params["train_dir"]) if tf.io.gfile.isdir(params["train_dir"]) else []
 
 
 def _example(
@@ -144,25 +187,26 @@ def _example(
 def _images(params: Mapping[str, Any], folders: Mapping[str, list[str]],
             training: bool) -> list[Image]:
     """Returns the files that all pipelines together read, in order."""
-    classes = folders["train_dir"]
+    classes = list(params["class_names"]) or folders["train_dir"]
     name = "train_dir" if training or not params["eval_dir"] else "eval_dir"
     every = 0 if params["eval_dir"] else params["eval_every"]
-    found = []
+    images = []
     for kind in folders[name]:
         if kind not in classes:
             raise DataFileError(
-                f"eval_dir {params['eval_dir']!r} holds a folder {kind!r} that train_dir "
-                f"{params['train_dir']!r} does not; expected no other than {', '.join(classes)}")
+                f"{name} {params[name]!r} holds a folder {kind!r} that train_dir "
+                f"{params['train_dir']!r} does not, or class_names do not; expected no other than "
+                f"{', '.join(classes)}")
         folder = os.path.join(params[name], kind)
-        files = sorted(f for f in tf.io.gfile.listdir(folder) if f.lower().endswith(_ENDINGS))
-        found += [Image(os.path.join(folder, file), f"{kind}/{file}", classes.index(kind))
-                  for i, file in enumerate(files, 1)
-                  if not every or (i % every != 0) == training]
-    if not found:
+        files = sorted(f for f in tf.io.gfile.listdir(folder) if f.lower().endswith(ENDINGS))
+        images += [Image(os.path.join(folder, file), f"{kind}/{file}", classes.index(kind))
+                   for i, file in enumerate(files, 1)
+                   if not every or (i % every != 0) == training]
+    if not images:
         raise DataFileError(
             f"{name} is {params[name]!r}, where the folders of the classes {', '.join(classes)} "
-            f"hold no {', '.join(_ENDINGS)} for {'training' if training else 'evaluation'}")
-    return found
+            f"hold no {', '.join(ENDINGS)} for {'training' if training else 'evaluation'}")
+    return images
 
 
 def _classes(folder: str) -> list[str]:

@@ -66,8 +66,8 @@ def input_fn(
     return read(prepared(make_builder), mode, params, input_context)
 
 
-def data_params(params: Mapping[str, Any]) -> dict[str, int]:
-    """Returns num_classes where the label is a class, and train_examples of prepared data."""
+def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns num_classes and class_names of classes, and train_examples of prepared data."""
     return known_params(builder(params["dataset"], params["data_dir"]), params["label"],
                         params["train_split"])
 

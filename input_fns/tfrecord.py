@@ -6,6 +6,7 @@ pixels' bytes in `image_raw`, the class in `label`; what else a record holds is 
 
   train_files     pattern of files, or several with commas between: `/data/train-*`
   eval_files      the same, for "eval" and "infer": every record once, in the files' order
+  predict_files   the same, for "infer" in place of eval_files: new data, with or without labels
   schema          JSON object, what to read of a record: feature name -> {"dtype": "int64",
                   "float32" or "string", "shape": [..] or "varlen"}; varlen: a SparseTensor
   label           the feature that is the label; the others stay the features
@@ -18,9 +19,10 @@ pixels' bytes in `image_raw`, the class in `label`; what else a record holds is 
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
 
 Features: `image`, `[batch, *image_shape]` float32 in [0, 1]; the schema's as they are. In
-mode "infer" the label is not read and may be missing.
+mode "infer" the label is not read and may be missing; of predict_files it is read, unchecked,
+if the first record has it.
 
-A `dataset.json` beside train_files, which the command writes, gives num_classes,
+A `dataset.json` beside train_files, which the command writes, gives num_classes, class_names,
 image_shape and the number of training examples.
 """
 
@@ -30,11 +32,14 @@ import functools
 import math
 from typing import Any, Mapping, Optional
 
+from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
 from input_fns.reading import dataset_json
 from input_fns.reading import labels
 from input_fns.reading import pipeline
+from input_fns.reading.bad_record import elements
+from input_fns.reading.bad_record import ERRORS
 from input_fns.reading.bad_record import first_failure
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.errors import DataParamError
@@ -50,6 +55,7 @@ DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
     "train_files": "",
     "eval_files": "",
+    "predict_files": "",
     "schema": {
         "image_raw": {"dtype": "string", "shape": []},
         "label": {"dtype": "int64", "shape": []},
@@ -76,16 +82,21 @@ def input_fn(
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
     _check(params)
-    name = "train_files" if mode == "train" else "eval_files"
+    is_new = mode == "infer" and bool(params["predict_files"])
+    name = "train_files" if mode == "train" else "predict_files" if is_new else "eval_files"
+    files = matched(name, params[name])
+    labelled = mode != "infer"
+    if is_new:
+        labelled, params = _has_label(files[0], params), {**params, "num_classes": 0}
     form = Form(open_file=functools.partial(_open, compression=params["compression"]),
-                decode=functools.partial(_parse, params=params, labelled=mode != "infer"),
+                decode=functools.partial(_parse, params=params, labelled=labelled),
                 finish=functools.partial(_scaled, params=params),
                 least_bytes=0 if params["compression"] else _least_bytes(params))
-    return batches(matched(name, params[name]), mode, params, input_context, form)
+    return batches(files, mode, params, input_context, form)
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns num_classes, image_shape and train_examples where dataset.json has them."""
+    """Returns what dataset.json has: num_classes, class_names, image_shape, train_examples."""
     return dataset_json.data_params(params["train_files"])
 
 
@@ -93,27 +104,44 @@ def data_problem(params: Mapping[str, Any]) -> str:
     """Returns the first record that cannot be used, as one sentence; "" if there is none."""
     try:
         _check(params)
+        if params["predict_files"]:
+            files = matched("predict_files", params["predict_files"])
+            labelled = _has_label(files[0], params)
+            return _first_problem(files, "predict_files", {**params, "num_classes": 0}, labelled)
         return first_problem(params, "record", functools.partial(_first_problem, params=params))
     except (DataFileError, DataParamError) as error:
         return str(error)
 
 
-def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> str:
+def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
+                   labelled: bool = True) -> str:
     total = 0
     for path in files:
         good, failure = first_failure(functools.partial(_open, path, params["compression"]),
-                                      functools.partial(_parse, params=params, labelled=True))
+                                      functools.partial(_parse, params=params, labelled=labelled))
         total += good
         if failure is None:
             continue
         if failure.record is not None:
-            reason = example_problem(failure.record, _specs(params, True), params)
+            reason = example_problem(failure.record, _specs(params, labelled), params)
             return f"record {failure.number} of {path}: {reason or failure.message}"
         if good:
             return f"{path} is truncated or damaged after record {good}: {failure.message}"
         return (f"{path} is no TFRecord file with compression={params['compression']!r}, or its "
                 f"first record is damaged: {failure.message}")
     return "" if total else f"{name} is {params[name]!r}, and no file of it holds a record"
+
+
+def _has_label(path: str, params: Mapping[str, Any]) -> bool:
+    """Returns whether the first record of a file holds the label."""
+    try:
+        record = next(elements(lambda: _open(path, params["compression"]).take(1)), None)
+    except ERRORS:
+        return False  # Reading the file will say what is wrong.
+    try:
+        return params["label"] in tf.train.Example.FromString(record or b"").features.feature
+    except message.DecodeError:
+        return False
 
 
 def _open(path: tf.Tensor, compression: str) -> tf.data.Dataset:

@@ -22,6 +22,7 @@ from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plan import Plan
+from estimator_trainer.plan.prediction_data import FILES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -61,6 +62,8 @@ class LoadedPlugins:
       script: What a script gives beside functions; None for plug-ins.
       data: What the record says of the data (recorded_data.py).
       sources: The sha256 of the plug-ins' sources, by kind and path.
+      features: Spec of the features to predict, or of each by name; None unless to predict.
+      class_names: Names of the classes in their order, if the data or the params tell.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -73,6 +76,8 @@ class LoadedPlugins:
     script: ScriptParts | None = None
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    features: Any = None
+    class_names: tuple[str, ...] = ()
 
 
 def load(plan: Plan) -> LoadedPlugins:
@@ -84,29 +89,75 @@ def load(plan: Plan) -> LoadedPlugins:
     if plan.given is not None:
         loaded: LoadedPlugins = plan.given.load(plan)
         return loaded
+    loaded, module = _adapted(plan)
+    spec = data_spec.describe(loaded.input_fn, loaded.params)
+    _check(plan, spec)
+    _check_end(plan, loaded.input_fn, loaded.params)
+    data = recorded_data.described(spec, loaded.data)
+    recorded_data.tell(plan, data, loaded.sources)
+    return dataclasses.replace(
+        loaded, receiver_fn=_receiver_fn(plan, module, spec, loaded.params), data=data)
+
+
+def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
+    """Imports the plan's plug-ins, and looks at the data to predict alone.
+
+    Args:
+      plan: The plan of `predict`.
+      features: The features' specs where an export tells them; else the record does, or the data.
+
+    Raises:
+      ConfigError: if a plug-in or its data cannot be used.
+    """
+    recorded = plan.recorded.record.data if plan.recorded else None
+    loaded, _ = _adapted(plan, recorded)
+    recorded_data.tell(plan, {}, loaded.sources)
+    if features is None and plan.config.is_data_json:
+        features = recorded_data.features_of(plan)
+    if features is None:
+        params = loaded.params
+        if plan.config.is_data_json:
+            # The input_fn's own data tell what the model takes.
+            params = type(params)({**params, **({FILES: ""} if FILES in params else {})})
+        features = data_spec.describe(
+            loaded.input_fn, params, tf.estimator.ModeKeys.PREDICT).features
+    _check_forward_key(plan, features)
+    return dataclasses.replace(loaded, features=features)
+
+
+def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the names of the classes in their order, if params tell more than their numbers."""
+    names = tuple(map(str, params.get("class_names") or params.get("label_vocabulary") or ()))
+    return () if names == tuple(map(str, range(len(names)))) else names
+
+
+def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
+             ) -> tuple[LoadedPlugins, types.ModuleType]:
+    """Imports the plan's plug-ins; returns them adapted, and the module of the input_fn.
+
+    Args:
+      plan: The plan.
+      known: What only the data and the flags know; None: it is found out.
+    """
     assert plan.model is not None and plan.data is not None and plan.params is not None
     with model_shape.same_in_all_tasks(plan):
         with plugin_flags.parsed(plan.config.plugin_flag):
             model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
             input_function, module = plugins.load(plan.data)
             train_function, _ = plugins.load(plan.train_data) if plan.train_data else (None, None)
-        known = _data_params(plan)
+        known = _data_params(plan) if known is None else known
         params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
         model = model_shape.model_of(model_thing, plan, params)
     model_fn = model_fn_adapter.adapt(model.function, plan.config, plan.task)
     own = model_shape.input_fn_for(model, input_function, plan)
     own_of_training = train_function and model_shape.input_fn_for(model, train_function, plan)
     input_fn = input_fn_adapter.adapt(own, plan, own_of_training)
-    spec = data_spec.describe(input_fn, params)
-    _check(plan, spec)
-    _check_end(plan, input_fn, params)
-    data = recorded_data.described(spec, known)
     sources = {plugin.kind: plugin_sources.of(plugin, plugins.load(plugin, lambda thing: True)[1])
                for plugin in plan.plugins}
-    recorded_data.tell(plan, data, sources)
-    return LoadedPlugins(model_fn, input_fn, params, _receiver_fn(plan, module, spec, params),
-                         getattr(model_module, "session_config", None),
-                         known.get("train_examples", 0), model.given, data=data, sources=sources)
+    return LoadedPlugins(
+        model_fn, input_fn, params, None, getattr(model_module, "session_config", None),
+        known.get("train_examples", 0), model.given, data=known, sources=sources,
+        class_names=class_names({**known, **params})), module
 
 
 def data_problem(plan: Plan) -> str:
@@ -181,7 +232,12 @@ def _check(plan: Plan, spec: data_spec.DataSpec) -> None:
         logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from --eval_steps);"
                         " 0 is the whole set", plan.config.eval_steps, spec.batches,
                         plan.config.eval_steps)
-    names = sorted(spec.features) if isinstance(spec.features, dict) else []
+    _check_forward_key(plan, spec.features)
+
+
+def _check_forward_key(plan: Plan, features: Any) -> None:
+    assert plan.data is not None
+    names = sorted(features) if isinstance(features, dict) else []
     if plan.config.forward_key and plan.config.forward_key not in names:
         raise errors.ConfigError(
             f"forward_key is {plan.config.forward_key!r} (from --forward_key), which is no"

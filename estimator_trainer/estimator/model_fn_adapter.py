@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.estimator import carried
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import keras_version
 from estimator_trainer.estimator import missing_feature
@@ -55,12 +56,13 @@ class _Adapted:
         call = functools.partial(self._call, mode=mode, params=params, config=config)
         if mode == tf.estimator.ModeKeys.TRAIN:
             return self._train(features, labels, call)
+        features, beside = carried.taken_apart(features)
         spec = call(features, labels)
         graph_state.EXAMPLES.add(batches.size(features))
         forward_key = self._config.forward_key
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
-            return _with_key(spec, forward_key, features[forward_key])
-        return spec
+            spec = _with_key(spec, forward_key, features[forward_key])
+        return carried.with_predictions(spec, beside)
 
     def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:
         name = self._config.model_fn

@@ -21,11 +21,22 @@ def described(spec: DataSpec, facts: Mapping[str, Any]) -> dict[str, Any]:
       facts: What its `data_params` returned.
 
     Returns:
-      A dict of `features`, dtype and shape of one example by name; `labels`; and the facts.
+      A dict of `features`, dtype and shape of one example, by name where features have names;
+      `labels`; and the facts.
     """
-    features = spec.features if isinstance(spec.features, dict) else {"feature": spec.features}
-    return {"features": {name: _shown(each) for name, each in features.items()},
+    return {"features": tf.nest.map_structure(_shown, spec.features),
             "labels": tf.nest.map_structure(_shown, spec.labels), **facts}
+
+
+def features_of(plan: Plan) -> Any:
+    """Returns the specs of the features that a model was trained on; None if they are not known."""
+    features = plan.recorded.record.data.get("features") if plan.recorded else None
+    try:
+        if not features or isinstance(features.get("dtype"), str):
+            return features and _spec(features)
+        return {name: _spec(each) for name, each in features.items()}
+    except (KeyError, TypeError, AttributeError):
+        return None  # They are ragged, or nested.
 
 
 def tell(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]) -> None:
@@ -64,3 +75,10 @@ def _shown(spec: Any) -> Any:
     shape = spec.shape[1:].as_list() if spec.shape.rank else None
     kind = {tf.SparseTensorSpec: "sparse", tf.RaggedTensorSpec: "ragged"}.get(type(spec))
     return {"dtype": spec.dtype.name, "shape": shape, **({"kind": kind} if kind else {})}
+
+
+def _spec(shown: Mapping[str, Any]) -> Any:
+    """Returns the spec of a batch that `_shown` tells of."""
+    kinds = {None: tf.TensorSpec, "sparse": tf.SparseTensorSpec}
+    shape = None if shown["shape"] is None else [None, *shown["shape"]]
+    return kinds[shown.get("kind")](shape, tf.dtypes.as_dtype(shown["dtype"]))

@@ -23,6 +23,7 @@ from estimator_trainer.plan import free_disk
 from estimator_trainer.plan import input_plugins
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
+from estimator_trainer.plan import prediction_data
 from estimator_trainer.plan import recorded_run
 from estimator_trainer.plan import replicas
 from estimator_trainer.plan import scratch_dir
@@ -147,6 +148,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
     plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
                 train_data=data and data.training, serving=data and data.serving,
                 recorded=recorded, command=asked.command)
+    problems += prediction_data.problems(config, data.evaluation) if data else []
     merged = None
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
@@ -201,9 +203,10 @@ def _of_flags(config: TrainerConfig, data: Plugin) -> list[params.Given]:
     """Returns the params of the input_fn that flags stand for."""
     flags = {"epochs": ("train_epochs", config.train_epochs),
              "batch_size": ("global_batch_size", config.global_batch_size)}
-    return [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
-            for key, (flag, value) in flags.items()
-            if value and key in (data.default_params or {})]
+    given = [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
+             for key, (flag, value) in flags.items()
+             if value and key in (data.default_params or {})]
+    return given + prediction_data.params_of(config, data)
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 
+EXAMPLES = "examples"
 _SIGNATURE = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
@@ -17,6 +18,7 @@ class ExportedModel:
 
     Attributes:
       inputs: The names of its inputs, sorted.
+      features: Spec of each input by name; None where the one input is serialized tf.Examples.
     """
 
     def __init__(self, export_dir: str):
@@ -42,6 +44,8 @@ class ExportedModel:
         self._inputs = dict(signature.inputs)
         self._fetches = {name: info.name for name, info in sorted(signature.outputs.items())}
         self.inputs = sorted(self._inputs)
+        self.features = None if self.inputs == [EXAMPLES] else {
+            name: _spec(info) for name, info in self._inputs.items()}
 
     def predict(self, features: Mapping[str, Any]) -> Iterator[dict[str, np.ndarray]]:
         """Yields what the model predicts for each instance of a batch.
@@ -82,6 +86,19 @@ def _tensor_names(info: Any) -> list[str]:
     if kind == "composite_tensor":
         return [component.name for component in info.composite_tensor.components]
     return [info.name]
+
+
+def _spec(info: Any) -> Any:
+    """Returns the spec of an input of a signature, the batch dimension first."""
+    kind, shape = info.WhichOneof("encoding"), tf.TensorShape(info.tensor_shape)
+    dtype = tf.dtypes.as_dtype(info.dtype)
+    if kind == "coo_sparse":
+        return tf.SparseTensorSpec(shape, dtype)
+    if kind == "composite_tensor":
+        _, *splits = info.composite_tensor.components
+        return tf.RaggedTensorSpec(shape, dtype, len(splits),
+                                   tf.dtypes.as_dtype(splits[0].dtype))
+    return tf.TensorSpec(shape, dtype)
 
 
 def _parts(value: Any) -> list[Any]:

@@ -1,91 +1,138 @@
-"""`predict` writes JSON lines, in the order of the input, from a checkpoint or an export."""
+"""`predict` tells what a checkpoint or an export predicts, in the order of the input."""
 
 from __future__ import annotations
 
-import base64
-import contextlib
-import json
-import sys
-from typing import Any, ContextManager, Iterator, TextIO
+from typing import Any, Iterable, Iterator, Mapping
 
 from absl import logging
-import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import builder
+from estimator_trainer.estimator import carried
 from estimator_trainer.estimator import feature_batches
+from estimator_trainer.estimator import json_instances
 from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator.carried import Answer
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
+from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.estimator.json_instances import JsonInstances
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.roles import exported_model
+from estimator_trainer.roles import prediction_output
 from estimator_trainer.roles.exported_model import ExportedModel
+from estimator_trainer.roles.prediction_record import Records
 
 
 def predict(plan: Plan) -> int:
-    """Writes one JSON object for each instance of the input_fn's dataset in mode "infer".
+    """Writes one line for each instance of --data, or of the input_fn's dataset in mode "infer".
 
-    Each object holds the model's predictions and `key`, the instance's position in the input; with
+    Each line holds the model's predictions and `key`, the instance's position in the input; with
     --forward_key it holds that feature in place of the position.
 
     Returns:
       The number of instances.
     """
-    parts = loaded_plugins.load(plan)
-    instances = (_from_export if plan.config.export_dir else _from_checkpoint)(plan, parts)
-    count = 0
-    with _sink(plan.config.output) as file:
-        for instance in instances:
-            key = {} if plan.config.forward_key else {"key": count}
-            predictions = {name: _plain(value) for name, value in instance.items()}
-            file.write(json.dumps({**key, **predictions}) + "\n")
-            count += 1
-    logging.info("predicted %d instances", count)
-    return count
+    config = plan.config
+    is_stream = config.data == "-"
+    with prediction_output.opened(config.output, is_stream) as write:
+        answers, class_names = _answers(plan)
+        records = Records(class_names, config.output.endswith(".csv"), not config.forward_key)
+        try:
+            for answer in answers:
+                write(records.text(answer, config.with_inputs))
+        finally:
+            logging.info("predicted %d instances", records.count)
+    return records.count
 
 
-def _from_checkpoint(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any]]:
+def instances(plan: Plan, given: Iterable[Mapping[str, Any]] | None = None
+              ) -> Iterator[dict[str, Any]]:
+    """Yields what `predict` writes of each instance, for a Python program.
+
+    Args:
+      plan: The plan, whose --data is "-" with instances.
+      given: The instances, each by feature name; None: those of --data.
+    """
+    answers, class_names = _answers(plan, given)
+    records = Records(class_names, has_key=not plan.config.forward_key)
+    for answer in answers:
+        yield records.record(answer, plan.config.with_inputs)
+
+
+def _answers(plan: Plan, given: Iterable[Mapping[str, Any]] | None = None
+             ) -> tuple[Iterator[Answer], tuple[str, ...]]:
+    """Returns the answers, and the names of the classes."""
+    config = plan.config
+    if config.export_dir:
+        model = ExportedModel(config.export_dir)
+        if config.is_data_json and model.features is not None and plan.params is not None:
+            # The signature tells all, so the data and the plug-ins need not be there.
+            names = loaded_plugins.class_names(plan.params.values)
+            return _from_export(plan, model, _json(plan, model.features, given), {}), names
+        parts = loaded_plugins.load_for_prediction(plan)
+        source = _json(plan, parts.features, given) if config.is_data_json else parts.input_fn
+        return _from_export(plan, model, source, parts.params), parts.class_names
+    path = _checkpoint(plan)
+    parts = loaded_plugins.load_for_prediction(plan)
+    source = _json(plan, parts.features, given) if config.is_data_json else parts.input_fn
+    return _from_checkpoint(plan, parts, path, source), parts.class_names
+
+
+def _checkpoint(plan: Plan) -> str:
     if plan.config.checkpoint == "all":
         raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); predict takes one."
                                  " For example: --checkpoint=latest")
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
+    return path
+
+
+def _json(plan: Plan, features: Any, given: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
+    if given is not None:
+        return JsonInstances(given, features)
+    return JsonInstances(json_instances.lines(plan.config.data), features, "line")
+
+
+def _from_checkpoint(plan: Plan, parts: LoadedPlugins, path: str,
+                     source: InputFn | JsonInstances) -> Iterator[Answer]:
     single = builder.for_one_process(plan.config, parts)
     fits = CheckpointFit(plan.config, path)
     with fits.explained():
-        for prediction in single.predict(parts.input_fn, checkpoint_path=path, hooks=[fits]):
-            yield prediction if isinstance(prediction, dict) else {"predictions": prediction}
+        for prediction in single.predict(
+                carried.carrying(_input_fn(source), plan.config.with_inputs),
+                checkpoint_path=path, hooks=[fits]):
+            yield carried.answer(prediction)
+    if isinstance(source, JsonInstances) and source.error is not None:
+        raise source.error
 
 
-def _from_export(plan: Plan, parts: LoadedPlugins) -> Iterator[dict[str, Any]]:
-    model = ExportedModel(plan.config.export_dir)
-    for features in feature_batches.read(parts.input_fn, parts.params):
-        named = features if isinstance(features, dict) else {"feature": features}
-        if model.inputs == ["examples"]:
-            named = {"examples": exported_model.serialize(named)}
+def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstances,
+                 params: dict[str, Any]) -> Iterator[Answer]:
+    input_fn = carried.carrying(_input_fn(source), plan.config.with_inputs)
+    for marked in feature_batches.read(input_fn, params):
+        features, beside = carried.taken_apart(marked)
+        named = features if isinstance(features, dict) else {json_instances.UNNAMED: features}
+        if model.inputs == [exported_model.EXAMPLES]:
+            named = {exported_model.EXAMPLES: exported_model.serialize(named)}
         missing = sorted(set(model.inputs) - set(named))
         if missing:
             raise errors.ConfigError(
                 f"the export {plan.config.export_dir} takes {', '.join(model.inputs)}, but"
                 f" the input_fn yields only {', '.join(sorted(named))}.")
-        yield from model.predict(named)
+        yield from carried.answers(model.predict(named), beside)
+    if isinstance(source, JsonInstances) and source.error is not None:
+        raise source.error
 
 
-def _plain(value: Any) -> Any:
-    """Makes a prediction JSON; bytes that are no text become {"b64": ...}, as in TF Serving."""
-    if isinstance(value, bytes):
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError:
-            return {"b64": base64.b64encode(value).decode("ascii")}
-    if isinstance(value, np.ndarray):
-        return [_plain(item) for item in value] if value.ndim else _plain(value.item())
-    return value.item() if isinstance(value, np.generic) else value
+def _input_fn(source: InputFn | JsonInstances) -> InputFn:
+    """Returns an adapted input_fn, of plug-ins or of JSON."""
+    if not isinstance(source, JsonInstances):
+        return source
 
+    def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> tf.data.Dataset:
+        del mode, params, config
+        return source.input_fn()
 
-def _sink(output: str) -> ContextManager[TextIO]:
-    if not output:
-        return contextlib.nullcontext(sys.stdout)
-    file: ContextManager[TextIO] = tf.io.gfile.GFile(output, "w")
-    return file
+    return input_fn

@@ -9,6 +9,7 @@ from typing import Any, Sequence
 from absl import flags
 
 from estimator_trainer import errors
+from estimator_trainer.settings import conflicts
 from estimator_trainer.settings import flag_files
 from estimator_trainer.settings import flag_values
 from estimator_trainer.settings import plugin_flag_words
@@ -74,7 +75,7 @@ def parse(argv: Sequence[str]) -> CommandLine:
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
         raise unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
-    return CommandLine(command, _config(settings), as_json, is_probing, given=given,
+    return CommandLine(command, _config(command, settings), as_json, is_probing, given=given,
                        words=tuple(argv))
 
 
@@ -104,7 +105,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     task_flags, after = _cut(task_flags)
     # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
-    return CommandLine(command, _config(values), job=JobConfig(**settings), flags=(
+    return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
         *(word for word in task_flags if word != "train"), *of_plugins), given=given)
 
 
@@ -177,12 +178,14 @@ def _cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return words[:cut], words[cut + 1:]
 
 
-def _config(settings: dict[str, Any]) -> TrainerConfig:
+def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     job_dir = settings.pop("job_dir")
     for name in ("param", "exporters", "allow_changed"):
         settings[name] = tuple(settings[name])
     settings["model_dir"] = settings["model_dir"] or job_dir
-    return TrainerConfig(**settings)
+    config = TrainerConfig(**settings)
+    conflicts.refuse_prediction(command, config)
+    return config
 
 
 def flags_of(word: str) -> flags.FlagValues:

@@ -21,6 +21,16 @@ def problems(config: Any) -> list[str]:
     return _cross_problems(config) + _device_problems(config)
 
 
+def refuse_prediction(command: str, config: Any) -> None:
+    """Raises ConfigError if settings of `predict` are given to another command."""
+    given = [name for name in ("data", "with_inputs") if getattr(config, name)]
+    if given and command != "predict":
+        raise errors.ConfigError(
+            f"{given[0]} is {getattr(config, given[0])!r} (from --{given[0]}), which only `predict`"
+            f" takes, and the command is `{command}`. For example: estimator-trainer predict"
+            " --data=new.csv")
+
+
 def _cross_problems(config: Any) -> list[str]:
     problems = []
     unknown = [e for e in config.exporters if e not in EXPORTERS and e != "none"]
@@ -58,6 +68,10 @@ def _cross_problems(config: Any) -> list[str]:
             f"eval_every_steps is {config.eval_every_steps} (from --eval_every_steps), and an"
             " evaluation needs a checkpoint of its step; leave out --save_checkpoints_steps and"
             f" --save_checkpoints_secs. For example: --eval_every_steps={config.eval_every_steps}")
+    if config.data and config.data == config.output:
+        problems.append(
+            f"output is {config.output!r} (from --output), which is the data to predict (from"
+            " --data) too; expected another file. For example: --output=predictions.jsonl")
     return problems
 
 

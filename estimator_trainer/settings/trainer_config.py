@@ -189,8 +189,15 @@ class TrainerConfig:
     export_dir: str = setting(
         "Export and prediction", "",
         "For `predict`: a SavedModel to predict with instead of a checkpoint.")
+    data: str = setting(
+        "Export and prediction", "", "For `predict`: the data to predict: files, a folder, or `-`"
+        " for JSON lines on standard input; default: the input_fn's evaluation data.")
+    with_inputs: bool = setting(
+        "Export and prediction", False,
+        "For `predict`: write texts, numbers and file names of the input beside the predictions.")
     output: str = setting(
-        "Export and prediction", "", "For `predict`: the file to write; default: standard output.")
+        "Export and prediction", "", "For `predict`: the file to write, a table if it ends in .csv,"
+        " else JSON lines; default: standard output.")
 
     def __post_init__(self) -> None:
         problems = out_of_range(self) + conflicts.problems(self)
@@ -225,7 +232,12 @@ class TrainerConfig:
     def paths(self) -> dict[str, str]:
         """The settings that are paths of TensorFlow's file systems, by name."""
         return {"model_dir": self.model_dir, "warm_start_from": self.warm_start_from,
-                "export_dir": self.export_dir, "output": self.output}
+                "export_dir": self.export_dir, "output": self.output, "data": self.data}
+
+    @property
+    def is_data_json(self) -> bool:
+        """Whether `data` is JSON lines, which need no input_fn to be read."""
+        return self.data == "-" or self.data.endswith((".jsonl", ".json"))
 
     @property
     def max_steps(self) -> int | None:

@@ -21,6 +21,7 @@ from input_fns import digits
 from input_fns import tfds as tfds_plugin
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.errors import DataParamError
+from input_fns.reading.tfds_data import known_params
 from input_fns.reading.tfds_prepare import prepared
 
 Record = tuple[str, np.ndarray, int]  # key, uint8 image, class
@@ -50,11 +51,13 @@ class ImageSet:
       splits: Parts of the set by name, such as "train" and "test".
       num_classes: Number of classes; labels are 0 to num_classes - 1.
       image_shape: (height, width, channels) of every image.
+      class_names: Names of the classes in their order; none if not known.
     """
 
     splits: Mapping[str, Split]
     num_classes: int
     image_shape: tuple[int, ...]
+    class_names: tuple[str, ...] = ()
 
 
 def from_tfds(name: str, data_dir: str) -> ImageSet:
@@ -77,7 +80,8 @@ def from_tfds(name: str, data_dir: str) -> ImageSet:
     ready = prepared(make)
     splits = {split: Split(found.num_examples, _TfdsRecords(ready, split, *keys))
               for split, found in ready.info.splits.items()}
-    return ImageSet(splits, label.num_classes, tuple(ready.info.features[keys[0]].shape))
+    return ImageSet(splits, label.num_classes, tuple(ready.info.features[keys[0]].shape),
+                    tuple(known_params(ready, keys[1], "train").get("class_names", ())))
 
 
 def from_idx(folder: str) -> ImageSet:

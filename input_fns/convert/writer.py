@@ -45,7 +45,8 @@ def write(images: ImageSet, folder: str, shards: int) -> list[str]:
             serialized = (_example(*record).SerializeToString() for record in part)
             _write_whole(folder, name, serialized)
     facts = {"num_examples": {split: part.count for split, part in images.splits.items()},
-             "num_classes": images.num_classes, "image_shape": list(images.image_shape)}
+             "num_classes": images.num_classes, "image_shape": list(images.image_shape),
+             **({"class_names": list(images.class_names)} if images.class_names else {})}
     path = _temporary(folder, dataset_json.NAME)
     with tf.io.gfile.GFile(path, "w") as file:
         file.write(dataset_json.dump(facts))

@@ -1,8 +1,10 @@
 """dataset.json tells what `python -m input_fns.convert` knows of the files that it wrote.
 
-    {"num_examples": {"train": 60000, "test": 10000}, "num_classes": 10, "image_shape": [28, 28, 1]}
+    {"num_examples": {"train": 60000, "test": 10000}, "num_classes": 10, "image_shape": [28, 28, 1],
+     "class_names": ["0", "1", ...]}
 
-The file lies beside those files, which are named `SPLIT-00000-of-00004.tfrecord`.
+The names are there where the source of the images has them. The file lies beside those files,
+which are named `SPLIT-00000-of-00004.tfrecord`.
 """
 
 from __future__ import annotations
@@ -42,8 +44,9 @@ def data_params(patterns: str) -> dict[str, Any]:
       patterns: Patterns of the training files, separated by commas.
 
     Returns:
-      `num_classes`, int; `image_shape`, list of int; and, where the patterns match the files of
-      one split and all of them, `train_examples`, int.
+      `num_classes`, int; `image_shape`, list of int; `class_names`, list of str, where the file
+      has them; and, where the patterns match the files of one split and all of them,
+      `train_examples`, int.
 
     Raises:
       DataFileError: The file is not what the command writes.
@@ -57,8 +60,11 @@ def data_params(patterns: str) -> dict[str, Any]:
     try:
         with tf.io.gfile.GFile(path) as file:
             facts = json.load(file)
-        known = {"num_classes": int(facts["num_classes"]),
-                 "image_shape": [int(length) for length in facts["image_shape"]]}
+        known: dict[str, Any] = {
+            "num_classes": int(facts["num_classes"]),
+            "image_shape": [int(length) for length in facts["image_shape"]]}
+        if facts.get("class_names"):
+            known["class_names"] = [str(name) for name in facts["class_names"]]
         examples = facts["num_examples"].get(_split_of(patterns))
         return known if examples is None else {**known, "train_examples": int(examples)}
     except (ValueError, KeyError, TypeError, AttributeError) as error:

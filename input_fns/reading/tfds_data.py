@@ -91,17 +91,20 @@ def known_params(
     builder: tfds.core.DatasetBuilder,
     label: str,
     train_split: str,
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """Returns what is known without reading records.
 
     Returns:
-      `num_classes` where the label is a class; `train_examples` where the data is prepared.
+      `num_classes` where the label is a class, and `class_names` where the classes have names
+      beside their numbers; `train_examples` where the data is prepared.
     """
     _check_label(builder, label)
-    known = {}
+    known: dict[str, Any] = {}
     feature = builder.info.features[label]
     if isinstance(feature, tfds.features.ClassLabel) and feature.num_classes:
         known["num_classes"] = feature.num_classes
+        if feature.names != [str(number) for number in range(feature.num_classes)]:
+            known["class_names"] = list(feature.names)
     with contextlib.suppress(KeyError, ValueError):  # no such split, which input_fn explains
         if builder.info.splits:
             known["train_examples"] = builder.info.splits[train_split].num_examples

@@ -195,7 +195,7 @@ def test_real_rows_train_as_the_bundled_plugin_has_them(params, file):
     ({"delimiter": ", "}, 2, "--param delimiter=';'"),
     ({"eval_files": "", "eval_every": 1}, 2, "--param eval_every=5"),
     ({"label_vocabulary": [0, 1]}, 2, "label_vocabulary is [0, 1]; expected texts"),
-    ({"batch_size": 0}, 2, "--param batch_size=1"),
+    ({"batch_size": 0}, 2, "--param batch_size=64"),
 ))
 def test_a_mistake_is_one_sentence(params, changes, exit_code, expected):
     with pytest.raises((ValueError, RuntimeError)) as caught:

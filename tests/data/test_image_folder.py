@@ -181,7 +181,7 @@ def test_tfds_sets_get_the_same(data_dir, mode, augment, image_size):
     ({"eval_dir": "", "eval_every": 9}, 1, "for evaluation"),
     ({"augment": "imagnet"}, 2, "expected one of ['none', 'cifar', 'imagenet']"),
     ({"image_size": 0}, 2, "--param image_size=224"),
-    ({"batch_size": 0}, 2, "--param batch_size=1"),
+    ({"batch_size": 0}, 2, "--param batch_size=64"),
 ))
 def test_a_mistake_is_one_sentence(params, folder, changes, exit_code, expected):
     params.update({key: value.format(folder=folder) if isinstance(value, str) else value

@@ -179,7 +179,7 @@ def test_only_a_small_set_is_read_from_memory(tmp_path, params, monkeypatch, lim
     ({"label": "lable"}, None, "--param label=label"),
     ({"dataset": "uneven_images"}, None, "(None, None, 3)"),
     ({"batch_size": 5}, context(replicas=4), "--param batch_size=8"),
-    ({"batch_size": 0}, None, "--param batch_size=1"),
+    ({"batch_size": 0}, None, "--param batch_size=64"),
     ({"batch_size": 18, "epochs": 1}, None, "--param epochs=0"),
 ))
 def test_a_mistake_is_one_sentence(params, tmp_path, changes, ctx, expected):

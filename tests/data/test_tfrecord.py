@@ -173,7 +173,7 @@ def test_dataset_json_tells_the_params(params, tmp_path):
     ({"image": "label"}, 2, "--param image="),
     ({"schema": {"label": "int64"}}, 2, "schema has 'int64' for 'label'"),
     ({"schema": {"label": {"dtype": "int32", "shape": []}}}, 2, "['float32', 'int64', 'string']"),
-    ({"batch_size": 0}, 2, "--param batch_size=1"),
+    ({"batch_size": 0}, 2, "--param batch_size=64"),
 ))
 def test_a_mistake_is_one_sentence(params, folders, changes, exit_code, expected):
     folder = folders[3].rpartition("/")[0]

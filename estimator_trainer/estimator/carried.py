@@ -1,0 +1,104 @@
+"""What is carried beside the features to predict: labels and inputs, to be told with each answer.
+
+The Estimator drops labels in mode "infer", and a model need not return its inputs. So the adapted
+input_fn yields them within the features, and the adapted model_fn puts them into the predictions:
+both stay in one order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer.estimator.input_fn_adapter import InputFn
+
+# No feature and no prediction of a user's has such a name.
+_PREFIX = "estimator_trainer/"
+_FEATURES, _BESIDE = f"{_PREFIX}features", f"{_PREFIX}beside"
+_LABEL, _INPUT = f"{_PREFIX}label", f"{_PREFIX}input/"
+
+
+class Answer(NamedTuple):
+    """What is known of one instance.
+
+    Attributes:
+      predictions: The model's predictions by name.
+      inputs: Texts and numbers of the input by name.
+      label: The label; None if there is none.
+    """
+
+    predictions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    label: Any = None
+
+
+def carrying(input_fn: InputFn, has_inputs: bool) -> InputFn:
+    """Returns an input_fn of mode "infer" whose features carry labels, and inputs if asked for.
+
+    Args:
+      input_fn: An adapted input_fn, which may yield labels in that mode.
+      has_inputs: Whether the features that are texts or numbers are carried.
+    """
+    def mark(*batch: Any) -> Any:
+        features, *labels = batch
+        beside = {}
+        if labels and _is_told(labels[0]):
+            beside[_LABEL] = labels[0]
+        named = features if isinstance(features, dict) else {}
+        beside.update({f"{_INPUT}{name}": value for name, value in named.items()
+                       if has_inputs and _is_told(value)})
+        return {_FEATURES: features, _BESIDE: beside}
+
+    def carrying_input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
+        made = input_fn(mode, params, config)
+        if isinstance(made, tf.data.Dataset):
+            return made.map(mark)
+        return mark(*made) if isinstance(made, tuple) else mark(made)
+
+    return carrying_input_fn
+
+
+def taken_apart(features: Any) -> tuple[Any, dict[str, Any]]:
+    """Returns features as the model takes them, and what they carry."""
+    if isinstance(features, dict) and set(features) == {_FEATURES, _BESIDE}:
+        return features[_FEATURES], features[_BESIDE]
+    return features, {}
+
+
+def with_predictions(spec: tf.estimator.EstimatorSpec,
+                     beside: Mapping[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Returns the spec with what the features carry among its predictions."""
+    if not beside:
+        return spec
+    predictions = spec.predictions
+    if not isinstance(predictions, dict):
+        predictions = {"predictions": predictions}
+    return spec._replace(predictions={
+        **predictions, **{name: tf.identity(value) for name, value in beside.items()}})
+
+
+def answer(prediction: Any) -> Answer:
+    """Takes apart one instance of what an Estimator predicts."""
+    named = prediction if isinstance(prediction, dict) else {"predictions": prediction}
+    return Answer({name: value for name, value in named.items() if not name.startswith(_PREFIX)},
+                  {name.removeprefix(_INPUT): value for name, value in named.items()
+                   if name.startswith(_INPUT)}, named.get(_LABEL))
+
+
+def answers(predictions: Iterable[Mapping[str, Any]],
+            beside: Mapping[str, np.ndarray]) -> Iterator[Answer]:
+    """Yields what is known of each instance of a batch.
+
+    Args:
+      predictions: The predictions of each instance by name, in order.
+      beside: What the batch's features carry.
+    """
+    for i, prediction in enumerate(predictions):
+        yield answer({**prediction, **{name: values[i] for name, values in beside.items()}})
+
+
+def _is_told(value: Any) -> bool:
+    """Returns whether it is worth a line: a number or text, or a list of them, an instance."""
+    return isinstance(value, tf.Tensor) and value.shape.rank in (1, 2)

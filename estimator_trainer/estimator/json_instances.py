@@ -1,0 +1,216 @@
+"""Instances to predict that come as JSON objects: feature name -> value, in batches, as they come.
+
+The objects are lines of a file or of standard input, or dicts of a program. A batch takes what is
+there, so that the answers come while lines still come.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+from typing import Any, Callable, Iterable, Iterator, Mapping
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.estimator import json_values
+
+Specs = Mapping[str, Any]
+# The name of features that have none.
+UNNAMED = "feature"
+_BATCH = 64
+# So long a batch that is not full waits for the next line.
+_MORE_SECS = 0.02
+_READ_BYTES = 1 << 16
+_END = object()
+
+
+class JsonInstances:
+    """Instances of the features that `specs` describes.
+
+    Attributes:
+      error: What was wrong with an instance, once `batches` or the dataset has ended on it.
+    """
+
+    def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance"):
+        """Begins no reading.
+
+        Args:
+          instances: Lines of JSON, or dicts.
+          features: Spec of each feature by name, or one spec, with the batch dimension first.
+          place: The word before an instance's number in messages, such as "line".
+
+        Raises:
+          ConfigError: if a feature cannot come as JSON.
+        """
+        self._instances, self._features, self._place = instances, features, place
+        self._specs = features if isinstance(features, dict) else {UNNAMED: features}
+        self.error: Exception | None = None
+        for name, spec in self._specs.items():
+            json_values.check(name, spec)
+
+    def batches(self) -> Iterator[dict[str, Any]]:
+        """Yields the features of each batch by name: numpy, sparse or ragged values.
+
+        Raises:
+          ConfigError: at the first instance that cannot be used, after those before it.
+        """
+        for rows in self._groups():
+            yield {name: json_values.batch([row[name] for row in rows], spec)
+                   for name, spec in self._specs.items()}
+        if self.error is not None:
+            raise self.error
+
+    def input_fn(self) -> tf.data.Dataset:
+        """Returns the batches as a dataset of features; it ends, with `error` set, on an error."""
+        specs = self._specs
+
+        def components() -> Iterator[tuple[np.ndarray, ...]]:
+            try:
+                for named in self.batches():
+                    yield tuple(part for name in specs for part in _parts(named[name]))
+            except Exception as error:  # pylint: disable=broad-except
+                self.error = error  # TensorFlow would hide it in one of its own.
+
+        flat = tuple(part for spec in specs.values() for part in _part_specs(spec))
+
+        def whole(*parts: tf.Tensor) -> Any:
+            left = iter(parts)
+            named = {name: _composed(spec, left) for name, spec in specs.items()}
+            return named if isinstance(self._features, dict) else named[UNNAMED]
+
+        return tf.data.Dataset.from_generator(components, output_signature=flat).map(whole)
+
+    def _groups(self) -> Iterator[list[dict[str, np.ndarray]]]:
+        """Yields rows of the same shapes, as many as are there, up to _BATCH."""
+        waiting: queue.Queue[Any] = queue.Queue(_BATCH)
+        threading.Thread(target=_fill, args=(waiting, self._rows), daemon=True).start()
+        rows: list[dict[str, np.ndarray]] = []
+        while True:
+            if len(rows) == _BATCH:
+                yield rows
+                rows = []
+            try:
+                row = waiting.get(timeout=_MORE_SECS if rows else None)
+            except queue.Empty:
+                yield rows
+                rows = []
+                continue
+            if rows and (row is _END or isinstance(row, Exception) or not self._same(rows[0], row)):
+                yield rows
+                rows = []
+            if isinstance(row, Exception):
+                self.error = row
+            if row is _END or isinstance(row, Exception):
+                return
+            rows.append(row)
+
+    def _same(self, first: Mapping[str, np.ndarray], row: Mapping[str, np.ndarray]) -> bool:
+        return all(first[name].shape == row[name].shape for name, spec in self._specs.items()
+                   if isinstance(spec, tf.TensorSpec))
+
+    def _rows(self) -> Iterator[dict[str, np.ndarray]]:
+        for number, instance in enumerate(self._instances, 1):
+            if isinstance(instance, (str, bytes)):
+                if not instance.strip():
+                    continue
+                instance = self._parsed(instance, number)
+            yield self._row(instance, number)
+
+    def _parsed(self, line: str | bytes, number: int) -> Any:
+        try:
+            return json.loads(line)
+        except ValueError as error:
+            raise self._wrong(number, f"is not JSON: {error}; expected an object of feature name"
+                              " -> value") from error
+
+    def _row(self, instance: Any, number: int) -> dict[str, np.ndarray]:
+        names = ", ".join(sorted(self._specs))
+        if not isinstance(instance, Mapping):
+            raise self._wrong(number, f"is a {type(instance).__name__}; expected an object with"
+                              f" {names}")
+        unknown = sorted(set(instance) - set(self._specs))
+        if unknown:
+            raise self._wrong(number, f"has {unknown[0]!r}, which is no feature; expected {names}."
+                              f"{errors.near_match(unknown[0], self._specs)}".rstrip("."))
+        missing = [name for name in self._specs if name not in instance]
+        if missing:
+            raise self._wrong(number, f"lacks the feature {missing[0]!r}; expected {names}")
+        row = {}
+        for name, spec in self._specs.items():
+            try:
+                row[name] = json_values.array(instance[name], spec)
+            except ValueError as error:
+                raise self._wrong(number, f"has a wrong value for {name!r}: {error}") from error
+        return row
+
+    def _wrong(self, number: int, what: str) -> errors.ConfigError:
+        end = "" if what.endswith("?") else "."
+        return errors.ConfigError(f"{self._place} {number} of the data to predict {what}{end}")
+
+
+def lines(path: str) -> Iterator[str | bytes]:
+    """Yields the lines of a file of any file system, or, for "-", of standard input.
+
+    Raises:
+      ConfigError: if the file cannot be read.
+    """
+    if path == "-":
+        yield from _standard_input()
+        return
+    try:
+        with tf.io.gfile.GFile(path, "rb") as file:
+            yield from file
+    except tf.errors.OpError as error:
+        raise errors.ConfigError(
+            f"data is {path!r} (from --data), which cannot be read: {errors.first_line(error)};"
+            " expected a file of JSON lines. For example: --data=new.jsonl") from error
+
+
+def _standard_input() -> Iterator[bytes]:
+    """Yields each line when it is there.
+
+    A thread that waits in sys.stdin would hold its lock, without which Python cannot end.
+    """
+    rest = b""
+    while more := os.read(sys.stdin.fileno(), _READ_BYTES):
+        *whole, rest = (rest + more).split(b"\n")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def _fill(waiting: queue.Queue[Any], rows: Callable[[], Iterator[Any]]) -> None:
+    try:
+        for row in rows():
+            waiting.put(row)
+        waiting.put(_END)
+    except Exception as error:  # pylint: disable=broad-except
+        waiting.put(error)
+
+
+def _parts(value: Any) -> list[np.ndarray]:
+    if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
+        return [value.values, value.row_splits]
+    return list(value) if isinstance(value, tf.compat.v1.SparseTensorValue) else [value]
+
+
+def _part_specs(spec: Any) -> list[tf.TensorSpec]:
+    values = tf.TensorSpec([None], spec.dtype)
+    if isinstance(spec, tf.RaggedTensorSpec):
+        return [values, tf.TensorSpec([None], spec.row_splits_dtype)]
+    if isinstance(spec, tf.SparseTensorSpec):
+        return [tf.TensorSpec([None, 2], tf.int64), values, tf.TensorSpec([2], tf.int64)]
+    return [tf.TensorSpec(None if spec.shape.rank is None else [None, *spec.shape[1:]], spec.dtype)]
+
+
+def _composed(spec: Any, parts: Iterator[tf.Tensor]) -> Any:
+    if isinstance(spec, tf.RaggedTensorSpec):
+        return tf.RaggedTensor.from_row_splits(next(parts), next(parts), validate=False)
+    if isinstance(spec, tf.SparseTensorSpec):
+        return tf.SparseTensor(next(parts), next(parts), next(parts))
+    return next(parts)

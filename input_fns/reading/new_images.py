@@ -1,0 +1,91 @@
+"""Finds the images to predict: of folders, patterns, single files and lists of files."""
+
+from __future__ import annotations
+
+import os.path
+from typing import NamedTuple, Sequence
+
+import tensorflow as tf
+
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.files import matched
+
+ENDINGS = (".jpg", ".jpeg", ".png")
+_PARAM = "predict_files"
+
+
+class NewImage(NamedTuple):
+    """A file that holds an image.
+
+    Attributes:
+      path: Path of the file.
+      label: Name of the class whose folder holds it; "" if that is not known.
+    """
+
+    path: str
+    label: str = ""
+
+
+def found(text: str, class_names: Sequence[str]) -> list[NewImage]:
+    """Returns the images, in the order of `text` and sorted within each part of it.
+
+    Args:
+      text: A folder, whose folders are searched too, a file, a pattern of files, a list of files
+        whose name ends in .txt, or several of these with commas between.
+      class_names: Names of the classes, whose folders tell the label.
+
+    Raises:
+      DataFileError: There is no image.
+    """
+    parts = [text] if tf.io.gfile.exists(text) else [part.strip() for part in text.split(",")]
+    images = []
+    for part in parts:
+        of_part = _of_part(part, class_names)
+        if not of_part:
+            raise DataFileError(
+                f"{_PARAM} is {part!r} (--data), which holds no {', '.join(ENDINGS)}; expected "
+                "images, a folder of them, or a .txt with the path of one a line. For example: "
+                "--data=/data/new")
+        images += of_part
+    return images
+
+
+def _of_part(part: str, class_names: Sequence[str]) -> list[NewImage]:
+    if tf.io.gfile.isdir(part):
+        inner = [os.path.join(part, name) for name in _entries(part)]
+        return _of_folder(part, "") + [
+            image for path in inner if tf.io.gfile.isdir(path)
+            for image in _of_folder(path, os.path.basename(path), class_names)]
+    if part.lower().endswith(".txt"):
+        return [NewImage(path) for path in _listed(part)]
+    paths = matched(_PARAM, part)
+    if paths == [part]:
+        return [NewImage(part)]
+    return [image for path in paths for image in (
+        _of_folder(path, "") if tf.io.gfile.isdir(path) else
+        [NewImage(path)] if path.lower().endswith(ENDINGS) else [])]
+
+
+def _of_folder(folder: str, label: str, class_names: Sequence[str] = ()) -> list[NewImage]:
+    return [NewImage(os.path.join(folder, name), label if label in class_names else "")
+            for name in _entries(folder) if name.lower().endswith(ENDINGS)]
+
+
+def _entries(folder: str) -> list[str]:
+    names = sorted(name.rstrip("/") for name in tf.io.gfile.listdir(folder))
+    return [name for name in names if not name.startswith(".")]
+
+
+def _listed(path: str) -> list[str]:
+    """Returns the paths that a file lists; they begin at its folder."""
+    matched(_PARAM, path)
+    with tf.io.gfile.GFile(path) as file:
+        lines = [line.strip() for line in file.read().splitlines()]
+    paths = [(number, os.path.join(os.path.dirname(path), line))
+             for number, line in enumerate(lines, 1) if line]
+    for number, each in paths:
+        if not tf.io.gfile.exists(each):
+            raise DataFileError(f"line {number} of {path} is {lines[number - 1]!r}, and there is "
+                                f"no file {each!r}; expected the path of an image, from the "
+                                "list's own folder")
+    return [each for _, each in paths]

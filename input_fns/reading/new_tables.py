@@ -1,0 +1,81 @@
+"""Finds the columns of CSV files to predict, whose headers may differ from those trained on."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from typing import Any, Mapping, NamedTuple
+
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.files import matched
+from input_fns.reading.table import header_of
+from input_fns.reading.table import Table
+from input_fns.reading.table import table_of
+from input_fns.reading.table import Value
+
+_PARAM = "predict_files"
+
+
+class NewTables(NamedTuple):
+    """Files that have the same header.
+
+    Attributes:
+      files: Their paths, in order.
+      table: The columns to read of each.
+    """
+
+    files: tuple[str, ...]
+    table: Table
+
+
+def found(params: Mapping[str, Any]) -> list[NewTables]:
+    """Returns the files to predict, in order, with the columns to read.
+
+    The label is among these, as text, if every file has it.
+
+    Args:
+      params: The params of `input_fns/csv.py`. With `columns` no other file is opened.
+
+    Raises:
+      DataParamError: A param names nothing, or cannot work.
+      DataFileError: A file is not there, or lacks a column.
+    """
+    files = matched(_PARAM, params[_PARAM])
+    headers = {path: header_of(path, params["delimiter"]) for path in files}
+    columns = dict(_columns(params))
+    label = params["label"]
+    if all(label in names for _, names in headers.values()):
+        columns[label] = ""
+    groups = [tuple(group) for _, group in itertools.groupby(files, key=lambda p: headers[p][0])]
+    return [NewTables(group, _table(group[0], *headers[group[0]], columns)) for group in groups]
+
+
+def as_text(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the params with which a label is read as it is, whatever it says."""
+    return {**params, "label_vocabulary": [], "num_classes": 0}
+
+
+def _columns(params: Mapping[str, Any]) -> dict[str, Value]:
+    """Returns the value of an empty field of each column that a model trained on."""
+    label = params["label"]
+    if params["columns"]:
+        return {name: value for name, value in params["columns"].items()
+                if name != label and name not in params["drop"]}
+    train_file = matched("train_files", params["train_files"])[0]
+    trained = table_of(train_file, train_file, params, labelled=True)
+    return {name: kind() if value is None else value
+            for name, value, kind in zip(trained.names, trained.defaults, trained.types)
+            if name != label}
+
+
+def _table(path: str, header: str, names: list[str], columns: Mapping[str, Value]) -> Table:
+    missing = [name for name in columns if name not in names]
+    if missing:
+        near = difflib.get_close_matches(missing[0], names, n=1)
+        raise DataFileError(
+            f"{path} (--data) lacks {'the columns' if missing[1:] else 'the column'} "
+            f"{', '.join(missing)}, which the model was trained on; it has {', '.join(names)}."
+            + (f" Did you mean {near[0]!r}? Rename it." if near else ""))
+    positions, read = zip(*sorted((names.index(name), name) for name in columns))
+    return Table(header, len(names), list(positions), list(read),
+                 [columns[name] for name in read], [type(columns[name]) for name in read])
