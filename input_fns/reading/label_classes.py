@@ -17,6 +17,8 @@ NO_CLASSES = -1
 _MOST_CLASSES = 1000
 _MOST_IN_HINT = 50
 _SHOWN = 5
+# This stands for bytes that are no UTF-8, which TensorFlow keeps.
+_NO_TEXT = "\ufffd"
 
 
 class LabelClasses(NamedTuple):
@@ -70,6 +72,10 @@ def _of_texts(scan: Scan, params: Mapping[str, Any]) -> LabelClasses:
         raise DataParamError(
             f"num_classes is -1, as where the label is no class, and label {label!r} is text; "
             "expected a column of numbers. For example: --param num_classes=0")
+    bad = next((i for i, text in enumerate(scan.columns[label]) if _NO_TEXT in text), None)
+    if bad is not None:
+        raise DataFileError(f"{scan.place(bad)}: label {label!r} is {scan.columns[label][bad]!r}, "
+                            "which has bytes that are no UTF-8; expected a file in UTF-8")
     if len(texts) > _MOST_CLASSES:
         raise DataFileError(
             f"label {label!r} has {len(texts):,} different texts in {scan.extent}, and the first "
