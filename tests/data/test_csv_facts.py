@@ -187,7 +187,8 @@ def test_what_cannot_be_used_is_one_sentence(params, file, text, changes, code, 
 def test_a_label_that_is_no_utf_8_is_named(params, file):
     path = file("a,label\n1,yes\n")
     path.write_bytes("a,label\n1,yes\n1,\u00e9t\u00e9\n".encode("latin-1"))
-    assert _refused(params)[0].startswith(f"line 3 of {path}: label 'label' is '\ufffdt\ufffd', which")
+    assert _refused(params)[0].startswith(
+        f"line 3 of {path}: label 'label' is '\ufffdt\ufffd', which")
 
 
 def test_a_scan_has_a_bound_that_is_told(params, tmp_path, told, monkeypatch):
