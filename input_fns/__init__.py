@@ -27,9 +27,10 @@ A module `input_fns/NAME.py` defines
 end; in "eval" and "infer" it has every record of its split once, in an order that never changes.
 In "infer" it may have the features alone, so that data without labels can be predicted.
 
-`data_params` returns what only the data knows, without reading records: `num_classes`, and
-`train_examples`, the number of examples that "train" goes through in one epoch. It leaves out
-what it cannot know at once.
+`data_params` returns what only the data knows, and reads a bounded number of records at most:
+`num_classes`; `class_names`, texts in the order of the classes; `train_examples`, the number of
+examples that "train" goes through in one epoch. It leaves out what it cannot know soon. What is
+a param too fills it where the user has not given it, and is given from then on, by `record.json`.
 
 `data_problem` is called after a step failed with an error of TensorFlow, which names no
 file: a `tf.errors.OpError`, or a `UnicodeDecodeError` where the error quotes bytes. It reads

@@ -11,16 +11,23 @@ character do not count. Params:
                     has the columns to read, in any order, among others, with or without the label
   eval_every        2 or more; the lines of each file after the header are counted from 1
   columns           JSON object, the columns to read: name -> value where a field is empty, whose
-                    type is the column's: 0.0 float32, 0 int64, "" string; {}: all columns, of
-                    the types that the first 1,000 lines of the first training file suggest
+                    type is the column's: 0.0 float32, 0 int64, "" string; {}: all columns, with
+                    types and values that the training files tell
+  column_types      JSON object, types that are not to be learned: name -> "int", "float", "text"
   drop              columns to leave out, a JSON list
+  na_value          the text that stands for an empty field beside none: NA, or ?
+  empty_numbers     what fills an empty number, where columns does not say: "mean", the column's in
+                    the training lines, rounded for integers; "zero"; "error": none may be empty
   label             the column that is the label, where no field may be empty
-  label_vocabulary  the label's texts, a JSON list; the label becomes the index in it; []: the
-                    label is a number
-  num_classes       labels are 0 to this - 1, checked; 0: not known, not checked
+  label_vocabulary  the label's texts, a JSON list; the label becomes the index in it; []: those
+                    of a label of text, sorted; a label of numbers has none
+  num_classes       labels are 0 to this - 1, checked; 0: from the data; -1: the label is no class
   delimiter         one character
 
 `batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
+
+What is not given is learned from the first 100,000 lines of the training files
+(`input_fns/reading/table_facts.py`), told in the log, and checked in all lines that are read.
 
 Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
 weights is one of them. In mode "infer" the label is not read and may be missing; of predict_files
@@ -37,6 +44,7 @@ import tensorflow as tf
 from input_fns.reading import labels
 from input_fns.reading import new_tables
 from input_fns.reading import pipeline
+from input_fns.reading import table_facts
 from input_fns.reading.bad_line import line_problem
 from input_fns.reading.bad_record import first_failure
 from input_fns.reading.errors import DataFileError
@@ -46,6 +54,7 @@ from input_fns.reading.files import first_problem
 from input_fns.reading.files import Form
 from input_fns.reading.files import matched
 from input_fns.reading.table import header_of
+from input_fns.reading.table import header_problem
 from input_fns.reading.table import lines_of
 from input_fns.reading.table import Table
 from input_fns.reading.table import table_of
@@ -57,7 +66,10 @@ DEFAULT_PARAMS = {
     "predict_files": "",
     "eval_every": 5,
     "columns": {},
+    "column_types": {},
     "drop": [],
+    "na_value": "",
+    "empty_numbers": "mean",
     "label": "label",
     "label_vocabulary": [],
     "num_classes": 0,
@@ -75,13 +87,13 @@ def input_fn(
     input_context: Optional[tf.distribute.InputContext] = None,
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
-    _check(params)
     if mode == "infer" and params["predict_files"]:
         return _new_batches(mode, params, input_context)
+    params = table_facts.completed(params, labelled=mode != "infer")
     training = mode == "train"
     name = "train_files" if training or not params["eval_files"] else "eval_files"
     files = matched(name, params[name])
-    table = _table(files, name, params, labelled=mode != "infer")
+    table = table_of(files[0], params, labelled=mode != "infer")
     every = 0 if params["eval_files"] else params["eval_every"]
     open_file = functools.partial(_open, header=table.header, every=every, training=training)
     # A field is followed by a delimiter, or the end of the line.
@@ -91,32 +103,31 @@ def input_fn(
         finish=lambda batch: batch, least_bytes=least_bytes))
 
 
-def data_params(params: Mapping[str, Any]) -> dict[str, int]:
-    """Returns {"num_classes": N} where label_vocabulary tells it."""
-    vocabulary = params["label_vocabulary"]
-    return {"num_classes": len(vocabulary)} if vocabulary else {}
+def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the columns' types and fills, the classes, and scales where they are asked for."""
+    return table_facts.facts(params)
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
     """Returns the first line that cannot be used, as one sentence; "" if there is none."""
     try:
-        _check(params)
         if params["predict_files"]:
             return _first_new_problem(params)
+        params = table_facts.completed(params, labelled=True)
         return first_problem(params, "line", functools.partial(_first_problem, params=params))
     except (DataFileError, DataParamError) as error:
         return str(error)
 
 
 def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> str:
-    table = _table(files, name, params, labelled=True)
+    table = table_of(files[0], params, labelled=True)
     parse = functools.partial(_parse, table=table, params=params)
     total = 0
     for path in files:
-        header, columns = header_of(path, params["delimiter"])
-        if header != table.header:
-            return (f"line 1 of {path} has the columns {', '.join(columns)}; expected those of "
-                    f"{files[0]}: {table.header}")
+        header, _ = header_of(path, params["delimiter"])
+        problem = header_problem(path, header, (files[0], table.header), params["delimiter"])
+        if problem:
+            return problem
         if path.endswith(".gz"):
             for _ in lines_of(path):  # TensorFlow takes a truncated file for a shorter one.
                 pass
@@ -158,12 +169,6 @@ def _first_new_problem(params: Mapping[str, Any]) -> str:
     return ""
 
 
-def _table(files: list[str], name: str, params: Mapping[str, Any], labelled: bool) -> Table:
-    """Returns the columns of the files that the param `name` gives."""
-    train_files = files if name == "train_files" else matched("train_files", params["train_files"])
-    return table_of(files[0], train_files[0], params, labelled)
-
-
 def _open(path: tf.Tensor, header: str, every: int, training: bool) -> tf.data.Dataset:
     """Returns the records of a file that are for training, or for evaluation.
 
@@ -201,14 +206,25 @@ def _parse(lines: tf.Tensor, table: Table, params: Mapping[str, Any]) -> Any:
     defaults = [tf.constant([] if default is None else [default], _DTYPES[kind])
                 for default, kind in zip(table.defaults, table.types)]
     fields = tf.io.decode_csv(lines, defaults, field_delim=params["delimiter"],
-                              select_cols=table.positions)
-    features = dict(zip(table.names, fields))
+                              select_cols=table.positions, na_value=params["na_value"])
+    features = dict(zip(table.names, _finite(fields)))
     if params["label"] not in features:
         return features
     label = features.pop(params["label"])
     if params["label_vocabulary"]:
         label = _index(label, params["label_vocabulary"])
     return features, labels.checked(label, params["num_classes"])
+
+
+def _finite(fields: list[tf.Tensor]) -> list[tf.Tensor]:
+    """Returns the fields; reading them fails where a number is `nan` or `inf`."""
+    numbers = [field for field in fields if field.dtype.is_floating]
+    if not numbers:
+        return fields
+    check = tf.debugging.Assert(tf.reduce_all(tf.math.is_finite(tf.stack(numbers))), [
+        "a number is nan or infinite"])
+    with tf.control_dependencies([check] if check is not None else []):
+        return [tf.identity(field) for field in fields]
 
 
 def _index(label: tf.Tensor, vocabulary: list[str]) -> tf.Tensor:
@@ -218,17 +234,3 @@ def _index(label: tf.Tensor, vocabulary: list[str]) -> tf.Tensor:
         "label is not in label_vocabulary", label])
     with tf.control_dependencies([check]):
         return tf.argmax(tf.cast(same, tf.int32), axis=1)
-
-
-def _check(params: Mapping[str, Any]) -> None:
-    if len(params["delimiter"]) != 1:
-        raise DataParamError(f"delimiter is {params['delimiter']!r}; expected one character. For "
-                             "example: --param delimiter=';'")
-    if not params["eval_files"] and params["eval_every"] < 2:
-        raise DataParamError(
-            f"eval_every is {params['eval_every']} and eval_files is ''; expected 2 or more, or "
-            "files. For example: --param eval_every=5")
-    if not all(isinstance(text, str) for text in params["label_vocabulary"]):
-        raise DataParamError(
-            f"label_vocabulary is {params['label_vocabulary']}; expected texts. For example: "
-            "--param label_vocabulary='[\"no\", \"yes\"]'")

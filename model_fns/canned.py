@@ -3,7 +3,9 @@
 `estimator` is one of DNNClassifier, LinearClassifier, DNNLinearCombinedClassifier and
 BaselineClassifier, or of the same four as Regressors. The feature columns follow from the
 features: a number, or an array of numbers such as an image, is a numeric column of its shape; a
-string is a categorical column of `hash_buckets`, embedded for the DNN part. A classifier's labels
+string is a categorical column of `hash_buckets`, embedded for the DNN part. A number has its mean
+taken off and is divided by its deviation, where `numeric_scale` has them: by itself, with data of
+which `data_params` tells them; `{"age": [0, 1]}` leaves all as they are. A classifier's labels
 are int [batch], classes from 0; a regressor's are numbers [batch] or [batch, label_dimension].
 
 Source: https://www.tensorflow.org/api_docs/python/tf/estimator (Cheng et al., "TensorFlow
@@ -17,6 +19,7 @@ from typing import Any
 import tensorflow as tf
 
 from model_fns.training import classifier
+from model_fns.training import numeric_scale
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
@@ -24,6 +27,7 @@ DEFAULT_PARAMS = {
     "features": [],  # names of the features to use; empty: all
     "num_classes": 0,  # number of a classifier's classes; 0: from the data
     "label_dimension": 1,  # numbers in a regressor's label
+    "numeric_scale": {},  # mean and deviation of each number: {"age": [38, 13]}; {}: from the data
     "hash_buckets": 1000,  # number of hash buckets of each string feature
     "hidden_units": [64, 32],  # units of each of the DNN's layers
     "embedding_size": 8,  # numbers a string becomes for the DNN
@@ -52,6 +56,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
       config: The RunConfig of the Estimator around this one.
     """
     features = features if isinstance(features, dict) else {"feature": features}
+    numeric_scale.check(params["numeric_scale"], features)
     estimator = _estimator(_used(features, params["features"]), params, config)
     return spec(estimator, features, labels, mode)
 
@@ -124,7 +129,8 @@ def _parts(name: str, features: dict[str, Any], params: dict[str, Any]) -> dict[
 def _column(name: str, feature: Any, params: dict[str, Any]) -> Any:
     if feature.dtype == tf.string:
         return tf.feature_column.categorical_column_with_hash_bucket(name, params["hash_buckets"])
-    return tf.feature_column.numeric_column(name, tuple(feature.shape.as_list()[1:]) or (1,))
+    return numeric_scale.column(name, params["numeric_scale"],
+                                tuple(feature.shape.as_list()[1:]) or (1,))
 
 
 def _dense(column: Any, params: dict[str, Any]) -> Any:

@@ -2,7 +2,10 @@
 
 The wide part (FTRL) has the categorical columns, the numeric ones cut into `buckets`, and the
 `crosses` of either; the deep part (Adagrad) has an embedding of each categorical column and the
-numeric ones. Their logits are added, and both learn from one loss.
+numeric ones, scaled. Their logits are added, and both learn from one loss.
+
+The mean and deviation that scale a number come from the data, where `data_params` tells them;
+`numeric_scale={"age": [0, 1]}` leaves all as they are. `buckets` have the units of the data.
 
 Source: Cheng et al., "Wide & Deep Learning for Recommender Systems" (arXiv:1606.07792).
 """
@@ -14,12 +17,14 @@ from typing import Any
 import tensorflow as tf
 
 from model_fns import canned
+from model_fns.training import classifier
+from model_fns.training import numeric_scale
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     "categorical_columns": [],  # names, of strings or integers; empty: all strings
     "numeric_columns": [],  # names; empty: all other numbers
-    "numeric_scale": {},  # {"age": [38.6, 13.7]}: mean and deviation, for the deep part
+    "numeric_scale": {},  # mean and deviation of each number: {"age": [38, 13]}; {}: from the data
     "buckets": {},  # {"age": [18, 25, 40]}: boundaries, for the wide part
     "crosses": [],  # [["education", "age"]]: categorical columns, and numeric ones with buckets
     "hash_bucket_size": 1000,  # hash buckets of each categorical column and each cross
@@ -48,13 +53,17 @@ def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str
     """
     categorical, numeric = _names(features, params)
     estimator = tf.estimator.DNNLinearCombinedClassifier(
-        config=config, n_classes=params["num_classes"] or 2,
+        config=config, n_classes=_num_classes(params),
         linear_feature_columns=_wide(features, categorical, params),
         linear_optimizer=canned.optimizer("Ftrl", params["linear_learning_rate"]),
         dnn_feature_columns=_deep(features, categorical, numeric, params),
         dnn_optimizer=canned.optimizer("Adagrad", params["dnn_learning_rate"]),
         dnn_hidden_units=params["hidden_units"], dnn_dropout=params["dropout"] or None)
     return canned.spec(estimator, features, labels, mode)
+
+
+def _num_classes(params: dict[str, Any]) -> int:
+    return classifier.num_classes(params) if params["num_classes"] else 2
 
 
 def _names(features: dict[str, tf.Tensor],
@@ -65,12 +74,12 @@ def _names(features: dict[str, tf.Tensor],
     numeric = params["numeric_columns"] or sorted(features.keys() - {*strings, *categorical})
     crossed = [name for cross in params["crosses"] for name in cross]
     for field, names in (("categorical_columns", categorical), ("numeric_columns", numeric),
-                         ("numeric_scale", params["numeric_scale"]), ("buckets", params["buckets"]),
-                         ("crosses", crossed)):
+                         ("buckets", params["buckets"]), ("crosses", crossed)):
         unknown = sorted(set(names) - features.keys())
         if unknown:
             raise ParamError(f"{field} names {', '.join(unknown)}; expected some of"
                              f" {', '.join(sorted(features))}.")
+    numeric_scale.check(params["numeric_scale"], features)
     return categorical, numeric
 
 
@@ -95,16 +104,10 @@ def _deep(features: dict[str, tf.Tensor], categorical: list[str], numeric: list[
     hashed = _hashed(features, categorical, params["hash_bucket_size"])
     embedded = [tf.feature_column.embedding_column(each, params["embedding_size"])
                 for each in hashed]
-    return [*embedded, *(_scaled(name, params["numeric_scale"]) for name in numeric)]
+    return [*embedded, *(numeric_scale.column(name, params["numeric_scale"]) for name in numeric)]
 
 
 def _hashed(features: dict[str, tf.Tensor], names: list[str], size: int) -> list[Any]:
     return [tf.feature_column.categorical_column_with_hash_bucket(
         name, size, tf.string if features[name].dtype == tf.string else tf.int64)
             for name in names]
-
-
-def _scaled(name: str, scales: dict[str, list[float]]) -> Any:
-    mean, deviation = scales.get(name, (0.0, 1.0))
-    return tf.feature_column.numeric_column(
-        name, normalizer_fn=lambda x: (tf.cast(x, tf.float32) - mean) / deviation)

@@ -13,9 +13,10 @@ def checked(labels: tf.Tensor, num_classes: int) -> tf.Tensor:
 
     Args:
       labels: Labels of any dtype; only integers are classes and are checked.
-      num_classes: Number of classes, which are 0 to num_classes - 1; 0 if unknown: no check.
+      num_classes: Number of classes, which are 0 to num_classes - 1; 0 if unknown,
+        -1 if the labels are no classes: no check.
     """
-    if not num_classes or not labels.dtype.is_integer:
+    if num_classes < 1 or not labels.dtype.is_integer:
         return labels
     in_range = tf.logical_and(labels >= 0, labels < num_classes)
     check = tf.debugging.Assert(tf.reduce_all(in_range), [
@@ -26,6 +27,6 @@ def checked(labels: tf.Tensor, num_classes: int) -> tf.Tensor:
 
 def problem(label: int, num_classes: int) -> str:
     """Returns what is wrong with one label, as the end of a sentence; "" if nothing is."""
-    if not num_classes or 0 <= label < num_classes:
+    if num_classes < 1 or 0 <= label < num_classes:
         return ""
     return f"label is {label}; expected 0 to {num_classes - 1} (num_classes={num_classes})"

@@ -6,12 +6,13 @@ import difflib
 import itertools
 from typing import Any, Mapping, NamedTuple
 
+from input_fns.reading import table_facts
+from input_fns.reading import table_params
 from input_fns.reading.errors import DataFileError
+from input_fns.reading.field import Value
 from input_fns.reading.files import matched
 from input_fns.reading.table import header_of
 from input_fns.reading.table import Table
-from input_fns.reading.table import table_of
-from input_fns.reading.table import Value
 
 _PARAM = "predict_files"
 
@@ -41,13 +42,15 @@ def found(params: Mapping[str, Any]) -> list[NewTables]:
       DataFileError: A file is not there, or lacks a column.
     """
     files = matched(_PARAM, params[_PARAM])
+    table_params.check(params)
     headers = {path: header_of(path, params["delimiter"]) for path in files}
     columns = dict(_columns(params))
     label = params["label"]
     if all(label in names for _, names in headers.values()):
         columns[label] = ""
     groups = [tuple(group) for _, group in itertools.groupby(files, key=lambda p: headers[p][0])]
-    return [NewTables(group, _table(group[0], *headers[group[0]], columns)) for group in groups]
+    return [NewTables(group, _table(group[0], *headers[group[0]], columns, params))
+            for group in groups]
 
 
 def as_text(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,18 +60,13 @@ def as_text(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _columns(params: Mapping[str, Any]) -> dict[str, Value]:
     """Returns the value of an empty field of each column that a model trained on."""
-    label = params["label"]
-    if params["columns"]:
-        return {name: value for name, value in params["columns"].items()
-                if name != label and name not in params["drop"]}
-    train_file = matched("train_files", params["train_files"])[0]
-    trained = table_of(train_file, train_file, params, labelled=True)
-    return {name: kind() if value is None else value
-            for name, value, kind in zip(trained.names, trained.defaults, trained.types)
-            if name != label}
+    columns: dict[str, Value] = table_facts.completed(params, labelled=False)["columns"]
+    return {name: value for name, value in columns.items()
+            if name != params["label"] and name not in params["drop"]}
 
 
-def _table(path: str, header: str, names: list[str], columns: Mapping[str, Value]) -> Table:
+def _table(path: str, header: str, names: list[str], columns: Mapping[str, Value],
+           params: Mapping[str, Any]) -> Table:
     missing = [name for name in columns if name not in names]
     if missing:
         near = difflib.get_close_matches(missing[0], names, n=1)
@@ -77,5 +75,7 @@ def _table(path: str, header: str, names: list[str], columns: Mapping[str, Value
             f"{', '.join(missing)}, which the model was trained on; it has {', '.join(names)}."
             + (f" Did you mean {near[0]!r}? Rename it." if near else ""))
     positions, read = zip(*sorted((names.index(name), name) for name in columns))
+    is_full = params["empty_numbers"] == "error"
     return Table(header, len(names), list(positions), list(read),
-                 [columns[name] for name in read], [type(columns[name]) for name in read])
+                 [None if is_full and not isinstance(columns[name], str) else columns[name]
+                  for name in read], [type(columns[name]) for name in read])

@@ -5,18 +5,15 @@ from __future__ import annotations
 import csv
 import difflib
 import gzip
-import itertools
-from typing import Any, Iterator, Mapping, NamedTuple, Optional, Union
+from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence
 import zlib
 
 import tensorflow as tf
 
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.errors import DataParamError
+from input_fns.reading.field import Value
 
-Value = Union[int, float, str]
-
-_INFERRED_FROM_LINES = 1000
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -41,35 +38,47 @@ class Table(NamedTuple):
     types: list[type]
 
 
-def table_of(path: str, types_path: str, params: Mapping[str, Any], labelled: bool) -> Table:
+def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
     """Returns the columns to read of the file at `path`.
 
     Args:
       path: One of the files to read.
-      types_path: The first training file, from whose first lines types are inferred.
-      params: The params of `input_fns/csv.py`.
+      params: The params of `input_fns/csv.py`, whose `columns` names what to read, and the label
+        if that is to be read (`table_facts.completed`).
       labelled: Whether to read the label.
 
     Raises:
-      DataParamError: A column is not in the file, or its type cannot be used.
+      DataParamError: A column is not in the file.
       DataFileError: The file has no header.
     """
     header, names = header_of(path, params["delimiter"])
     label = params["label"]
-    columns = _types(types_path, params)
-    wanted = [*columns, label] if label not in columns else list(columns)
-    for name in wanted:
+    columns = chosen(params)
+    for name in [*columns, *([label] if labelled else [])]:
         if name not in names and (labelled or name != label):
-            raise _unknown(name, names, path, "label" if name == label else "columns")
-    if set(wanted) == {label}:
+            raise unknown(name, names, path, "label" if name == label else "columns")
+    check_features(columns, path, label)
+    positions = sorted(names.index(name) for name in columns if labelled or name != label)
+    read = [names[position] for position in positions]
+    must_be_full = {name for name in read if name == label or params["empty_numbers"] == "error"
+                    and not isinstance(columns[name], str)}
+    return Table(header, len(names), positions, read,
+                 [None if name in must_be_full else columns[name] for name in read],
+                 [type(columns[name]) for name in read])
+
+
+def chosen(params: Mapping[str, Any]) -> dict[str, Value]:
+    """Returns `columns` without those to drop."""
+    return {name: default for name, default in params["columns"].items()
+            if name not in params["drop"]}
+
+
+def check_features(names: Any, path: str, label: str) -> None:
+    """Raises DataParamError if no column is left to learn from."""
+    if not set(names) - {label}:
         raise DataParamError(
             f"columns and drop leave no column of {path} but the label {label!r}; expected one "
             "or more to learn from. For example: --param drop='[]'")
-    read = [(names.index(name), name) for name in wanted if labelled or name != label]
-    positions, names_read = zip(*sorted(read))
-    return Table(header, len(names), list(positions), list(names_read),
-                 [None if name == label else columns[name] for name in names_read],
-                 [type(columns[name]) for name in names_read])
 
 
 def header_of(path: str, delimiter: str) -> tuple[str, list[str]]:
@@ -86,6 +95,22 @@ def header_of(path: str, delimiter: str) -> tuple[str, list[str]]:
         raise DataFileError(f"{path} has {what} for a header; expected a name for each column in "
                             f"its first line, separated by {delimiter!r}")
     return line, names
+
+
+def header_problem(path: str, line: str, expected: tuple[str, str], delimiter: str) -> str:
+    """Returns what is wrong with a file's first line, as one sentence; "" if nothing is.
+
+    Args:
+      path: The file.
+      line: Its first line.
+      expected: Another file, and its first line.
+      delimiter: One character.
+    """
+    if line == expected[1]:
+        return ""
+    names = next(csv.reader([line], delimiter=delimiter), [])
+    return (f"line 1 of {path} has the columns {', '.join(names)}; expected those of "
+            f"{expected[0]}: {expected[1]}")
 
 
 def lines_of(path: str) -> Iterator[str]:
@@ -105,66 +130,11 @@ def lines_of(path: str) -> Iterator[str]:
                                 f"{error}") from error
 
 
-def is_of(value: str, kind: type) -> bool:
-    """Returns whether the text of a field can be read as int, float or str."""
-    try:
-        kind(value)
-    except ValueError:
-        return False
-    return kind is str or "_" not in value
-
-
-def _types(path: str, params: Mapping[str, Any]) -> dict[str, Value]:
-    """Returns a default of each column's type, by column, also for the label."""
-    label = params["label"]
-    columns = {name: default for name, default in params["columns"].items()
-               if name not in params["drop"]}
-    for name, default in columns.items():
-        if type(default) not in (int, float, str):
-            raise DataParamError(
-                f"columns has {default!r} for {name!r}; expected the value that stands for a "
-                "missing one, of the column's type: 0, 0.0 or \"\". For example: --param "
-                f"columns='{{\"{name}\": 0.0}}'")
-    if params["label_vocabulary"]:
-        columns[label] = ""
-    if params["columns"] and label in columns:
-        return columns
-    inferred = _inferred(path, params["delimiter"])
-    if label not in inferred and label not in columns:
-        raise _unknown(label, list(inferred), path, "label")
-    if isinstance({**inferred, **columns}[label], str) and not params["label_vocabulary"]:
-        raise DataParamError(
-            f"label is {label!r}, a column of text in {path}; expected numbers, or "
-            "label_vocabulary with every text there is. For example: --param "
-            "label_vocabulary='[\"no\", \"yes\"]'")
-    if params["columns"]:
-        return {**columns, label: inferred[label]}
-    for name in params["drop"]:
-        if name not in inferred:
-            raise _unknown(name, list(inferred), path, "drop")
-    return {**{n: v for n, v in inferred.items() if n not in params["drop"]}, **columns}
-
-
-def _inferred(path: str, delimiter: str) -> dict[str, Value]:
-    """Returns 0, 0.0 or "" for each column: the first type that all its first values have."""
-    _, names = header_of(path, delimiter)
-    lines = itertools.islice(lines_of(path), 1, _INFERRED_FROM_LINES + 1)
-    rows = [row for row in csv.reader(lines, delimiter=delimiter) if len(row) == len(names)]
-    values = zip(*rows) if rows else [()] * len(names)
-    return {name: _inferred_default([value for value in column if value])
-            for name, column in zip(names, values)}
-
-
-def _inferred_default(values: list[str]) -> Value:
-    for kind in (int, float):
-        if values and all(is_of(value, kind) for value in values):
-            return kind()
-    return ""
-
-
-def _unknown(name: str, names: list[str], path: str, param: str) -> DataParamError:
+def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:
+    """Returns the error that a param names no column of a file."""
     near = (difflib.get_close_matches(name, names, n=1) or names)[0]
-    example = {"label": near, "columns": f"'{{\"{near}\": 0.0}}'", "drop": f"'[\"{near}\"]'"}[param]
+    example = {"label": near, "drop": f"'[\"{near}\"]'", "columns": f"'{{\"{near}\": 0.0}}'",
+               "column_types": f"'{{\"{near}\": \"text\"}}'"}[param]
     return DataParamError(
         f"{param} {'is' if param == 'label' else 'has'} {name!r}, which is no column of {path}; "
         f"expected one of {', '.join(names)}. For example: --param {param}={example}")

@@ -25,6 +25,11 @@ def num_classes(params: dict[str, Any]) -> int:
       ParamError: if neither the user nor the data gives it.
     """
     params = {**DEFAULT_PARAMS, **params}
+    if params["num_classes"] < 0:
+        raise ParamError(
+            f"num_classes is {params['num_classes']}: the label is a number, and no class from 0;"
+            " expected a number of classes, or a model that predicts numbers. For example: --param"
+            " num_classes=10")
     if params["num_classes"] < 1:
         raise ParamError(
             f"num_classes is {params['num_classes']}, and the input_fn's module has no"

@@ -8,6 +8,7 @@ import tensorflow as tf
 from input_fns import csv as plugin
 from input_fns.reading import bad_line
 from input_fns.reading import table
+from input_fns.reading import table_facts
 from tests.support import csv_files
 from tests.support.csv_files import HEADER
 from tests.support.csv_files import line
@@ -42,7 +43,8 @@ BAD = {
 @pytest.mark.parametrize("bad", list(BAD)[:-1])
 def test_what_is_wrong_with_a_line(params, file, bad):
     path = str(file(HEADER + line(0) + line(1)))
-    columns = table.table_of(path, path, params, labelled=True)
+    params = table_facts.completed(params, labelled=True)
+    columns = table.table_of(path, params, labelled=True)
     assert bad_line.line_problem(bad, columns, params).startswith(BAD[bad])
     assert bad_line.line_problem(line(7).rstrip(), columns, params) == ""
 
@@ -68,7 +70,8 @@ def test_an_unknown_label_and_another_header_are_named(params, tmp_path, file):
     with pytest.raises(tf.errors.InvalidArgumentError, match="label_vocabulary"):
         rows_of(plugin.input_fn("eval", params))
     assert plugin.data_problem(params) == (
-        f"line 3 of {path}: label is 'nope'; expected one of ['no', 'yes']")
+        f"line 3 of {path}: label is 'nope'; expected one of ['no', 'yes']. Correct the line, or "
+        """give them all: --param label_vocabulary='["no", "yes", "nope"]'""")
     path.write_text(HEADER + line(1))
     (tmp_path / "rows2.csv").write_text("row,price,name,label\n1,1.5,x,0\n")
     params.update(eval_files=str(tmp_path / "*"), label_vocabulary=[])

@@ -89,6 +89,9 @@ def test_the_wide_and_deep_example_trains_and_its_export_predicts(run, tmp_path)
     flags = ["--model_fn=wide_deep", "--input_fn=csv", f"--params_file={EXAMPLE}/males.json",
              *(f"--param={name}={path}" for name, path in FILES.items())]
     run(*flags, "--train_steps=200", "--exporters=final", "--seed=1")
+    learned = json.loads((tmp_path / "record.json").read_text())["params"]
+    assert learned["label_vocabulary"] == ["<=median", ">median"] and learned["num_classes"] == 2
+    assert learned["numeric_scale"]["school"] == pytest.approx([11.78, 1.67], abs=0.01)
     metrics, [export] = _result(tmp_path)["metrics"], _result(tmp_path)["exports"]
     assert metrics["auc"] > 0.74 and metrics["accuracy"] > 0.66 > metrics["accuracy_baseline"]
     predictions = run("predict", *flags, f"--export_dir={export}")
@@ -110,10 +113,27 @@ def test_wide_and_deep_finds_its_columns_in_the_features():
     assert shapes["dnn/hiddenlayer_0/kernel"][0] == 8 + 2  # An embedding and two numbers.
 
 
+@pytest.mark.any_tensorflow
+def test_numbers_are_scaled_and_what_has_no_scale_is_left_as_it_is():
+    # Two times of a day, which are one number in float32.
+    features = {"time": tf.constant([[1600000000], [1600000001]], tf.int64),
+                "image": tf.ones([2, 3, 3]), "wage": tf.constant([[2.0], [4.0]])}
+    params = {"numeric_scale": {"time": [1600000000, 0.5], "wage": [3.0, 2.0]}}
+    columns = {name: canned._column(name, value, params) for name, value in features.items()}
+    scaled = {name: column.normalizer_fn(features[name]).numpy().tolist()
+              for name, column in columns.items() if column.normalizer_fn}
+    assert scaled == {"time": [[0.0], [2.0]], "wage": [[-0.5], [0.5]]}
+    assert columns["image"].shape == (3, 3)
+
+
 @pytest.mark.parametrize("module, params, message", [
     (canned, {"estimator": "DNN"}, "expected one of .*DNNClassifier"),
     (canned, {"features": ["age"]}, "no age; expected some of job"),
     (canned, {"dnn_optimizer": "adam"}, "expected one of Adagrad, Adam"),
+    (canned, {"num_classes": -1}, "the label is a number, and no class from 0"),
+    (canned, {"numeric_scale": {"age": [0, 1]}}, "numeric_scale names age; expected some of job"),
+    (wide_deep, {"numeric_scale": {"wage": [1, 0]}}, "deviation, which is above 0"),
+    (wide_deep, {"num_classes": -1}, "the label is a number, and no class from 0"),
     (wide_deep, {"crosses": [["job", "wage"]]}, "wage, of numbers without buckets"),
     (wide_deep, {"buckets": {"age": [1]}}, "buckets names age; expected some of job, wage")])
 def test_a_mistake_is_named_with_what_was_expected(module, params, message):

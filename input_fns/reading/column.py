@@ -1,0 +1,144 @@
+"""Tells the type of a table's column by its values, and measures its numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Mapping, NamedTuple, Optional
+
+from absl import logging
+import numpy as np
+
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.field import is_of
+from input_fns.reading.field import numbers_of
+from input_fns.reading.table_scan import Scan
+
+EXPECTED = {int: "an integer", float: "a number", str: "text"}
+# So many values of a column, or more, are numbers, or it is text.
+_NUMBERS_OF_TEN = 9
+_DIGITS = 6
+_PLURALS = {int: "integers", float: "numbers"}
+
+
+class Column(NamedTuple):
+    """What is known of a column.
+
+    Attributes:
+      kind: int, float or str.
+      num_empty: Number of empty fields, of all lines.
+      numbers: The numbers of the fields that are not empty, of all lines; None for text.
+      mean: Mean of the numbers of the training lines; 0 for text.
+      deviation: Their standard deviation; 1 where all are equal, and for text.
+    """
+
+    kind: type
+    num_empty: int
+    numbers: Optional[np.ndarray] = None
+    mean: float = 0.0
+    deviation: float = 1.0
+
+
+def column_of(name: str, scan: Scan, kind: Optional[type], params: Mapping[str, Any]) -> Column:
+    """Returns what the lines tell of a column.
+
+    Args:
+      name: The column.
+      scan: The lines.
+      kind: The type that the user has given, or None.
+      params: The params of `input_fns/csv.py`.
+
+    Raises:
+      DataFileError: A value is no number in a column of numbers, or no line has a value.
+    """
+    values = scan.columns[name]
+    empty = ("", params["na_value"])
+    is_full = np.ones(len(values), bool)
+    if any(text in values for text in empty):
+        is_full[:] = [value not in empty for value in values]
+    num_empty = len(values) - int(is_full.sum())
+    _check_empty(name, scan, is_full, kind, params)
+    if kind is str:
+        return Column(str, num_empty)
+    kind, numbers = _numbers(name, scan, np.flatnonzero(is_full), kind, params)
+    if numbers is None:
+        return Column(str, num_empty)
+    if kind is not str and num_empty and params["empty_numbers"] == "error":
+        raise DataFileError(f"{scan.place(int(np.argmin(is_full)))}{empty_value(name)}")
+    mean, deviation = _measured(numbers[scan.is_training[is_full]])
+    return Column(kind, num_empty, numbers, mean, deviation)
+
+
+def bad_value(name: str, value: str, kind: type, params: Mapping[str, Any],
+              among: str = "") -> str:
+    """Returns what is wrong with a value, and what to do, to follow its place."""
+    is_label = name == params["label"]
+    if kind is int and is_of(value, float):
+        remedies = [f"read the column as float: --param column_types='"
+                    f"{json.dumps({name: 'float'})}'"]
+    else:
+        remedies = [] if params["na_value"] or is_label else [
+            f"let this text stand for an empty field: --param na_value='{value}'"]
+        remedies += [f"read the column as text: --param column_types='"
+                     f"{json.dumps({name: 'text'})}'"]
+    return (f": {'label' if is_label else 'column'} {name!r} is {value!r}{among}; expected "
+            f"{EXPECTED[kind]}. Correct the line, or {', or '.join(remedies)}")
+
+
+def empty_value(name: str) -> str:
+    """Returns that a number is empty, where none may be, to follow its place."""
+    return (f": column {name!r} is empty, and empty_numbers is 'error'; expected a number. Correct "
+            "the line, or let it be filled: --param empty_numbers=mean")
+
+
+def _check_empty(name: str, scan: Scan, is_full: np.ndarray, kind: Optional[type],
+                 params: Mapping[str, Any]) -> None:
+    """Raises DataFileError where a label is missing, or no line to train on has a value."""
+    if name == params["label"] and not is_full.all():
+        raise DataFileError(f"{scan.place(int(np.argmin(is_full)))}: label {name!r} is missing")
+    is_needed = kind is not str and name not in params["columns"]
+    if is_needed and not (is_full & scan.is_training).any():
+        raise DataFileError(
+            f"column {name!r} is empty in {scan.extent} of the training files; expected values, or "
+            f"the column left out. For example: --param drop='{json.dumps([name])}'")
+
+
+def _numbers(name: str, scan: Scan, lines: np.ndarray, kind: Optional[type],
+             params: Mapping[str, Any]) -> tuple[type, Optional[np.ndarray]]:
+    """Returns the type of a column and its numbers, None for text.
+
+    Args:
+      name: The column.
+      scan: The lines.
+      lines: The indices of the lines where the column has a value.
+      kind: int, float, or None if it is not known.
+      params: The params of `input_fns/csv.py`.
+    """
+    every = scan.columns[name]
+    values = list(every) if len(lines) == len(every) else [every[line] for line in lines]
+    for candidate in (kind,) if kind else (int, float):
+        numbers = numbers_of(values, candidate)
+        if numbers is not None:
+            return candidate, numbers
+    good = [is_of(value, kind or float) for value in values]
+    first, count = good.index(False), sum(good)
+    if kind is None and 10 * count < _NUMBERS_OF_TEN * len(values):
+        if 2 * count > len(values):
+            logging.warning("column %r is text: %s of its %s values are numbers, and the first "
+                            "other one is %r, %s", name, f"{count:,}", f"{len(values):,}",
+                            values[first], scan.place(int(lines[first])))
+        return str, None
+    among = f", and {count:,} of the {len(values):,} values are {_PLURALS[kind or float]}"
+    raise DataFileError(scan.place(int(lines[first])) + bad_value(
+        name, values[first], kind or float, params, among))
+
+
+def _measured(numbers: np.ndarray) -> tuple[float, float]:
+    """Returns mean and standard deviation, rounded to what is left of them in float32."""
+    if not len(numbers) or numbers.min() == numbers.max():
+        return float(numbers[0]) if len(numbers) else 0.0, 1.0
+    mean = float(np.mean(numbers, dtype=np.float64))
+    deviation = float(f"{np.std(numbers, dtype=np.float64):.{_DIGITS}g}")
+    if not deviation:
+        return mean, 1.0
+    return round(mean, _DIGITS - math.ceil(math.log10(deviation))), deviation

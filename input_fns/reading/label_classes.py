@@ -1,0 +1,96 @@
+"""Learns from a label's values whether they are classes, and which."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Mapping, NamedTuple
+
+from absl import logging
+import numpy as np
+
+from input_fns.reading.column import Column
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataParamError
+from input_fns.reading.table_scan import Scan
+
+NO_CLASSES = -1
+_MOST_CLASSES = 1000
+_MOST_IN_HINT = 50
+_SHOWN = 5
+# This stands for bytes that are no UTF-8, which TensorFlow keeps.
+_NO_TEXT = "\ufffd"
+
+
+class LabelClasses(NamedTuple):
+    """What is known of a label.
+
+    Attributes:
+      kind: int, float or str.
+      facts: The number of classes, -1 where the label is none, and the texts of a text label.
+      text: The words for it in the log.
+    """
+
+    kind: type
+    facts: dict[str, Any]
+    text: str
+
+
+def learned(scan: Scan, column: Column, params: Mapping[str, Any]) -> LabelClasses:
+    """Returns what the lines, all of them, and the params tell of the label.
+
+    Raises:
+      DataFileError: The label is text and no class, or has one value only.
+      DataParamError: The label is text, and num_classes says that it is no class.
+    """
+    if column.kind is str:
+        return _of_texts(scan, params)
+    label = params["label"]
+    if params["num_classes"]:
+        return _of_numbers(column, params["num_classes"], label)
+    values = np.unique(column.numbers)
+    is_range = column.kind is int and np.array_equal(values, np.arange(len(values)))
+    if is_range and 2 <= len(values) <= _MOST_CLASSES:
+        return _of_numbers(column, len(values), label)
+    if column.kind is int and len(values) <= _MOST_IN_HINT:
+        vocabulary = json.dumps([str(value) for value in values])
+        logging.info("label %s has %d values, and not all of 0 to %d: it is taken for a number. If"
+                     " they are classes: --param label_vocabulary='%s'", label, len(values),
+                     max(values.max(), 1), vocabulary)
+    return _of_numbers(column, NO_CLASSES, label)
+
+
+def _of_numbers(column: Column, num_classes: int, label: str) -> LabelClasses:
+    what = f"classes 0 to {num_classes - 1}" if num_classes > 0 else "a number, no class"
+    return LabelClasses(column.kind, {"num_classes": num_classes},
+                        f"{label} {'int64' if column.kind is int else 'float32'}, {what}")
+
+
+def _of_texts(scan: Scan, params: Mapping[str, Any]) -> LabelClasses:
+    label = params["label"]
+    texts = params["label_vocabulary"] or sorted(set(scan.columns[label]))
+    if params["num_classes"] == NO_CLASSES:
+        raise DataParamError(
+            f"num_classes is -1, as where the label is no class, and label {label!r} is text; "
+            "expected a column of numbers. For example: --param num_classes=0")
+    bad = next((i for i, text in enumerate(scan.columns[label]) if _NO_TEXT in text), None)
+    if bad is not None:
+        raise DataFileError(f"{scan.place(bad)}: label {label!r} is {scan.columns[label][bad]!r}, "
+                            "which has bytes that are no UTF-8; expected a file in UTF-8")
+    if len(texts) > _MOST_CLASSES:
+        raise DataFileError(
+            f"label {label!r} has {len(texts):,} different texts in {scan.extent}, and the first "
+            f"is {scan.columns[label][0]!r}; expected a number, or at most {_MOST_CLASSES:,} "
+            "classes. For example, another column: --param label=NAME")
+    if len(texts) < 2:
+        raise DataFileError(
+            f"label {label!r} is {texts[0]!r} in {scan.extent}; expected two values or more, or "
+            f"all of them from you. For example: --param label_vocabulary='"
+            f"{json.dumps([*texts, 'other'])}'")
+    num_classes = params["num_classes"] or len(texts)
+    if num_classes < len(texts):
+        raise DataParamError(
+            f"num_classes is {num_classes}, and label {label!r} has {len(texts)} texts; expected "
+            f"as many. For example: --param num_classes={len(texts)}")
+    shown = ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+    return LabelClasses(str, {"label_vocabulary": texts, "num_classes": num_classes},
+                        f"{label}, {len(texts)} classes ({shown})")

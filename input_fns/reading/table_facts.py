@@ -1,0 +1,178 @@
+"""Learns from a table's training files what nobody has given: types, classes, fills, scales."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any, Mapping, NamedTuple, Optional
+
+from absl import logging
+import tensorflow as tf
+
+from input_fns.reading import label_classes
+from input_fns.reading import table_params
+from input_fns.reading.column import Column
+from input_fns.reading.column import column_of
+from input_fns.reading.field import Value
+from input_fns.reading.files import matched
+from input_fns.reading.table import check_features
+from input_fns.reading.table import chosen
+from input_fns.reading.table import unknown
+from input_fns.reading.table_scan import Scan
+from input_fns.reading.table_scan import scan
+
+# A remote file system takes a while to tell the size of a file.
+_FILES_TO_STAT = 64
+# The params that what is learned depends on.
+_USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
+         "numeric_scale", "delimiter", "na_value", "empty_numbers", "eval_files", "eval_every",
+         "train_files")
+
+
+class _Asked(NamedTuple):
+    """What decides how files are scanned; equal values give equal facts.
+
+    Attributes:
+      files: The training files.
+      stats: Size and time of change of the first of them.
+      params: The params that are used, as JSON.
+    """
+
+    files: tuple[str, ...]
+    stats: tuple[tuple[int, int], ...]
+    params: str
+
+
+def facts(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns all that `data_params` tells of a table.
+
+    Files are read only where the params leave something open.
+
+    Args:
+      params: The params of `input_fns/csv.py`; `numeric_scale` is learned where it is one of them.
+
+    Raises:
+      DataParamError: A param cannot be used.
+      DataFileError: The first lines hold what cannot be used.
+    """
+    table_params.check(params)
+    given: dict[str, Any] = {name: params[name] for name in ("label_vocabulary", "numeric_scale")
+                             if params.get(name)}
+    known = _learned(params) if _is_open(params) else {
+        "columns": chosen(params), "num_classes": params["num_classes"], **given}
+    if known.get("label_vocabulary") and known["num_classes"] < 1:
+        known["num_classes"] = len(known["label_vocabulary"])
+    names = known.get("label_vocabulary") or [str(i) for i in range(known["num_classes"])]
+    return {**known, **({"class_names": names} if names else {})}
+
+
+def completed(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
+    """Returns the params with all that reading needs: types, and the texts of the label.
+
+    Args:
+      params: The params of `input_fns/csv.py`.
+      labelled: Whether the label is read.
+    """
+    table_params.check(params)
+    label, columns, kind = params["label"], chosen(params), _label_kind(params)
+    is_unknown = kind is None or kind is str and not params["label_vocabulary"]
+    if not params["columns"] or labelled and is_unknown:
+        learned = _learned(params)
+        texts = params["label_vocabulary"] or learned.get("label_vocabulary", [])
+        return {**params, "columns": learned["columns"], "label_vocabulary": texts,
+                "num_classes": params["num_classes"] or learned["num_classes"]}
+    if kind is not None:
+        columns[label] = columns.get(label, kind())
+    return {**params, "columns": columns}
+
+
+def _is_open(params: Mapping[str, Any]) -> bool:
+    """Returns whether the training files have to be read."""
+    columns, kind = chosen(params), _label_kind(params)
+    is_number = any(not isinstance(value, str) for name, value in columns.items()
+                    if name != params["label"])
+    return (not params["columns"] or kind is None or kind is str and not params["label_vocabulary"]
+            or kind is not str and not params["num_classes"]
+            or is_number and "numeric_scale" in params and not params["numeric_scale"])
+
+
+def _label_kind(params: Mapping[str, Any]) -> Optional[type]:
+    """Returns the type of the label, None if nobody has told it."""
+    label = params["label"]
+    if params["label_vocabulary"]:
+        return str
+    if label in chosen(params):
+        return type(params["columns"][label])
+    return table_params.KINDS.get(params["column_types"].get(label, ""))
+
+
+def _learned(params: Mapping[str, Any]) -> dict[str, Any]:
+    files = matched("train_files", params["train_files"])
+    stats = (tf.io.gfile.stat(path) for path in files[:_FILES_TO_STAT])
+    used = {name: params[name] for name in _USED if name in params}
+    asked = _Asked(tuple(files), tuple((each.length, each.mtime_nsec) for each in stats),
+                   json.dumps(used))
+    return dict(_learned_once(asked))
+
+
+@functools.lru_cache(maxsize=16)
+def _learned_once(asked: _Asked) -> dict[str, Any]:
+    """Returns the facts but class_names; tells them in the log, so once in a process."""
+    params: dict[str, Any] = json.loads(asked.params)
+    found = scan(list(asked.files), params)
+    kinds = _kinds(found, params, asked.files[0])
+    columns = {name: column_of(name, found, kind, params) for name, kind in kinds.items()}
+    label = params["label"]
+    of_label = label_classes.learned(found, columns.pop(label), params)
+    fills = {name: _fill(name, column, params) for name, column in columns.items()}
+    empty = {name: [column.num_empty, fills[name]] for name, column in columns.items()
+             if column.num_empty and column.kind is not str}
+    _tell(asked.files[0], found, fills, empty, of_label.text)
+    scales = {name: [column.mean, column.deviation] for name, column in columns.items()
+              if column.kind is not str}
+    return {
+        "columns": {**fills, label: of_label.kind()}, **of_label.facts,
+        **({"numeric_scale": params["numeric_scale"] or scales} if "numeric_scale" in params
+           else {}),
+        **({"train_examples": int(found.is_training.sum())} if found.is_whole else {}),
+        **({"empty_fields": empty} if empty else {})}
+
+
+def _kinds(found: Scan, params: Mapping[str, Any], path: str) -> dict[str, Optional[type]]:
+    """Returns the types of the columns to read, as far as they are given, the label's too."""
+    label, names, given = params["label"], list(found.columns), chosen(params)
+    of_param = {"column_types": params["column_types"], "columns": given, "label": [label],
+                "drop": [] if params["columns"] else params["drop"]}
+    for param, used in of_param.items():
+        wrong = next((name for name in used if name not in names), None)
+        if wrong is not None:
+            raise unknown(wrong, names, path, param)
+    wanted = given if params["columns"] else [n for n in names if n not in params["drop"]]
+    check_features(wanted, path, label)
+    types = {**{name: table_params.KINDS[kind] for name, kind in params["column_types"].items()},
+             **{name: type(value) for name, value in given.items()},
+             **({label: str} if params["label_vocabulary"] else {})}
+    return {name: types.get(name) for name in dict.fromkeys([*wanted, label])}
+
+
+def _fill(name: str, column: Column, params: Mapping[str, Any]) -> Value:
+    """Returns the value of empty fields, whose type is the column's."""
+    if name in params["columns"]:
+        value: Value = params["columns"][name]
+        return value
+    if column.kind is str or params["empty_numbers"] != "mean":
+        zero: Value = column.kind()
+        return zero
+    return round(column.mean) if column.kind is int else float(column.mean)
+
+
+def _tell(path: str, found: Scan, fills: Mapping[str, Value], empty: Mapping[str, Any],
+          label: str) -> None:
+    words = {int: "int64", float: "float32", str: "text"}
+    types = ", ".join(f"{name} {words[type(value)]}" for name, value in fills.items())
+    logging.info("columns of %s: %s; label: %s%s", path, types, label, "" if found.is_whole else
+                 f"; learned from {found.extent} of the training files")
+    if empty:
+        logging.info("empty numbers: %s", "; ".join(
+            f"{name}: {count:,} of {len(found.places):,} empty, filled with {fill:.6g}"
+            for name, (count, fill) in empty.items()))

@@ -1,0 +1,63 @@
+"""Checks the params of tables for what no file has to be read for."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+from input_fns.reading.errors import DataParamError
+
+KINDS = {"int": int, "float": float, "text": str}
+_EMPTY_NUMBERS = ("mean", "zero", "error")
+
+
+def check(params: Mapping[str, Any]) -> None:
+    """Raises DataParamError for the first param of `input_fns/csv.py` that cannot be used."""
+    if len(params["delimiter"]) != 1:
+        raise DataParamError(f"delimiter is {params['delimiter']!r}; expected one character. For "
+                             "example: --param delimiter=';'")
+    if not params["eval_files"] and params["eval_every"] < 2:
+        raise DataParamError(
+            f"eval_every is {params['eval_every']} and eval_files is ''; expected 2 or more, or "
+            "files. For example: --param eval_every=5")
+    if params["empty_numbers"] not in _EMPTY_NUMBERS:
+        raise DataParamError(
+            f"empty_numbers is {params['empty_numbers']!r}; expected one of "
+            f"{', '.join(_EMPTY_NUMBERS)}. For example: --param empty_numbers=mean")
+    _check_columns(params)
+    _check_classes(params)
+
+
+def _check_columns(params: Mapping[str, Any]) -> None:
+    for name, default in params["columns"].items():
+        if type(default) not in (int, float, str):
+            raise DataParamError(
+                f"columns has {default!r} for {name!r}; expected the value that stands for a "
+                "missing one, of the column's type: 0, 0.0 or \"\". For example: --param "
+                f"columns='{{\"{name}\": 0.0}}'")
+    for name, kind in params["column_types"].items():
+        if kind not in KINDS:
+            raise DataParamError(
+                f"column_types has {kind!r} for {name!r}; expected one of {', '.join(KINDS)}. For "
+                f"example: --param column_types='{{\"{name}\": \"text\"}}'")
+        if not isinstance(params["columns"].get(name, KINDS[kind]()), KINDS[kind]):
+            raise DataParamError(
+                f"column_types has {kind!r} for {name!r}, and columns has "
+                f"{params['columns'][name]!r}; expected a value of that type in columns, or the "
+                f"column in one of the two. For example: --param column_types='{{}}'")
+
+
+def _check_classes(params: Mapping[str, Any]) -> None:
+    vocabulary, num_classes = params["label_vocabulary"], params["num_classes"]
+    if not all(isinstance(text, str) for text in vocabulary):
+        raise DataParamError(
+            f"label_vocabulary is {vocabulary}; expected texts. For example: "
+            "--param label_vocabulary='[\"no\", \"yes\"]'")
+    if num_classes < -1:
+        raise DataParamError(
+            f"num_classes is {num_classes}; expected a number of classes, 0 to learn it from the "
+            "data, or -1 where the label is no class. For example: --param num_classes=2")
+    if vocabulary and num_classes and num_classes < len(vocabulary):
+        raise DataParamError(
+            f"num_classes is {num_classes} and label_vocabulary has {len(vocabulary)} texts; "
+            "expected as many classes as texts. For example: --param "
+            f"num_classes={len(vocabulary)}")
