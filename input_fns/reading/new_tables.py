@@ -11,6 +11,7 @@ from input_fns.reading import table_params
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched
+from input_fns.reading.table import fill_of
 from input_fns.reading.table import header_of
 from input_fns.reading.table import Table
 
@@ -75,7 +76,6 @@ def _table(path: str, header: str, names: list[str], columns: Mapping[str, Value
             f"{', '.join(missing)}, which the model was trained on; it has {', '.join(names)}."
             + (f" Did you mean {near[0]!r}? Rename it." if near else ""))
     positions, read = zip(*sorted((names.index(name), name) for name in columns))
-    is_full = params["empty_numbers"] == "error"
     return Table(header, len(names), list(positions), list(read),
-                 [None if is_full and not isinstance(columns[name], str) else columns[name]
-                  for name in read], [type(columns[name]) for name in read])
+                 [fill_of(columns[name], params) for name in read],
+                 [type(columns[name]) for name in read])

@@ -60,11 +60,14 @@ def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
     check_features(columns, path, label)
     positions = sorted(names.index(name) for name in columns if labelled or name != label)
     read = [names[position] for position in positions]
-    must_be_full = {name for name in read if name == label or params["empty_numbers"] == "error"
-                    and not isinstance(columns[name], str)}
-    return Table(header, len(names), positions, read,
-                 [None if name in must_be_full else columns[name] for name in read],
-                 [type(columns[name]) for name in read])
+    fills = [None if name == label else fill_of(columns[name], params) for name in read]
+    return Table(header, len(names), positions, read, fills, [type(columns[name]) for name in read])
+
+
+def fill_of(default: Value, params: Mapping[str, Any]) -> Optional[Value]:
+    """Returns the value of a feature's empty fields; None where they are errors."""
+    is_number = not isinstance(default, str)
+    return None if is_number and params["empty_numbers"] == "error" else default
 
 
 def chosen(params: Mapping[str, Any]) -> dict[str, Value]:
