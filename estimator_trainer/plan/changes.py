@@ -132,7 +132,8 @@ def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
 def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Change]:
     before, now, found = recorded.record.params, params.values, []
     for key in sorted({*before, *params.given}):
-        if key in recorded.record.unrecorded or (
+        # What a flag stands for is told as a setting, if it is one of training.
+        if key in recorded.record.unrecorded or key in params.of_flags or (
                 key in before and key in now and _plain(before[key]) == _plain(now[key])):
             continue
         is_free = key not in now or key in free or bool(_FREE.fullmatch(key))
