@@ -187,7 +187,7 @@ def _data_params(plan: Plan) -> dict[str, Any]:
     known = {"global_batch_size": plan.config.global_batch_size or values.get("batch_size", 0)}
     for module in _data_modules(plan):
         known |= module.data_params(values) if hasattr(module, "data_params") else {}
-    return known
+    return {**recorded_data.kept(plan), **known}
 
 
 def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,

@@ -28,6 +28,15 @@ def described(spec: DataSpec, facts: Mapping[str, Any]) -> dict[str, Any]:
             "labels": tf.nest.map_structure(_shown, spec.labels), **facts}
 
 
+def kept(plan: Plan) -> dict[str, Any]:
+    """Returns recorded facts that the data do not tell again, once others of them are params."""
+    recorded = plan.recorded
+    if recorded is None or any(not change.is_free for change in plan.changes):
+        return {}
+    return {name: recorded.record.data[name] for name in ("train_examples", "empty_fields")
+            if name in recorded.record.data}
+
+
 def features_of(plan: Plan) -> Any:
     """Returns the specs of the features that a model was trained on; None if they are not known."""
     features = plan.recorded.record.data.get("features") if plan.recorded else None

@@ -89,6 +89,8 @@ def completed(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
 def _is_open(params: Mapping[str, Any]) -> bool:
     """Returns whether the training files have to be read."""
     columns, kind = chosen(params), _label_kind(params)
+    if columns and params["predict_files"]:
+        return False  # No other file has to be there.
     is_number = any(not isinstance(value, str) for name, value in columns.items()
                     if name != params["label"])
     return (not params["columns"] or kind is None or kind is str and not params["label_vocabulary"]

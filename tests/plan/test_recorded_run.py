@@ -1,0 +1,163 @@
+"""What a run takes from the record of the run before, and what it may not change."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from estimator_trainer.environment import Environment
+from estimator_trainer.plan import plugin_files
+from estimator_trainer.plan import plugins
+from estimator_trainer.plan import recorded_run
+from estimator_trainer.plan import run_plan
+from estimator_trainer.plan import run_record
+from estimator_trainer.plan.asked import Asked
+from estimator_trainer.plan.run_record import RunRecord
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+pytestmark = pytest.mark.any_tensorflow
+
+
+def _entry(kind, name, **others):
+    plugin = plugins.find(kind, name)
+    return {"name": plugin.name, "path": plugin.path, "function": plugin.function,
+            "is_file": plugin.is_file, "sha256": plugin_files.sha256(plugin.path), **others}
+
+
+@pytest.fixture
+def model_dir(tmp_path):
+    """Returns a model_dir that wide_deep and csv have written, up to a checkpoint."""
+    record = RunRecord(
+        plugins={"model_fn": _entry("model_fn", "wide_deep"),
+                 "input_fn": _entry("input_fn", "csv")},
+        params={"label": "income", "label_vocabulary": ["no", "yes"], "train_files": "/data/a.csv",
+                "numeric_scale": {"age": [38.6, 13.7]}, "hidden_units": [8], "num_classes": 2,
+                "dnn_learning_rate": 0.5},
+        given=["label", "hidden_units"],
+        settings={"model_fn": "wide_deep", "input_fn": "csv", "train_epochs": 5, "train_steps": 0,
+                  "exporters": ["best"], "mixed_precision": "bfloat16", "verbose": True})
+    _write(tmp_path, record)
+    (tmp_path / "checkpoint").write_text("")
+    return tmp_path
+
+
+def _write(folder, record):
+    (folder / "record.json").write_text(run_record.to_json(record))
+
+
+def _train(model_dir, given=None, values=None, **settings):
+    config = TrainerConfig(model_dir=str(model_dir), **settings)
+    return run_plan.for_training(config, Environment(), Asked(given, values or {}))
+
+
+def _use(model_dir, **settings):
+    return run_plan.for_one_process(TrainerConfig(model_dir=str(model_dir), **settings),
+                                    Environment())
+
+
+def test_a_resume_takes_plugins_params_and_settings(model_dir):
+    plan = _train(model_dir)
+    assert not plan.problems and not plan.changes
+    assert (plan.config.model_fn, plan.config.input_fn) == ("wide_deep", "csv")
+    assert plan.config.train_epochs == 5 and plan.config.train_steps == 0
+    assert plan.config.exporters == ("best",) and plan.config.mixed_precision == "bfloat16"
+    assert not plan.config.verbose
+    assert plan.params.values["numeric_scale"] == {"age": [38.6, 13.7]}
+    # What the data know does not win over what the model was trained with.
+    assert plan.params.with_data({"num_classes": 3})["num_classes"] == 2
+
+
+def test_evaluate_takes_the_model_and_not_how_it_was_trained(model_dir):
+    plan = _use(model_dir)
+    assert plan.config.mixed_precision == "bfloat16" and plan.config.exporters == ("final",)
+    assert plan.config.train_epochs == 0
+    assert plan.params.values["label_vocabulary"] == ["no", "yes"]
+
+
+def test_reversed_classes_are_refused_and_another_rate_is_told(model_dir):
+    [problem] = _train(model_dir, values={"label_vocabulary": ["yes", "no"]}).problems
+    assert "label_vocabulary is ['yes', 'no'], and was ['no', 'yes']" in problem
+    assert "--allow_changed=label_vocabulary" in problem
+    plan = _train(model_dir, values={"label_vocabulary": ["yes", "no"], "dnn_learning_rate": 0.1},
+                  allow_changed=("label_vocabulary",))
+    assert not plan.problems
+    assert [change.name for change in plan.changes] == ["dnn_learning_rate", "label_vocabulary"]
+    plan = _use(model_dir, param=('label_vocabulary=["yes", "no"]',))
+    assert not plan.problems and len(plan.changes) == 1
+
+
+@pytest.mark.parametrize("settings, name", [
+    ({"model_fn": "canned"}, "model_fn"),
+    ({"param": ("train_files=/data/b.csv",)}, "train_files"),
+    ({"mixed_precision": "float16"}, "mixed_precision"),
+    ({"param": ("hidden_units=[9]",)}, "hidden_units"),
+])
+def test_other_models_and_data_are_refused(settings, name, model_dir):
+    problems = "\n".join(_train(model_dir, **settings).problems)
+    assert f"{name} is " in problems and f"--allow_changed={name}" in problems.replace(",", " ")
+
+
+def test_a_default_that_is_given_is_meant(model_dir):
+    plan = _train(model_dir, given=frozenset({"model_dir", "mixed_precision", "train_steps"}))
+    assert plan.config.train_epochs == 0 and plan.config.train_steps == 1000
+    assert "mixed_precision is 'none', and was 'bfloat16'" in plan.problems[0]
+
+
+def test_other_data_take_none_of_the_old_plugins_params(model_dir):
+    plan = _use(model_dir, input_fn="tfrecord", param=("train_files=x",))
+    assert plan.params.values["label"] == "label" and plan.params.values["hidden_units"] == [8]
+
+
+def test_a_param_that_the_plugin_frees_may_change(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text('DEFAULT_PARAMS = {"temperature": 1.0, "units": 3}\n'
+                   'FREE_PARAMS = ("temperature",)\n'
+                   "def model_fn(features): ...\ndef input_fn(): ...\n")
+    _write(tmp_path, RunRecord(
+        plugins={kind: _entry(kind, str(own)) for kind in ("model_fn", "input_fn")},
+        params={"temperature": 1.0, "units": 3}))
+    (tmp_path / "checkpoint").write_text("")
+    plan = _train(tmp_path, values={"temperature": 2.0})
+    assert not plan.problems and str(plan.changes[0]) == "temperature is 2.0, and was 1.0"
+    assert _train(tmp_path, values={"units": 4}).problems
+
+
+def test_a_problem_of_a_recorded_setting_names_the_record(model_dir):
+    record = run_record.from_json((model_dir / "record.json").read_text(), "record")
+    _write(model_dir, dataclasses.replace(record, plugins={
+        "model_fn": {"name": "gone", "function": "model_fn"}, "input_fn": {"name": "csv"}}))
+    problems = "\n".join(_train(model_dir).problems)
+    assert f"model_fn is 'gone' (from {model_dir}/record.json)" in problems
+
+
+def test_what_a_script_wrote_says_so(model_dir):
+    _write(model_dir, RunRecord(plugins={"script": {"name": "./train.py"}}))
+    [problem, *_] = _use(model_dir).problems
+    assert "the script './train.py' wrote it" in problem and "--model_fn=NAME" in problem
+
+
+def test_an_export_is_used_with_its_own_record(model_dir, tmp_path):
+    export = model_dir / "export" / "final" / "1700000000"
+    extra = export / recorded_run.EXTRA
+    extra.mkdir(parents=True)
+    by_folder = run_plan.for_one_process(TrainerConfig(export_dir=f"{export}/"), Environment())
+    assert by_folder.config.model_fn == "wide_deep"
+    record = run_record.from_json((model_dir / "record.json").read_text(), "record")
+    _write(extra, dataclasses.replace(record, params={**record.params, "label": "other"}))
+    own = run_plan.for_one_process(TrainerConfig(export_dir=str(export)), Environment())
+    assert own.params.values["label"] == "other"
+
+
+def test_secrets_are_hidden_in_params_and_in_the_command():
+    kept, hidden = run_record.split_params({
+        "db_password": "a", "api_key": "", "key": "id", "tokens": 3, "access_token": "b",
+        "fn": len})
+    assert kept == {"api_key": "", "key": "id", "tokens": 3}
+    assert hidden == {"db_password": "(secret)", "access_token": "(secret)",
+                      "fn": "<built-in function len>"}
+    shown = run_record.without_secrets(["--param", "db_password=a", "--param=access_token=b",
+                                        "--model_dir=c", "--password", "d", "--key=e"])
+    assert json.dumps(shown).count("(secret)") == 3 and "--key=e" in shown
+    assert not {"a", "b", "d"} & {word.rpartition("=")[2] for word in shown}
