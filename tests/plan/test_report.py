@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from estimator_trainer import cli
+from estimator_trainer.plan import plugins
 from tests.support import jobs
 
 
@@ -12,6 +16,14 @@ def test_check_reports_every_problem_at_once(tmp_path):
                        f"--model_dir={tmp_path}", TF_CONFIG="{'cluster'")
     assert ran.returncode == 2
     assert len(json.loads(ran.stdout)["problems"]) == 3
+
+
+@pytest.mark.parametrize("model_fn", plugins.available("model_fn"))
+def test_check_shows_the_params_of_every_model(model_fn, capsys):
+    assert cli.main(["check", f"--model_fn={model_fn}", "--input_fn=csv"]) == 0
+    shown = capsys.readouterr().out
+    assert "hidden_units=" in shown or "learning_rate=" in shown or "keras_model=" in shown
+    assert shown.rstrip().endswith("ready")
 
 
 def test_check_shows_the_normal_form_of_tf_config(tmp_path):

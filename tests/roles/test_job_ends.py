@@ -106,6 +106,18 @@ def test_a_trainer_without_any_data_fails_an_all_reduce_with_a_sentence(tmp_path
     assert all("worker:0 got no data for a step" in t.log for t in tasks.values())
 
 
+def test_a_mistake_that_all_tasks_find_ends_all_with_the_same_code(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text("class Mistake(Exception):\n    exit_code = 2\n"
+                   "def input_fn():\n    raise Mistake('rows is 0; expected 1 or more')\n")
+    hosts, extra = slow_jobs.cluster("all-reduce")
+    args = [*flags(tmp_path, *extra), f"--input_fn={own}"]
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        slow_jobs.wait_for_all(tasks)
+    assert slow_jobs.codes(tasks) == dict.fromkeys(tasks, 2)
+    assert all("rows is 0; expected 1 or more" in task.log for task in tasks.values())
+
+
 def test_an_evaluator_survives_the_deletion_of_what_it_evaluates(tmp_path):
     args = flags(tmp_path, "--train_steps=300", "--keep_checkpoint_max=1",
                  "--save_checkpoints_steps=5")
