@@ -122,18 +122,17 @@ def test_early_stopping_asks_no_bucket_without_pause(tmp_path, storage):
 
 
 def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
-    """The records are in the bucket, too; `convert` put them there."""
+    """The records are in the bucket, too, where `convert` put them; so is what train recorded."""
     ran = jobs.convert("--dataset=digits", f"--data_dir={tmp_path}",
                        "--output=gs://bucket/digits", **storage.environment())
     assert ran.returncode == 0, ran.stderr[-3000:]
     assert not [request for request in storage.requests if request.kind == "rewrite"]
-    flags = ["--input_fn=tfrecord", "--model_fn=linear", f"--model_dir={_MODEL_DIR}",
-             "--param=train_files=gs://bucket/digits/train-*",
+    train = ["train", "--input_fn=tfrecord", "--model_fn=linear", "--train_steps=100",
+             "--exporters=best,final", "--param=train_files=gs://bucket/digits/train-*",
              "--param=eval_files=gs://bucket/digits/test-*"]
-    for command in (["train", "--train_steps=100", "--exporters=best,final"], ["evaluate"],
-                    ["evaluate", "--checkpoint=best"], ["export"],
+    for command in (train, ["evaluate"], ["evaluate", "--checkpoint=best"], ["export"], ["show"],
                     ["predict", "--output=gs://bucket/out/predictions.jsonl"]):
-        ran = jobs.trainer(*command, *flags, **storage.environment())
+        ran = jobs.trainer(*command, f"--model_dir={_MODEL_DIR}", **storage.environment())
         assert ran.returncode == 0, (command, ran.stderr[-3000:])
     assert len(storage.objects.read("out/predictions.jsonl").splitlines()) == 355
     assert storage.objects.names("job/export/manual/", suffix="saved_model.pb")
