@@ -164,6 +164,9 @@ def _inferred_default(values: list[str]) -> Value:
 
 def _unknown(name: str, names: list[str], path: str, param: str) -> DataParamError:
     near = (difflib.get_close_matches(name, names, n=1) or names)[0]
+    if param == "label" and not difflib.get_close_matches(name, names, n=1):
+        # Any column would do for an example, and the file may be one to predict.
+        near = f"NAME; or, to predict data without a label: --data={path}"
     example = {"label": near, "columns": f"'{{\"{near}\": 0.0}}'", "drop": f"'[\"{near}\"]'"}[param]
     return DataParamError(
         f"{param} {'is' if param == 'label' else 'has'} {name!r}, which is no column of {path}; "
