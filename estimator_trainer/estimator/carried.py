@@ -7,6 +7,7 @@ both stay in one order.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple
 
 import numpy as np
@@ -41,23 +42,23 @@ def carrying(input_fn: InputFn, has_inputs: bool) -> InputFn:
       input_fn: An adapted input_fn, which may yield labels in that mode.
       has_inputs: Whether the features that are texts or numbers are carried.
     """
-    def mark(*batch: Any) -> Any:
-        features, *labels = batch
-        beside = {}
-        if labels and _is_told(labels[0]):
-            beside[_LABEL] = labels[0]
-        named = features if isinstance(features, dict) else {}
-        beside.update({f"{_INPUT}{name}": value for name, value in named.items()
-                       if has_inputs and _is_told(value)})
-        return {_FEATURES: features, _BESIDE: beside}
-
     def carrying_input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         made = input_fn(mode, params, config)
         if isinstance(made, tf.data.Dataset):
-            return made.map(mark)
-        return mark(*made) if isinstance(made, tuple) else mark(made)
+            return made.map(functools.partial(mark, has_inputs=has_inputs))
+        batch = made if isinstance(made, tuple) else (made,)
+        return mark(*batch, has_inputs=has_inputs)
 
     return carrying_input_fn
+
+
+def mark(features: Any, labels: Any = None, *, has_inputs: bool) -> dict[str, Any]:
+    """Returns features that carry labels, and inputs if asked for; tensors or arrays."""
+    beside = {_LABEL: labels} if _is_told(labels) else {}
+    named = features if isinstance(features, dict) else {}
+    beside.update({f"{_INPUT}{name}": value for name, value in named.items()
+                   if has_inputs and _is_told(value)})
+    return {_FEATURES: features, _BESIDE: beside}
 
 
 def taken_apart(features: Any) -> tuple[Any, dict[str, Any]]:
@@ -101,4 +102,6 @@ def answers(predictions: Iterable[Mapping[str, Any]],
 
 def _is_told(value: Any) -> bool:
     """Returns whether it is worth a line: a number or text, or a list of them, an instance."""
+    if isinstance(value, np.ndarray):
+        return value.ndim in (1, 2)
     return isinstance(value, tf.Tensor) and value.shape.rank in (1, 2)

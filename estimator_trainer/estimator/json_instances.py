@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.estimator import json_values
+from estimator_trainer.estimator import serving_input
 
 Specs = Mapping[str, Any]
 # The name of features that have none.
@@ -33,7 +34,7 @@ class JsonInstances:
     """Instances of the features that `specs` describes.
 
     Attributes:
-      error: What was wrong with an instance, once `batches` or the dataset has ended on it.
+      fed: The placeholders by name, once they are made.
     """
 
     def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance"):
@@ -49,7 +50,7 @@ class JsonInstances:
         """
         self._instances, self._features, self._place = instances, features, place
         self._specs = features if isinstance(features, dict) else {UNNAMED: features}
-        self.error: Exception | None = None
+        self.fed: dict[str, Any] = {}
         for name, spec in self._specs.items():
             json_values.check(name, spec)
 
@@ -62,28 +63,11 @@ class JsonInstances:
         for rows in self._groups():
             yield {name: json_values.batch([row[name] for row in rows], spec)
                    for name, spec in self._specs.items()}
-        if self.error is not None:
-            raise self.error
 
-    def input_fn(self) -> tf.data.Dataset:
-        """Returns the batches as a dataset of features; it ends, with `error` set, on an error."""
-        specs = self._specs
-
-        def components() -> Iterator[tuple[np.ndarray, ...]]:
-            try:
-                for named in self.batches():
-                    yield tuple(part for name in specs for part in _parts(named[name]))
-            except Exception as error:  # pylint: disable=broad-except
-                self.error = error  # TensorFlow would hide it in one of its own.
-
-        flat = tuple(part for spec in specs.values() for part in _part_specs(spec))
-
-        def whole(*parts: tf.Tensor) -> Any:
-            left = iter(parts)
-            named = {name: _composed(spec, left) for name, spec in specs.items()}
-            return named if isinstance(self._features, dict) else named[UNNAMED]
-
-        return tf.data.Dataset.from_generator(components, output_signature=flat).map(whole)
+    def placeholders(self) -> Any:
+        """Returns the features as placeholders, which a batch feeds, in the default graph."""
+        self.fed = serving_input.raw_tensors(dict(self._specs))[0]
+        return self.fed if isinstance(self._features, dict) else self.fed[UNNAMED]
 
     def _groups(self) -> Iterator[list[dict[str, np.ndarray]]]:
         """Yields rows of the same shapes, as many as are there, up to _BATCH."""
@@ -104,8 +88,8 @@ class JsonInstances:
                 yield rows
                 rows = []
             if isinstance(row, Exception):
-                self.error = row
-            if row is _END or isinstance(row, Exception):
+                raise row
+            if row is _END:
                 return
             rows.append(row)
 
@@ -193,24 +177,19 @@ def _fill(waiting: queue.Queue[Any], rows: Callable[[], Iterator[Any]]) -> None:
         waiting.put(error)
 
 
-def _parts(value: Any) -> list[np.ndarray]:
-    if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
-        return [value.values, value.row_splits]
-    return list(value) if isinstance(value, tf.compat.v1.SparseTensorValue) else [value]
+class Feeding(tf.estimator.SessionRunHook):
+    """Feeds the placeholders of instances, batch by batch, and ends the session with the last.
 
+    No thread of TensorFlow waits for an instance, so a process can end while lines still come.
+    """
 
-def _part_specs(spec: Any) -> list[tf.TensorSpec]:
-    values = tf.TensorSpec([None], spec.dtype)
-    if isinstance(spec, tf.RaggedTensorSpec):
-        return [values, tf.TensorSpec([None], spec.row_splits_dtype)]
-    if isinstance(spec, tf.SparseTensorSpec):
-        return [tf.TensorSpec([None, 2], tf.int64), values, tf.TensorSpec([2], tf.int64)]
-    return [tf.TensorSpec(None if spec.shape.rank is None else [None, *spec.shape[1:]], spec.dtype)]
+    def __init__(self, instances: JsonInstances):
+        """Makes the hook; `instances.placeholders` is called in the graph."""
+        self._instances, self._batches = instances, instances.batches()
 
-
-def _composed(spec: Any, parts: Iterator[tf.Tensor]) -> Any:
-    if isinstance(spec, tf.RaggedTensorSpec):
-        return tf.RaggedTensor.from_row_splits(next(parts), next(parts), validate=False)
-    if isinstance(spec, tf.SparseTensorSpec):
-        return tf.SparseTensor(next(parts), next(parts), next(parts))
-    return next(parts)
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        batch = next(self._batches, None)
+        if batch is None:
+            raise tf.errors.OutOfRangeError(None, None, "the last instance")
+        return tf.estimator.SessionRunArgs(None, feed_dict={
+            tensor: batch[name] for name, tensor in self._instances.fed.items()})

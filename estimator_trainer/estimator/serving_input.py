@@ -37,7 +37,7 @@ def receiver_fn(features: Any, kind: str) -> ReceiverFn:
     check = _check_raw if kind == "raw" else _check_example
     for name, spec in specs.items():
         check(name, spec)
-    build = _raw_tensors if kind == "raw" else _parsed_examples
+    build = raw_tensors if kind == "raw" else _parsed_examples
 
     def serving_input_receiver_fn() -> Any:
         tensors, receivers = build(specs)
@@ -76,7 +76,8 @@ def adapt(function: ReceiverFn, name: str, params: dict[str, Any]) -> ReceiverFn
     return serving_input_receiver_fn
 
 
-def _raw_tensors(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def raw_tensors(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns placeholders for the specs by name, as features and as receivers."""
     tensors = {}
     for name, spec in specs.items():
         if isinstance(spec, tf.SparseTensorSpec):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Iterable, Iterator, Mapping
 
 from absl import logging
-import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
@@ -98,20 +97,26 @@ def _json(plan: Plan, features: Any, given: Iterable[Mapping[str, Any]] | None) 
 def _from_checkpoint(plan: Plan, parts: LoadedPlugins, path: str,
                      source: InputFn | JsonInstances) -> Iterator[Answer]:
     single = builder.for_one_process(plan.config, parts)
-    fits = CheckpointFit(plan.config, path)
+    hooks: list[Any] = [fits := CheckpointFit(plan.config, path)]
+    if isinstance(source, JsonInstances):
+        hooks.append(json_instances.Feeding(source))
+    input_fn = _input_fn(source) if isinstance(source, JsonInstances) else source
     with fits.explained():
-        for prediction in single.predict(
-                carried.carrying(_input_fn(source), plan.config.with_inputs),
-                checkpoint_path=path, hooks=[fits]):
+        for prediction in single.predict(carried.carrying(input_fn, plan.config.with_inputs),
+                                         checkpoint_path=path, hooks=hooks):
             yield carried.answer(prediction)
-    if isinstance(source, JsonInstances) and source.error is not None:
-        raise source.error
 
 
 def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstances,
                  params: dict[str, Any]) -> Iterator[Answer]:
-    input_fn = carried.carrying(_input_fn(source), plan.config.with_inputs)
-    for marked in feature_batches.read(input_fn, params):
+    batches: Iterator[Any]
+    if isinstance(source, JsonInstances):
+        batches = (carried.mark(features, has_inputs=plan.config.with_inputs)
+                   for features in source.batches())
+    else:
+        batches = feature_batches.read(
+            carried.carrying(source, plan.config.with_inputs), params)
+    for marked in batches:
         features, beside = carried.taken_apart(marked)
         named = features if isinstance(features, dict) else {json_instances.UNNAMED: features}
         if model.inputs == [exported_model.EXAMPLES]:
@@ -122,17 +127,12 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
                 f"the export {plan.config.export_dir} takes {', '.join(model.inputs)}, but"
                 f" the input_fn yields only {', '.join(sorted(named))}.")
         yield from carried.answers(model.predict(named), beside)
-    if isinstance(source, JsonInstances) and source.error is not None:
-        raise source.error
 
 
-def _input_fn(source: InputFn | JsonInstances) -> InputFn:
-    """Returns an adapted input_fn, of plug-ins or of JSON."""
-    if not isinstance(source, JsonInstances):
-        return source
-
-    def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> tf.data.Dataset:
+def _input_fn(source: JsonInstances) -> InputFn:
+    """Returns an adapted input_fn of placeholders."""
+    def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         del mode, params, config
-        return source.input_fn()
+        return source.placeholders()
 
     return input_fn

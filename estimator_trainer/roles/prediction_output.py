@@ -44,7 +44,8 @@ def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
         with tf.io.gfile.GFile(new, "w") as file:
             def write(text: str) -> None:
                 file.write(text)
-                if is_stream:
+                # Each flush of an object in a bucket would upload all of it.
+                if is_stream and not storage.is_object_store(path):
                     file.flush()
             yield write
         tf.io.gfile.rename(new, path, overwrite=True)

@@ -127,7 +127,7 @@ def plain(value: Any, digits: int = _DIGITS) -> Any:
     """Makes a value JSON; bytes that are no text become {"b64": ...}, as in TF Serving.
 
     Args:
-      value: Of a session: an array, a scalar or bytes.
+      value: An array, a scalar or bytes, as a session returns it.
       digits: Significant digits of a float at most; 0: as few as tell it from its neighbours.
     """
     if isinstance(value, bytes):

@@ -18,7 +18,7 @@ _RANGE = re.compile(r"\d+,\d+")
 
 def problems(config: Any) -> list[str]:
     """Returns what is wrong with a TrainerConfig, one sentence each."""
-    return _cross_problems(config) + _device_problems(config)
+    return _cross_problems(config) + _prediction_problems(config) + _device_problems(config)
 
 
 def refuse_prediction(command: str, config: Any) -> None:
@@ -68,11 +68,14 @@ def _cross_problems(config: Any) -> list[str]:
             f"eval_every_steps is {config.eval_every_steps} (from --eval_every_steps), and an"
             " evaluation needs a checkpoint of its step; leave out --save_checkpoints_steps and"
             f" --save_checkpoints_secs. For example: --eval_every_steps={config.eval_every_steps}")
-    if config.data and config.data == config.output:
-        problems.append(
-            f"output is {config.output!r} (from --output), which is the data to predict (from"
-            " --data) too; expected another file. For example: --output=predictions.jsonl")
     return problems
+
+
+def _prediction_problems(config: Any) -> list[str]:
+    if not config.data or config.data != config.output:
+        return []
+    return [f"output is {config.output!r} (from --output), which is the data to predict (from"
+            " --data) too; expected another file. For example: --output=predictions.jsonl"]
 
 
 def _device_problems(config: Any) -> list[str]:

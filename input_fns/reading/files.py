@@ -47,7 +47,7 @@ def matched(param: str, patterns: str) -> list[str]:
     if not patterns.strip():
         raise DataParamError(
             f"{param} is ''; expected a file, a pattern of files, or several with commas "
-            f"between them. For example: --param {param}='/data/{param[:5].rstrip('_')}-*'")
+            f"between them. For example: {_flag(param)}'/data/{param[:5].rstrip('_')}-*'")
     files: list[str] = []
     for pattern in patterns.split(","):
         found = _glob(param, pattern.strip())
@@ -191,12 +191,17 @@ def _glob(param: str, pattern: str) -> list[str]:
     except tf.errors.NotFoundError as error:
         raise DataFileError(
             f"{param} is {pattern!r}, and there is no bucket {'/'.join(pattern.split('/')[:3])}; "
-            f"expected one that exists. For example: --param {param}='gs://bucket/data-*'"
+            f"expected one that exists. For example: {_flag(param)}'gs://bucket/data-*'"
         ) from error
     except tf.errors.OpError as error:
         reason = str(error.message).partition("\n")[0]
         raise DataFileError(f"{param} is {pattern!r}, which cannot be looked at: {reason[:300]}. "
                             "Look at the rights and the network of this machine") from error
+
+
+def _flag(param: str) -> str:
+    """Returns what to type before the value of a param; new data have a flag of their own."""
+    return "--data=" if param == "predict_files" else f"--param {param}="
 
 
 def _no_match(param: str, pattern: str) -> str:
@@ -205,14 +210,14 @@ def _no_match(param: str, pattern: str) -> str:
     what = "is a folder" if is_folder else "matches no file"
     if not tf.io.gfile.isdir(folder):
         return (f"{param} is {pattern!r}, which {what}: there is no folder {folder!r}; expected "
-                f"files that this machine can read. For example: --param {param}='/data/*'")
+                f"files that this machine can read. For example: {_flag(param)}'/data/*'")
     names = sorted(tf.io.gfile.listdir(folder))
     if not names:
         return (f"{param} is {pattern!r}, which {what}, and {folder!r} is empty; expected files "
-                f"that this machine can read. For example: --param {param}='/data/*'")
+                f"that this machine can read. For example: {_flag(param)}'/data/*'")
     shown = ", ".join(names[:_SHOWN_NAMES])
     more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
     near = difflib.get_close_matches(os.path.basename(pattern), names, n=1, cutoff=0.0)[0]
     example = os.path.join(folder, "*" if is_folder else near)
     return (f"{param} is {pattern!r}, which {what}; expected a file or a pattern of files, and "
-            f"{folder!r} holds {shown}{more}. For example: --param {param}='{example}'")
+            f"{folder!r} holds {shown}{more}. For example: {_flag(param)}'{example}'")

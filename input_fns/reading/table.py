@@ -136,6 +136,9 @@ def lines_of(path: str) -> Iterator[str]:
 def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:
     """Returns the error that a param names no column of a file."""
     near = (difflib.get_close_matches(name, names, n=1) or names)[0]
+    if param == "label" and not difflib.get_close_matches(name, names, n=1):
+        # Any column would do for an example, and the file may be one to predict.
+        near = f"NAME; or, to predict data without a label: --data={path}"
     example = {"label": near, "drop": f"'[\"{near}\"]'", "columns": f"'{{\"{near}\": 0.0}}'",
                "column_types": f"'{{\"{near}\": \"text\"}}'"}[param]
     return DataParamError(

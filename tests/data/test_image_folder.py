@@ -90,7 +90,8 @@ def test_one_folder_is_split_for_evaluation(params):
     held_out = files(plugin.input_fn("eval", params))
     assert held_out == [f"{kind}/4.jpg" for kind in CLASSES]  # The fifth of each class.
     assert len({*files(plugin.input_fn("train", params)), *held_out}) == 21
-    assert plugin.data_params(params) == {"num_classes": 3, "train_examples": 18}
+    assert plugin.data_params(params) == {
+        "num_classes": 3, "class_names": list(CLASSES), "train_examples": 18}
 
 
 def test_training_follows_from_the_seed(params):

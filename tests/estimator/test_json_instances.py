@@ -1,0 +1,123 @@
+"""JSON lines to predict: what they may hold, and the sentence where one is wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.estimator.json_instances import Feeding
+from estimator_trainer.estimator.json_instances import JsonInstances
+from estimator_trainer.estimator.json_instances import lines
+
+SPECS = {"age": tf.TensorSpec([None], tf.int64), "job": tf.TensorSpec([None], tf.string),
+         "pair": tf.TensorSpec([None, 2], tf.float32)}
+GOOD = {"age": 3, "job": "cook", "pair": [1, 2.5]}
+
+
+def _values(instances):
+    """Returns the features of the first batch as a session sees them that is fed."""
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        features = tf.nest.map_structure(tf.identity, instances.placeholders())
+        fed = Feeding(instances).before_run(None).feed_dict
+        return session.run(features, fed)
+
+
+def test_numbers_text_bytes_and_lists_become_features_of_the_types_of_the_model():
+    image = {"b64": base64.b64encode(b"\xff\x00").decode()}
+    text = [json.dumps(GOOD), "", json.dumps({**GOOD, "job": image})]
+    [batch] = JsonInstances(text, SPECS).batches()
+    assert batch["age"].dtype == np.int64 and batch["age"].tolist() == [3, 3]
+    assert batch["job"].tolist() == [b"cook", b"\xff\x00"]
+    assert batch["pair"].dtype == np.float32 and batch["pair"].tolist() == [[1, 2.5]] * 2
+
+
+def test_dicts_of_a_program_are_taken_as_lines_are():
+    [batch] = JsonInstances([{**GOOD, "pair": np.array([1, 2])}], SPECS).batches()
+    assert batch["pair"].tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("change, expected", [
+    ({"age": "old"}, "wrong value for 'age': expected a whole number, got 'old'"),
+    ({"age": 1.5}, "expected a whole number, got 1.5"),
+    ({"age": 1 << 70}, "expected a whole number, got"),
+    ({"age": None}, "expected a whole number, got None"),
+    ({"job": 7}, "expected text"),
+    ({"job": {"b64": "?"}}, "expected text"),
+    ({"pair": [1]}, "a list of shape [2], got shape [1]"),
+    ({"pair": [1, [2]]}, "a list of shape [2], got [1, [2]]"),
+    ({"ages": 1}, "has 'ages', which is no feature; expected age, job, pair. Did you mean 'age'?"),
+])
+def test_a_wrong_value_is_one_sentence_with_the_lines_number(change, expected):
+    rows = JsonInstances([json.dumps(GOOD), json.dumps({**GOOD, **change})], SPECS, "line")
+    batches = rows.batches()
+    assert len(next(batches)["age"]) == 1  # What stands before it is answered.
+    with pytest.raises(errors.ConfigError) as raised:
+        next(batches)
+    assert str(raised.value).startswith("line 2 of the data to predict ")
+    assert expected in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("line, expected", [
+    ("{", "is not JSON"), ("[1]", "is a list; expected an object with age, job, pair"),
+    ('{"age": 1, "job": ""}', "lacks the feature 'pair'")])
+def test_a_line_that_is_no_instance_is_one_sentence(line, expected):
+    with pytest.raises(errors.ConfigError, match=expected):
+        list(JsonInstances([line], SPECS, "line").batches())
+
+
+def test_lists_of_any_length_become_sparse_and_ragged_features():
+    specs = {"words": tf.SparseTensorSpec([None, None], tf.string),
+             "ids": tf.RaggedTensorSpec([None, None], tf.int32)}
+    rows = [{"words": ["a", "b"], "ids": []}, {"words": [], "ids": [4, 5]}]
+    got = _values(JsonInstances(rows, specs))
+    assert got["words"].values.tolist() == [b"a", b"b"]
+    assert got["words"].indices.tolist() == [[0, 0], [0, 1]]
+    assert got["words"].dense_shape.tolist() == [2, 2]
+    assert got["ids"].to_list() == [[], [4, 5]] and got["ids"].values.dtype == np.int32
+
+
+def test_features_without_a_name_are_called_feature():
+    got = _values(JsonInstances([{"feature": [1, 2]}], SPECS["pair"]))
+    assert got.tolist() == [[1, 2]]
+
+
+def test_instances_of_other_shapes_come_in_a_batch_of_their_own():
+    spec = {"x": tf.TensorSpec([None, None], tf.float32)}
+    batches = list(JsonInstances([{"x": [1]}, {"x": [2]}, {"x": [1, 2]}], spec).batches())
+    assert [batch["x"].tolist() for batch in batches] == [[[1], [2]], [[1, 2]]]
+
+
+def test_many_lines_come_in_batches_in_order():
+    spec = {"x": tf.TensorSpec([None], tf.int64)}
+    batches = list(JsonInstances([{"x": i} for i in range(200)], spec).batches())
+    assert len(batches) < 20 and max(len(batch["x"]) for batch in batches) <= 64
+    assert np.concatenate([batch["x"] for batch in batches]).tolist() == list(range(200))
+
+
+def test_a_batch_comes_while_lines_still_come():
+    arrived = []
+
+    def typed():
+        yield '{"x": 1}'
+        while not arrived:  # The second line waits for the answer to the first.
+            pass
+        yield '{"x": 2}'
+
+    for batch in JsonInstances(typed(), {"x": tf.TensorSpec([None], tf.int64)}).batches():
+        arrived.append(batch["x"].tolist())
+    assert arrived == [[1], [2]]
+
+
+def test_what_json_cannot_give_is_refused_before_a_line_is_read():
+    with pytest.raises(errors.ConfigError, match="feature 'x' is"):
+        JsonInstances([], {"x": tf.RaggedTensorSpec([None, None, None], tf.int32)})
+
+
+def test_a_file_that_is_not_there_is_one_sentence():
+    with pytest.raises(errors.ConfigError, match="data is '/nowhere.jsonl'"):
+        list(lines("/nowhere.jsonl"))

@@ -1,0 +1,119 @@
+"""`predict` takes new data from a checkpoint and from an export, in any of their forms."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pathlib
+import subprocess
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer import cli
+from estimator_trainer.environment import Environment
+from estimator_trainer.plan import run_plan
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+ROWS = [(18 + 3 * i, ("cook", "smith", "none")[i % 3], i % 2) for i in range(20)]
+PLUGINS = ["--model_fn=canned", "--param=hidden_units=[2]", "--param=hash_buckets=9",
+           "--input_fn=csv", "--param=label=income",
+           '--param=label_vocabulary=["low", "high"]']
+COLUMNS = '--param=columns={"age": 0, "job": ""}'
+
+
+@pytest.fixture(scope="module", name="trained")
+def fixture_trained(tmp_path_factory):
+    """A model of a small table; the files that it was trained on are in its folder."""
+    folder = tmp_path_factory.mktemp("incomes")
+    (folder / "train.csv").write_text("age,job,income\n" + "".join(
+        f"{age},{job},{('low', 'high')[income]}\n" for age, job, income in ROWS))
+    code = cli.main([*PLUGINS, f"--param=train_files={folder}/train.csv", "--param=batch_size=4",
+                     f"--model_dir={folder}/model", "--train_steps=3"])
+    assert code == 0
+    return folder
+
+
+@pytest.fixture(name="sources")
+def fixture_sources(trained):
+    """The flags of a checkpoint and of an export, as they are typed in any folder."""
+    [export] = pathlib.Path(trained, "model", "export", "final").iterdir()
+    return [f"--model_dir={trained}/model"], [f"--export_dir={export}"]
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_table_without_its_label_is_predicted_by_checkpoint_and_export(sources, run, tmp_path):
+    (tmp_path / "new.csv").write_text("id,job,age\n7,cook,30\n8,smith,50\n")
+    told = []
+    for i, source in enumerate(sources):
+        run("predict", *PLUGINS, COLUMNS, *source, "--data=new.csv", "--with_inputs",
+            f"--output={i}.csv")
+        with open(f"{i}.csv", encoding="utf-8") as file:
+            told.append({row["key"]: row for row in csv.DictReader(file)})
+    assert told[0] == told[1] and set(told[0]) == {"0", "1"}
+    assert told[0]["1"]["job"] == "smith" and told[0]["1"]["age"] == "50"
+    assert {row["class"] for row in told[0].values()} <= {"low", "high"}
+    assert "label" not in told[0]["0"] and "probability_high" in told[0]["0"]
+
+
+def test_json_lines_are_predicted_as_the_same_rows_of_a_table_are(trained, sources, run, tmp_path):
+    (tmp_path / "new.csv").write_text("age,job,income\n30,cook,low\n50,smith,high\n")
+    (tmp_path / "new.jsonl").write_text('{"age": 30, "job": "cook"}\n{"age": 50, "job": "smith"}\n'
+                                        '{"age": "x", "job": "smith"}\n')
+    # Only the export tells by itself what the model takes.
+    others = [f"--param=train_files={trained}/train.csv"], []
+    rows = run("predict", *PLUGINS, COLUMNS, *sources[0], f"--data={tmp_path}/new.csv")[0]
+    labelled = [json.loads(line) for line in rows.splitlines()]
+    assert [row.pop("label_class") for row in labelled] == ["low", "high"]
+    assert [row.pop("label") for row in labelled] == [0, 1]
+    for source, params in zip(sources, others):
+        out, err = run("predict", *PLUGINS, *params, *source, f"--data={tmp_path}/new.jsonl",
+                       expected_code=2)
+        assert [json.loads(line) for line in out.splitlines()] == labelled
+        assert "line 3 of the data to predict has a wrong value for 'age'" in err
+        assert "Traceback" not in err
+
+
+def test_the_output_is_looked_at_before_the_work(run):
+    _, err = run("predict", "--export_dir=/nowhere", "--data=x.jsonl", "--output=/missing/x",
+                 expected_code=2)
+    assert "there is no folder '/missing'" in err and "Traceback" not in err
+
+
+def test_answers_come_while_lines_still_come_until_the_reader_has_enough(tmp_path):
+    # The export of a stranger, for which the plug-ins here do not count.
+    module = tf.Module()
+    module.double = tf.function(lambda x: {"y": 2 * x}, [tf.TensorSpec([None], tf.int64, "x")])
+    tf.saved_model.save(module, str(tmp_path), module.double)
+    line = b'{"x": 3}\n'
+    with subprocess.Popen([*jobs.PROGRAM, "predict", f"--export_dir={tmp_path}", "--data=-"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=jobs.environment()) as process:
+        for key in range(2):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline()) == {"key": key, "y": 6}
+        process.stdout.close()
+        _, err = process.stdin.write(line), process.communicate()[1]
+    assert process.returncode == 0 and b"Traceback" not in err and b"BrokenPipe" not in err
+
+
+@pytest.mark.parametrize("args, expected", [
+    (["predict", "--data=new.csv"], "input_fn 'digits' reads no new data"),
+    (["evaluate", "--data=new.csv"], "which only `predict` takes"),
+    (["launch", "--worker=1", "--", "--with_inputs"], "which only `predict` takes"),
+    (["predict", "--data=x.jsonl", "--output=x.jsonl"], "which is the data to predict"),
+])
+def test_what_cannot_be_predicted_is_one_sentence(args, expected, tmp_path, capfd):
+    assert cli.main([*args, *([] if "launch" in args else [f"--model_dir={tmp_path}"])]) == 2
+    err = capfd.readouterr().err
+    assert expected in err and "For example: " in err and "Traceback" not in err
+
+
+def test_an_image_gets_the_name_of_its_file_beside_it():
+    plan = run_plan.for_one_process(TrainerConfig(
+        model_dir="/m", input_fn="image_folder", data="a.png", with_inputs=True), Environment())
+    assert not plan.problems and plan.params.values["file_name"] == "file_name"
+    assert plan.params.values["predict_files"] == "a.png"

@@ -1,0 +1,109 @@
+"""What is written of a prediction: names beside numbers, short floats, tables, and where to."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from estimator_trainer import errors
+from estimator_trainer.estimator.carried import Answer
+from estimator_trainer.roles import prediction_output
+from estimator_trainer.roles.prediction_record import plain
+from estimator_trainer.roles.prediction_record import Records
+
+PREDICTED = {"classes": np.int64(1), "probabilities": np.float32([0.1234567, 0.8765433])}
+NAMES = ("cat", "dog")
+
+
+def test_a_prediction_has_short_numbers_and_the_name_of_its_class():
+    assert json.loads(Records(NAMES).text(Answer(PREDICTED, {}))) == {
+        "key": 0, "classes": 1, "probabilities": [0.123457, 0.876543], "class": "dog"}
+
+
+def test_the_classes_of_a_canned_estimator_are_named_and_a_class_of_the_models_own_is_kept():
+    records = Records(NAMES)
+    canned = {"class_ids": np.array([0]), "classes": np.array([b"0"], object)}
+    assert records.record(Answer(canned, {}))["class"] == "cat"
+    assert records.record(Answer({**canned, "class": b"own"}, {}))["class"] == "own"
+    assert "class" not in records.record(Answer({"classes": np.int64(7)}, {}))
+
+
+@pytest.mark.parametrize("label, expected", [
+    (np.int64(1), {"label": 1, "label_class": "dog"}),
+    (b"dog", {"label": 1, "label_class": "dog"}),
+    (b"cow", {"label": "cow", "label_class": None}),
+    (b"", {"label": None, "label_class": None}),
+    (np.float32(3.1), {"label": 3.1}),
+    (np.array([0]), {"label": 0, "label_class": "cat"}),
+])
+def test_the_label_is_told_with_its_name(label, expected):
+    record = Records(NAMES).record(Answer({"y": np.float32(1)}, {}, label))
+    assert {name: record[name] for name in record if "label" in name} == expected
+
+
+@pytest.mark.parametrize("text, expected", [
+    (b"3", 3), (b"-2.5", -2.5), (b"007", "007"), (b"true", "true"), (b"NaN", "NaN")])
+def test_a_label_of_text_is_a_number_only_where_it_is_written_as_one(text, expected):
+    assert Records().record(Answer({}, {}, text))["label"] == expected
+
+
+def test_a_table_has_a_header_and_a_column_for_each_number():
+    records = Records(NAMES, is_table=True)
+    inputs = {"key": np.int64(9), "job": b'cook, "chef"', "score": np.float32(1234567.5)}
+    lines = [records.text(Answer({**PREDICTED, "logits": np.float32([0.5])}, inputs, b""), True)
+             for _ in range(2)]
+    assert "".join(lines).splitlines() == [
+        "key,input_key,job,score,classes,probability_cat,probability_dog,logits,class,label,"
+        "label_class",
+        '0,9,"cook, ""chef""",1234567.5,1,0.123457,0.876543,0.5,dog,,',
+        '1,9,"cook, ""chef""",1234567.5,1,0.123457,0.876543,0.5,dog,,']
+
+
+def test_a_table_without_names_numbers_its_columns():
+    text = Records(is_table=True, has_key=False).text(Answer(
+        {"probabilities": np.float32([0.5, 0.5]), "box": np.array([[1, 2], [3, 4]])}, {}))
+    assert text == ("probabilities_0,probabilities_1,box_0_0,box_0_1,box_1_0,box_1_1\n"
+                    "0.5,0.5,1,2,3,4\n")
+
+
+def test_a_table_whose_rows_differ_is_refused():
+    records = Records(is_table=True)
+    records.text(Answer({"x": np.array([1, 2])}, {}))
+    with pytest.raises(errors.TrainerError, match="expected JSON lines"):
+        records.text(Answer({"x": np.array([1, 2, 3])}, {}))
+
+
+def test_bytes_that_are_no_text_are_base64():
+    assert plain(np.array([b"\xff", b"a"], object)) == [{"b64": "/w=="}, "a"]
+
+
+def test_a_file_gets_its_name_when_it_is_whole(tmp_path):
+    path = tmp_path / "x.jsonl"
+    with prediction_output.opened(str(path)) as write:
+        write("1\n")
+        assert not path.exists()
+    assert path.read_text() == "1\n"
+    with pytest.raises(ValueError), prediction_output.opened(str(path)) as write:
+        write("2\n")
+        raise ValueError
+    assert path.read_text() == "1\n" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_device_is_written_to_and_not_replaced():
+    with prediction_output.opened("/dev/null") as write:
+        write("1\n")
+    assert pathlib.Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("missing/x.jsonl", "there is no folder"), ("", "is a folder"), ("file/x", "no folder"),
+    ("new/", "is a folder")])
+def test_a_place_that_cannot_be_written_to_is_one_sentence(tmp_path, name, expected):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(errors.ConfigError, match=expected) as raised:
+        with prediction_output.opened(f"{tmp_path}/{name}"):
+            pass
+    assert "(from --output)" in str(raised.value) and "For example: --output=" in str(raised.value)
