@@ -22,8 +22,8 @@ setuptools.setup(
     packages=setuptools.find_packages(
         where=str(_HERE),
         include=["estimator_trainer*", "input_fns*", "model_fns*"]),
-    package_data={"estimator_trainer": ["py.typed", "requirements.txt", "starter/*.txt",
-                                        "starter/people.csv"],
+    package_data={"estimator_trainer": ["py.typed", "requirements.txt", *(f"starter/{path.name}" for path in (
+        _HERE / "estimator_trainer" / "starter").iterdir() if path.suffix in (".txt", ".csv"))],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,

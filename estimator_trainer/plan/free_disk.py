@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 import shutil
+import sys
 
 _MIB = 1 << 20
 _FLOOR_BYTES = 100 * _MIB
@@ -29,7 +30,9 @@ def problem(model_dir: str) -> str:
 
 def bytes_at(folder: str) -> int:
     """Returns the free bytes of the disk that a folder is on."""
-    return shutil.disk_usage(folder).free
+    usage = shutil.disk_usage(folder)
+    # Some file systems, such as /proc, count no bytes at all.
+    return usage.free if usage.total else sys.maxsize
 
 
 def checkpoint_bytes(folder: str) -> int:

@@ -63,7 +63,8 @@ def test_a_missing_column_is_named_with_one_like_it(table):
 
 def test_a_bad_line_of_new_data_is_named(table):
     problem = csv_plugin.data_problem(table(new="age,income,job\n1,,a\nold,,b\n"))
-    assert "line 3 of " in problem and "new.csv: column 'age' is 'old'; expected an integer" in problem
+    assert "line 3 of " in problem
+    assert "new.csv: column 'age' is 'old'; expected an integer" in problem
     assert problem.startswith("line 3 of ")
 
 
