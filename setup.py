@@ -13,6 +13,10 @@ _REQUIREMENTS = [line for line in
                  (_HERE / "estimator_trainer" / "requirements.txt").read_text().splitlines()
                  if not line.startswith("#")]
 
+# The files that `estimator-trainer init` writes.
+_STARTER = [f"starter/{path.name}" for path in (_HERE / "estimator_trainer/starter").iterdir()
+            if path.suffix in (".txt", ".csv")]
+
 setuptools.setup(
     name="estimator_trainer",
     version=_VERSION,
@@ -22,8 +26,7 @@ setuptools.setup(
     packages=setuptools.find_packages(
         where=str(_HERE),
         include=["estimator_trainer*", "input_fns*", "model_fns*"]),
-    package_data={"estimator_trainer": ["py.typed", "requirements.txt", *(f"starter/{path.name}" for path in (
-        _HERE / "estimator_trainer" / "starter").iterdir() if path.suffix in (".txt", ".csv"))],
+    package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_STARTER],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,

@@ -66,6 +66,8 @@ class JsonInstances:
 
     def placeholders(self) -> Any:
         """Returns the features as placeholders, which a batch feeds, in the default graph."""
+        # Without a dataset or a runner of queues the Estimator warns that this never ends.
+        tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS, _NoRunner())
         self.fed = serving_input.raw_tensors(dict(self._specs))[0]
         return self.fed if isinstance(self._features, dict) else self.fed[UNNAMED]
 
@@ -175,6 +177,15 @@ def _fill(waiting: queue.Queue[Any], rows: Callable[[], Iterator[Any]]) -> None:
         waiting.put(_END)
     except Exception as error:  # pylint: disable=broad-except
         waiting.put(error)
+
+
+class _NoRunner:
+    """A runner of queues that has none to run."""
+
+    def create_threads(self, *args: Any, **kwargs: Any) -> list[threading.Thread]:
+        """Returns no thread."""
+        del args, kwargs
+        return []
 
 
 class Feeding(tf.estimator.SessionRunHook):

@@ -37,10 +37,6 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
 
 def _check_devices(config: TrainerConfig) -> None:
     gpus = [f"gpu:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))]
-    if config.device.startswith("gpu") and config.device not in gpus and not config.soft_placement:
-        raise errors.ConfigError(
-            f"device is {config.device!r} (from --device), and soft_placement is off; this machine"
-            f" has {', '.join(['cpu:0', *gpus])}. For example: --device=cpu:0")
     wanted, has = ("GPU", gpus) if config.mixed_precision == "float16" else ("CPU alone", not gpus)
     if config.mixed_precision != "none" and not has:
         other = "bfloat16" if wanted == "GPU" else "float16"

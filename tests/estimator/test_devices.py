@@ -80,16 +80,6 @@ def test_a_gpu_that_is_not_there_is_refused(tmp_path, data_dir, capsys):
     assert "Traceback" not in error and not (tmp_path / "record.json").exists()
 
 
-@pytest.mark.any_tensorflow
-@pytest.mark.cluster
-def test_a_cpu_that_is_not_there_is_refused_without_soft_placement(tmp_path, data_dir, capsys):
-    assert cli.main([f"--model_dir={tmp_path}", f"--param=data_dir={data_dir}",
-                     "--device=cpu:7", "--nosoft_placement"]) == 2
-    error = capsys.readouterr().err
-    assert "device is 'cpu:7' (from --device), and soft_placement is off; this machine has cpu:0"\
-        in error and "Traceback" not in error
-
-
 @pytest.mark.parametrize("flags, expected", [
     ({"device": "gpu"}, "expected cpu:N or gpu:N. For example: --device=gpu:0"),
     ({"device": "cpu:0", "train_distribute": "mirrored"}, "mirrored (from --train_distribute)"),

@@ -54,7 +54,8 @@ def test_every_command_takes_them(kind, flags, tmp_path):
     lines = [jobs.trainer("predict", *common, "--forward_key=id", *more).stdout for more in (
         [], [f"--export_dir={result['exports'][0]}"])]
     assert lines[0].count("\n") == 41
-    assert [sorted(eval(line)) for line in lines[0].splitlines()] == [["id", "label", "scores"]] * 41
+    names = [sorted(eval(line)) for line in lines[0].splitlines()]
+    assert names == [["id", "label", "scores"]] * 41
     for one, other in zip(*(text.splitlines() for text in lines)):
         one, other = eval(one), eval(other)
         assert one["id"] == other["id"] and one["scores"] == pytest.approx(other["scores"], 1e-4)
