@@ -202,11 +202,20 @@ def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.T
     return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
 
 
+def _is_loss(summary: tf.Tensor) -> bool:
+    """Returns whether a summary has the tag under which the Estimator writes the loss itself.
+
+    It looks for the name of the model's own in the graph, and finds none outside the loop.
+    """
+    return (summary.op.type == "ScalarSummary" and
+            tf.get_static_value(summary.op.inputs[0]) == b"loss")
+
+
 def _merged_summaries() -> tf.Tensor:
     """Returns the summaries of the current graph, a string scalar."""
     graph = tf.compat.v1.get_default_graph()
     own = [summary for summary in tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SUMMARIES)
-           if summary.graph is graph]
+           if summary.graph is graph and not _is_loss(summary)]
     return tf.compat.v1.summary.merge(own) if own else tf.constant(b"")
 
 
