@@ -21,18 +21,18 @@ ROWS = [(18 + 3 * i, ("cook", "smith", "none")[i % 3], i % 2) for i in range(20)
 PLUGINS = ["--model_fn=canned", "--param=hidden_units=[2]", "--param=hash_buckets=9",
            "--input_fn=csv", "--param=label=income",
            '--param=label_vocabulary=["low", "high"]']
-COLUMNS = '--param=columns={"age": 0, "job": ""}'
 
 
 @pytest.fixture(scope="module", name="trained")
 def fixture_trained(tmp_path_factory):
-    """A model of a small table; the files that it was trained on are in its folder."""
+    """A model of a small table; the file that it was trained on is not there any more."""
     folder = tmp_path_factory.mktemp("incomes")
     (folder / "train.csv").write_text("age,job,income\n" + "".join(
         f"{age},{job},{('low', 'high')[income]}\n" for age, job, income in ROWS))
     code = cli.main([*PLUGINS, f"--param=train_files={folder}/train.csv", "--param=batch_size=4",
                      f"--model_dir={folder}/model", "--train_steps=3"])
     assert code == 0
+    (folder / "train.csv").unlink()
     return folder
 
 
@@ -48,8 +48,7 @@ def test_a_table_without_its_label_is_predicted_by_checkpoint_and_export(sources
     (tmp_path / "new.csv").write_text("id,job,age\n7,cook,30\n8,smith,50\n")
     told = []
     for i, source in enumerate(sources):
-        run("predict", *PLUGINS, COLUMNS, *source, "--data=new.csv", "--with_inputs",
-            f"--output={i}.csv")
+        run("predict", *source, "--data=new.csv", "--with_inputs", f"--output={i}.csv")
         with open(f"{i}.csv", encoding="utf-8") as file:
             told.append({row["key"]: row for row in csv.DictReader(file)})
     assert told[0] == told[1] and set(told[0]) == {"0", "1"}
@@ -58,19 +57,16 @@ def test_a_table_without_its_label_is_predicted_by_checkpoint_and_export(sources
     assert "label" not in told[0]["0"] and "probability_high" in told[0]["0"]
 
 
-def test_json_lines_are_predicted_as_the_same_rows_of_a_table_are(trained, sources, run, tmp_path):
+def test_json_lines_are_predicted_as_the_same_rows_of_a_table_are(sources, run, tmp_path):
     (tmp_path / "new.csv").write_text("age,job,income\n30,cook,low\n50,smith,high\n")
     (tmp_path / "new.jsonl").write_text('{"age": 30, "job": "cook"}\n{"age": 50, "job": "smith"}\n'
                                         '{"age": "x", "job": "smith"}\n')
-    # Only the export tells by itself what the model takes.
-    others = [f"--param=train_files={trained}/train.csv"], []
-    rows = run("predict", *PLUGINS, COLUMNS, *sources[0], f"--data={tmp_path}/new.csv")[0]
+    rows = run("predict", *sources[0], f"--data={tmp_path}/new.csv")[0]
     labelled = [json.loads(line) for line in rows.splitlines()]
     assert [row.pop("label_class") for row in labelled] == ["low", "high"]
     assert [row.pop("label") for row in labelled] == [0, 1]
-    for source, params in zip(sources, others):
-        out, err = run("predict", *PLUGINS, *params, *source, f"--data={tmp_path}/new.jsonl",
-                       expected_code=2)
+    for source in sources:
+        out, err = run("predict", *source, f"--data={tmp_path}/new.jsonl", expected_code=2)
         assert [json.loads(line) for line in out.splitlines()] == labelled
         assert "line 3 of the data to predict has a wrong value for 'age'" in err
         assert "Traceback" not in err
