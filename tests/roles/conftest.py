@@ -37,7 +37,9 @@ def run(tmp_path, data_dir, capfd):
     """Runs a command in this process; returns its standard output and error."""
 
     def run_command(*args, expected_code=0):
-        with_data = [] if any("input_fn" in a for a in args) else [f"--param=data_dir={data_dir}"]
+        # New data, and input_fns other than the default's, need no prepared dataset.
+        needs_none = any("input_fn" in arg or arg.startswith("--data=") for arg in args)
+        with_data = [] if needs_none else [f"--param=data_dir={data_dir}"]
         code = cli.main([*args, *with_data])
         out, err = capfd.readouterr()
         assert code == expected_code, err
