@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import os.path
 import pathlib
 import sys
 import types
@@ -28,17 +30,28 @@ def of(plugin: Plugin, module: types.ModuleType) -> dict[str, str]:
         folder = folder.parents[plugin.module.count(".") - 1] if "." in plugin.module else folder
     loaded = [module, *(each for name, each in list(sys.modules.items())
                         if plugin.is_file or name.partition(".")[0] == top)]
-    paths = {path for each in loaded if (path := _path(each)) and folder in path.parents}
-    places = {path.relative_to(folder).as_posix(): path for path in paths}
-    return {place: plugin_files.sha256(str(path)) for place, path in sorted(places.items())
+    start = os.path.join(folder, "")
+    paths = {path for each in loaded if (path := _path(each)).startswith(start)}
+    places = {pathlib.Path(path).relative_to(folder).as_posix(): path for path in paths}
+    return {place: plugin_files.sha256(path) for place, path in sorted(places.items())
             if "site-packages" not in place}
 
 
-def _path(module: Any) -> pathlib.Path | None:
+def _path(module: Any) -> str:
+    """Returns the path of a module's source, without links; "" if it has none."""
     path = getattr(module, "__file__", None)
     if not isinstance(path, str) or not path.endswith(".py"):
-        return None
-    return pathlib.Path(path).resolve()
+        return ""
+    if os.path.islink(path):
+        return os.path.realpath(path)
+    folder, name = os.path.split(path)
+    return os.path.join(_real(folder), name)
+
+
+@functools.cache
+def _real(folder: str) -> str:
+    """Returns a folder without links: thousands of modules are in a few hundred folders."""
+    return os.path.realpath(folder)
 
 
 def _source(thing: Any) -> str:

@@ -47,6 +47,7 @@ def learned(scan: Scan, column: Column, params: Mapping[str, Any]) -> LabelClass
     label = params["label"]
     if params["num_classes"]:
         return _of_numbers(column, params["num_classes"], label)
+    assert column.numbers is not None  # It is no text.
     values = np.unique(column.numbers)
     is_range = column.kind is int and np.array_equal(values, np.arange(len(values)))
     if is_range and 2 <= len(values) <= _MOST_CLASSES:
