@@ -20,17 +20,14 @@ def test_what_init_writes_trains_predicts_and_passes_its_test(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert f"cd '{folder}'" in shown
 
-    def run(*words):
-        return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True,
-                              text=True, check=False,
-                              env={**jobs.environment(), "PYTHONPATH": str(jobs.REPO)})
-
-    ran = run("pytest", "-q", "-p", "no:cacheprovider", "test_model.py")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_model.py"],
+        cwd=folder, capture_output=True, text=True, check=False, env=jobs.environment())
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    ran = run("estimator_trainer", "--model_fn=./model.py", "--input_fn=./data.py",
-              "--model_dir=run", "--train_steps=5")
+    ran = jobs.trainer("--model_fn=./model.py", "--input_fn=./data.py", "--model_dir=run",
+                       "--train_steps=5", cwd=folder)
     assert ran.returncode == 0, ran.stderr
-    ran = run("estimator_trainer", "predict", "--model_dir=run")
+    ran = jobs.trainer("predict", "--model_dir=run", cwd=folder)
     assert ran.returncode == 0 and "probabilities" in json.loads(ran.stdout.splitlines()[0])
 
 

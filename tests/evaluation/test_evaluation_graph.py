@@ -71,11 +71,10 @@ def written(tmp_path):
 
 
 @pytest.mark.parametrize("model_fn, param", [
-    ("cnn", []),
     ("canned", []),
     ("dense_l2_ema", []),
     *(pytest.param(*each, marks=pytest.mark.soak) for each in (
-        ("mlp", ["moving_average=0.5"]), ("convnet", []),
+        ("cnn", []), ("mlp", ["moving_average=0.5"]), ("convnet", []),
         ("canned", ["estimator=LinearClassifier"]), ("keras_model", []))),
 ])
 def test_every_kind_of_model_evaluates_as_before_to_the_bit(model_fn, param, job):

@@ -48,7 +48,7 @@ def _steps_of_events(model_dir):
 
 
 @pytest.mark.parametrize("model", [
-    "linear", pytest.param("cnn", marks=pytest.mark.soak), "normalized"])
+    "normalized", *(pytest.param(name, marks=pytest.mark.soak) for name in ("linear", "cnn"))])
 def test_a_loop_trains_the_same_model_with_everything_due_at_its_step(model, tmp_path, data_dir):
     (tmp_path / "normalized.py").write_text(textwrap.dedent(_NORMALIZED))
     name = f"{tmp_path}/normalized.py" if model == "normalized" else model
