@@ -81,8 +81,6 @@ _LINES_AT_A_TIME = 1000
 _DTYPES = {int: tf.int64, float: tf.float32, str: tf.string}
 
 
-# AutoGraph has nothing to convert here, and takes 0.2 s to find that out.
-@tf.autograph.experimental.do_not_convert
 def input_fn(
     mode: str,
     params: Mapping[str, Any],

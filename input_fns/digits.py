@@ -64,8 +64,6 @@ _SOURCE = pathlib.Path(__file__).with_name("digits.csv.gz")
 _LABEL = "label"
 
 
-# AutoGraph has nothing to convert here, and takes 0.2 s to find that out.
-@tf.autograph.experimental.do_not_convert
 def input_fn(
     mode: str,
     params: Mapping[str, Any],

@@ -75,8 +75,6 @@ _FRAME_BYTES = 16
 _LEAST_BYTES = {"int64": 1, "float32": 4, "string": 0}
 
 
-# AutoGraph has nothing to convert here, and takes 0.2 s to find that out.
-@tf.autograph.experimental.do_not_convert
 def input_fn(
     mode: str,
     params: Mapping[str, Any],

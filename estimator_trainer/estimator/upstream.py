@@ -14,9 +14,11 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import tensorflow as tf
 
+from estimator_trainer import storage
 from estimator_trainer.compat import private_api
 
 POLL_SECS = 1
+_RENAMES = 5
 # Values of tensorflow.RewriterConfig.Toggle, an enum that TensorFlow exports under no name.
 REWRITER_ON, REWRITER_OFF = 1, 2
 
@@ -93,6 +95,32 @@ def writing_evaluations_of(is_wanted: Callable[[int], bool]) -> Iterator[None]:
         return written
 
     with replaced([(module, name, only_wanted(getattr(module, name))) for name in names]):
+        yield
+
+
+@contextlib.contextmanager
+def renaming_again() -> Iterator[None]:
+    """Makes `gfile.Rename`, with which an export ends, try again in a bucket, within a `with`.
+
+    TensorFlow first asks the bucket whether the name is a folder. If the answer is 429 or 503, it
+    takes the folder for an object, which is not there, and raises NotFoundError
+    (`GcsFileSystem::RenameFile`); after an error at any other request it tries again by itself.
+    """
+    gfile = tf.compat.v1.gfile
+    rename = gfile.Rename
+
+    def renamed(old: Any, new: Any, overwrite: bool = False) -> None:
+        path = tf.compat.as_str_any(old)
+        for _ in range(_RENAMES - 1):
+            try:
+                return rename(old, new, overwrite)
+            except tf.errors.NotFoundError:
+                if not storage.is_object_store(path) or not tf.io.gfile.glob(f"{path}/*"):
+                    raise
+                overwrite = True  # A part may have its new name.
+        return rename(old, new, overwrite)
+
+    with replaced([(gfile, "Rename", renamed)]):
         yield
 
 

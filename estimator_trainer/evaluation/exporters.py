@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import record_file
+from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import record as record_lib
@@ -33,8 +34,9 @@ class RecordedExporter(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
-        path = self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
-                                     is_the_final_export)
+        with upstream.renaming_again():
+            path = self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
+                                         is_the_final_export)
         if path:
             text = tf.compat.as_str_any(path)
             record_file.copy_into(text, estimator.model_dir, int(eval_result["global_step"]))

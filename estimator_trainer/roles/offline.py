@@ -62,9 +62,10 @@ def export(plan: Plan) -> str:
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, parts)
-    exported = str(tf.compat.as_str_any(single.export_saved_model(
-        posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
-        checkpoint_path=path)))
+    with upstream.renaming_again():
+        exported = str(tf.compat.as_str_any(single.export_saved_model(
+            posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
+            checkpoint_path=path)))
     record_file.copy_into(exported, plan.config.model_dir, checkpoints.step_of(path))
     logging.info("exported step %d to %s", checkpoints.step_of(path), exported)
     return exported

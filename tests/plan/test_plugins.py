@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 
 import pytest
@@ -41,6 +42,13 @@ def test_the_projects_own_plugins_are_listed():
     assert {"cnn", "linear"} <= set(plugins.available("model_fn"))
     assert {"digits", "tfds"} <= set(plugins.available("input_fn"))
     assert not [name for name in plugins.available("model_fn") if name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", plugins.available("input_fn"))
+def test_a_plain_estimator_sees_what_each_input_fn_takes(name):
+    """Estimator asks getfullargspec, which sees a decorator's arguments and not the function's."""
+    function, _ = plugins.load(plugins.find("input_fn", name))
+    assert inspect.getfullargspec(function).args == ["mode", "params", "input_context"]
 
 
 def test_a_file_is_read_without_running_it_and_loads_beside_its_neighbours(folder):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -175,6 +177,41 @@ def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files,
     assert ran.returncode in (1, 2), ran.stderr
     assert said in ran.stderr and "Traceback" not in ran.stderr
     assert ran.stderr.count("train_files is") == 1
+
+
+_RENAME = """
+import estimator_trainer.compat
+import tensorflow as tf
+from estimator_trainer.estimator import upstream
+
+def rename():
+    tf.compat.v1.gfile.Rename(b"gs://bucket/temp-1", b"gs://bucket/1")
+
+try:
+    rename()
+except tf.errors.NotFoundError:
+    print("is needed")
+with upstream.renaming_again():
+    rename()
+"""
+
+
+def test_an_export_gets_its_name_where_the_bucket_is_busy(storage, monkeypatch):
+    for name in ("saved_model.pb", "variables/variables.index"):
+        storage.objects.write(f"temp-1/{name}", b"x")
+    faults, answer = [503, 429], storage.objects.answer
+
+    def busy(method, target, *rest):
+        is_question = "prefix=temp-1" in target and "maxResults=1" in target
+        return (("fault", target, cloud_storage.Answer(faults.pop())) if is_question and faults
+                else answer(method, target, *rest))
+
+    monkeypatch.setattr(storage.objects, "answer", busy)
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", _RENAME], text=True, timeout=60,
+                         env=jobs.environment(**storage.environment()), capture_output=True,
+                         check=False)
+    assert ran.returncode == 0 and "is needed" in ran.stdout, ran.stderr
+    assert storage.objects.names() == ["1/saved_model.pb", "1/variables/variables.index"]
 
 
 @pytest.mark.soak
