@@ -8,7 +8,7 @@ import os.path
 import pathlib
 import sys
 import types
-from typing import Any
+from typing import Any, Callable
 
 from estimator_trainer.plan import plugin_files
 from estimator_trainer.plan.plugin import Plugin
@@ -31,27 +31,28 @@ def of(plugin: Plugin, module: types.ModuleType) -> dict[str, str]:
     loaded = [module, *(each for name, each in list(sys.modules.items())
                         if plugin.is_file or name.partition(".")[0] == top)]
     start = os.path.join(folder, "")
-    paths = {path for each in loaded if (path := _path(each)).startswith(start)}
+    # Thousands of modules are in a few hundred folders.
+    real = functools.cache(os.path.realpath)
+    paths = {path for each in loaded if (path := _path(each, real)).startswith(start)}
     places = {pathlib.Path(path).relative_to(folder).as_posix(): path for path in paths}
     return {place: plugin_files.sha256(path) for place, path in sorted(places.items())
             if "site-packages" not in place}
 
 
-def _path(module: Any) -> str:
-    """Returns the path of a module's source, without links; "" if it has none."""
+def _path(module: Any, real: Callable[[str], str]) -> str:
+    """Returns the path of a module's source, without links; "" if it has none.
+
+    Args:
+      module: The module.
+      real: Returns a folder without links.
+    """
     path = getattr(module, "__file__", None)
     if not isinstance(path, str) or not path.endswith(".py"):
         return ""
     if os.path.islink(path):
         return os.path.realpath(path)
     folder, name = os.path.split(path)
-    return os.path.join(_real(folder), name)
-
-
-@functools.cache
-def _real(folder: str) -> str:
-    """Returns a folder without links: thousands of modules are in a few hundred folders."""
-    return os.path.realpath(folder)
+    return os.path.join(real(folder), name)
 
 
 def _source(thing: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 from absl import logging
 import tensorflow as tf
@@ -34,14 +34,12 @@ class RecordedExporter(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
-        with upstream.renaming_again():
-            path = self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
-                                         is_the_final_export)
+        path = recorded(
+            lambda: self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
+                                          is_the_final_export),
+            estimator.model_dir, int(eval_result["global_step"]))
         if path:
-            text = tf.compat.as_str_any(path)
-            record_file.copy_into(text, estimator.model_dir, int(eval_result["global_step"]))
-            logging.info("exported step %s to %s", eval_result["global_step"], text)
-            self._record.exports.append(text)
+            self._record.exports.append(tf.compat.as_str_any(path))
         return path
 
 
@@ -77,6 +75,26 @@ class BestExporter(tf.estimator.Exporter):
         if best is None or best.metric != self._metric:
             return not math.isnan(value)
         return is_better(value, best.value, self._mode)
+
+
+def recorded(export: Callable[[], Any], model_dir: str, step: int) -> Any:
+    """Makes an export, puts a copy of model_dir's record into it, and logs where it is.
+
+    Args:
+      export: Makes the export and returns its path, a text or bytes; or None, if there is none.
+      model_dir: The directory whose record it is.
+      step: The global step that is exported.
+
+    Returns:
+      What `export` returns.
+    """
+    with upstream.renaming_again():
+        path = export()
+    if path:
+        text = tf.compat.as_str_any(path)
+        record_file.copy_into(text, model_dir, step)
+        logging.info("exported step %d to %s", step, text)
+    return path
 
 
 def during_training(config: TrainerConfig, parts: LoadedPlugins,

@@ -5,16 +5,15 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import record_file
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
+from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import history
 from estimator_trainer.evaluation import record
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
@@ -62,10 +61,9 @@ def export(plan: Plan) -> str:
     [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, parts)
-    with upstream.renaming_again():
-        exported = str(tf.compat.as_str_any(single.export_saved_model(
+    exported = exporters.recorded(
+        lambda: single.export_saved_model(
             posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
-            checkpoint_path=path)))
-    record_file.copy_into(exported, plan.config.model_dir, checkpoints.step_of(path))
-    logging.info("exported step %d to %s", checkpoints.step_of(path), exported)
-    return exported
+            checkpoint_path=path),
+        plan.config.model_dir, checkpoints.step_of(path))
+    return str(tf.compat.as_str_any(exported))
