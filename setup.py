@@ -41,7 +41,7 @@ setuptools.setup(
         # What of tf.contrib lives in it, for programs of TensorFlow 1.
         "tf1": ["tf_slim>=1.1"],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
-                "tf_slim>=1.1",
+                "tensorboard", "tf_slim>=1.1",
                 # A real notebook kernel.
                 "nbclient", "ipykernel",
                 # The schemas that the tests of `manifest` check against.

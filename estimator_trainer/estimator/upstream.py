@@ -39,6 +39,22 @@ def poll_every_second() -> None:
             manager.__init__, recovery_wait_secs=POLL_SECS)
 
 
+@contextlib.contextmanager
+def naming_event_files(task_name: str) -> Iterator[None]:
+    """Ends the names of event files with the name of the task that writes, within a `with`.
+
+    TensorFlow names a file after the second and the host, so two tasks of one machine may write
+    into one file, which is then corrupt. So did every job with a `master`: Estimator lets worker 0
+    write the summaries, and the master the marks of checkpoints. No setting of a RunConfig, a hook
+    or FileWriterCache reaches FileWriter's `filename_suffix`. What gives one has its own.
+    """
+    writer = tf.compat.v1.summary.FileWriter
+    named = functools.partialmethod(
+        writer.__init__, filename_suffix=f".{task_name.replace(':', '_')}")
+    with replaced([(writer, "__init__", named)]):
+        yield
+
+
 def train_with(estimator: tf.estimator.Estimator, train: Train) -> None:
     """Makes an Estimator train with `train`.
 

@@ -38,7 +38,7 @@ def train_and_evaluate(plan: Plan) -> Result:
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.tf_config(head=_head(plan)))
     upstream.poll_every_second()
-    with signals.asking(stop, task.name):
+    with signals.asking(stop, task.name), upstream.naming_event_files(task.name):
         return _as_chief(plan, stop) if task.is_chief else _beside_chief(plan, stop)
 
 

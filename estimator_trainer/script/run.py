@@ -14,6 +14,7 @@ from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import strategy
+from estimator_trainer.estimator import upstream
 from estimator_trainer.plan import tensorflow1_hint
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.script_file import Script
@@ -40,7 +41,8 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     chosen = strategy.for_training(plan.config, plan.task) if given & {
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, given, tf_config, chosen)
-    with bends.calling(calls.replacements()), bends.alone_in_an_evaluator(plan.task.role):
+    with (bends.calling(calls.replacements()), bends.alone_in_an_evaluator(plan.task.role),
+          upstream.naming_event_files(plan.task.name)):
         code = _exit_code(plan.script, calls)
     if code:
         calls.fail(f"exit code {code}")

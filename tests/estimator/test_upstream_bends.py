@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
+import socket
 
 import numpy as np
 import pytest
@@ -228,3 +229,19 @@ def test_iterators_and_queues_of_arrays_are_made_as_told():
             {"x": np.arange(3)}, batch_size=1, shuffle=False)()
     assert seen == [True, True, False, False, ["x"]]
     assert [getattr(*each) for each in owners] == before
+
+
+def test_an_event_file_has_the_name_of_its_task_and_else_that_of_the_second_and_the_host(tmp_path):
+    summary = tf.compat.v1.summary
+    with tf.Graph().as_default():
+        writers = [summary.FileWriter(str(tmp_path / "plain"))]
+        with upstream.naming_event_files("worker:1"):
+            writers += [summary.FileWriterCache.get(str(tmp_path / "named")),
+                        summary.FileWriter(str(tmp_path / "own"), filename_suffix=".own")]
+        for writer in writers:
+            writer.add_summary(tf.compat.v1.Summary(), 1)
+            writer.close()
+    names = {path.parent.name: path.name for path in tmp_path.rglob("events*")}
+    # Where TensorFlow puts the process into the name itself, this bend can go.
+    assert names["plain"].removeprefix("events.out.tfevents.")[10:] == f".{socket.gethostname()}"
+    assert names["named"].endswith(".worker_1") and names["own"].endswith(".own")

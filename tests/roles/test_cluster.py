@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.support import event_files
 from tests.support import jobs
 from tests.support import slow_jobs
 
@@ -62,6 +63,15 @@ def _assert_trained(tmp_path, tasks, overshoot=0):
     # Chance is 0.1. How stale the gradients of asynchronous trainers are depends on the machine.
     assert result["step"] == step and result["metrics"]["accuracy"] > (0.4 if overshoot else 0.7)
     _assert_shards(tasks)
+    _assert_events(model_dir)
+
+
+def _assert_events(model_dir):
+    """TensorBoard shows the curves of training, and each evaluation."""
+    steps = event_files.read(model_dir)
+    # Beside a master it is the first worker's step that says when.
+    assert steps["./loss"] and steps["./learning_rate"] == steps["./loss"]
+    assert steps["eval/accuracy"] == jobs.evaluated_steps(model_dir)
 
 
 def _assert_shards(tasks):
@@ -108,9 +118,14 @@ def test_an_evaluator_listed_in_the_cluster_is_the_one_that_evaluates(tmp_path, 
 
 def test_a_master_evaluates_in_its_own_process_at_every_checkpoint(tmp_path, data_dir):
     tasks = _run(tmp_path, data_dir, jobs.cluster(master=1, worker=1, ps=1),
-                 "--save_checkpoints_steps=100", _FOR_OLD_GRADIENTS)
+                 "--save_checkpoints_steps=100", "--save_summary_steps=10",
+                 "--param=histograms=true", _FOR_OLD_GRADIENTS)
     _assert_trained(tmp_path, tasks, overshoot=2)
     assert len(jobs.evaluated_steps(tmp_path / "model")) >= 2
+    steps = event_files.read(tmp_path / "model")
+    assert steps["./variables/sequential/dense_1/kernel"] == steps["./loss"]
+    files = {path.name.rpartition(".")[2] for path in (tmp_path / "model").glob("events*")}
+    assert files == {"master_0", "worker_0"}
 
 
 def test_no_process_is_left_behind_when_a_job_is_stopped_midway(tmp_path, data_dir):

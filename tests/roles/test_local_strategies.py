@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support import event_files
 from tests.support import jobs
 from tests.support import slow_jobs
 
@@ -17,6 +18,7 @@ def test_every_local_strategy_takes_the_same_steps_at_the_same_global_batch(
         strategy, replicas, tmp_path, metrics_of):
     metrics = metrics_of(tmp_path, f"--train_distribute={strategy}", f"--num_replicas={replicas}")
     assert metrics == pytest.approx(metrics_of.without_strategy, rel=1e-5)
+    assert event_files.read(tmp_path)["./loss"] == [1, 11, 21]
 
 
 def test_an_evaluation_over_replicas_counts_every_example_once(tmp_path, metrics_of):
@@ -31,7 +33,8 @@ def metrics_of(tmp_path_factory, data_dir):
     def train(model_dir, *flags):
         ran = jobs.trainer("--model_fn=linear", f"--param=data_dir={data_dir}", "--seed=1",
                            "--param=shuffle_buffer=0", "--param=batch_size=32",
-                           "--exporters=none", "--train_steps=30", f"--model_dir={model_dir}",
+                           "--exporters=none", "--train_steps=30",
+                           "--save_summary_steps=10", f"--model_dir={model_dir}",
                            *flags)
         assert ran.returncode == 0, ran.stderr
         return jobs.result(model_dir)["metrics"]

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from tests.support import event_files
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
@@ -32,6 +33,7 @@ def test_a_script_is_chief_worker_ps_and_evaluator(tmp_path):
         assert "status=done" in logs[name].splitlines()[-1], logs[name]
     # The evaluator made the final evaluation and exports; the chief alone goes on in the script.
     result = json.loads((tmp_path / "model" / "result.json").read_text())
+    assert event_files.read(tmp_path / "model")["./loss"]
     assert result["role"] == "evaluator:0" and result["metrics"]["accuracy"] > 0.7
     assert {path.split("/")[-2] for path in result["exports"]} == {"at_the_end", "each_time"}
     [line] = [line for line in logs["chief-0"].splitlines() if line.startswith("{")]

@@ -13,6 +13,7 @@ from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.settings import trainer_config
 from estimator_trainer.steps import train_op
+from tests.support import event_files
 from tests.support import jobs
 
 _TIMEOUT_SECS = 90
@@ -51,6 +52,7 @@ def test_a_synchronous_job_of_two_ps_ends_at_its_very_step_without_waiting(tmp_p
     _run(tmp_path, jobs.cluster(chief=1, worker=2, ps=2), _flags(
         tmp_path, data_dir, "--train_steps=100", "--sync_replicas=3", "--param=batch_size=66"))
     assert jobs.saved_step(tmp_path / "model") == 100
+    assert event_files.read(tmp_path / "model")["./loss"] == [1]
 
 
 @pytest.mark.cluster
