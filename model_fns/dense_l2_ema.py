@@ -24,7 +24,7 @@ DEFAULT_PARAMS = {
     "decay_rate": 0.99,
     "decay_epochs": 1.0,
     "moving_average": 0.99,
-    "weight_decay": 2e-4,  # times sum(v^2) / 2: L2 1e-4
+    "weight_decay": 1e-4,  # the book's l2_regularizer(1e-4): 1e-4 times sum(v^2) / 2
     "histograms": True,
     "hidden_units": 500,  # units of the hidden layer
 }

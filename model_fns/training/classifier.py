@@ -14,7 +14,8 @@ DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
     "num_classes": 0,  # number of classes; 0: from the data
     "label_smoothing": 0.0,  # part of the probability that is spread over all classes
-    "weight_decay": 0.0,  # adds this times sum(v^2) / 2 over all kernels v to the training loss
+    "weight_decay": 0.0,  # adds this times sum(v^2) / 2 over all kernels v to the training loss, as
+    # tf.contrib.layers.l2_regularizer does, so this times v to the gradient of v
 }
 
 

@@ -67,6 +67,21 @@ def _strengths(params: dict[str, Any]) -> dict[str, float]:
             "l2_regularization_strength": params["l2_strength"]}
 
 
+def mean_over_replicas(pairs: list[tuple[Any, tf.Variable]]) -> list[Any]:
+    """Returns the gradients of the global batch: the mean of the gradients of all replicas.
+
+    Every replica has to compute them in every step, since the replicas wait for each other there.
+
+    Args:
+      pairs: The gradients of this replica, none of them None, and their variables.
+    """
+    if tf.distribute.get_replica_context().num_replicas_in_sync == 1:
+        return [grad for grad, _ in pairs]
+    # Each replica's loss is divided by the number of replicas already: the sum is the mean.
+    return list(_merged(lambda strategy, pairs: strategy.extended.batch_reduce_to(
+        tf.distribute.ReduceOp.SUM, pairs), pairs))
+
+
 class _Wrapper(Optimizer):
     """Does as the optimizer inside does."""
 
@@ -96,21 +111,11 @@ class Clipping(_Wrapper):
     def apply_gradients(self, grads_and_vars: _GradsAndVars, global_step: tf.Variable = None,
                         name: str | None = None) -> tf.Operation:
         pairs = [(grad, var) for grad, var in grads_and_vars if grad is not None]
-        return _merged(self._reduce_and_apply, pairs, global_step)
-
-    def _reduce_and_apply(self, strategy: tf.distribute.Strategy, pairs: Any,
-                          global_step: tf.Variable) -> tf.Operation:
-        # Each replica's loss is divided by the number of replicas already: the sum is the mean.
-        grads = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
-        return _in_each_replica(strategy, self._clip_and_apply, grads, [v for _, v in pairs],
-                                global_step)
-
-    def _clip_and_apply(self, grads: list[Any], variables: list[tf.Variable],
-                        global_step: tf.Variable) -> tf.Operation:
-        clipped, _ = tf.clip_by_global_norm(grads, self._norm)
+        clipped, _ = tf.clip_by_global_norm(mean_over_replicas(pairs), self._norm)
         count = tf.distribute.get_replica_context().num_replicas_in_sync
         parts = [grad if count == 1 else tf.convert_to_tensor(grad) / count for grad in clipped]
-        return super().apply_gradients(list(zip(parts, variables)), global_step)
+        return super().apply_gradients(
+            [(part, var) for part, (_, var) in zip(parts, pairs)], global_step)
 
 
 class Averaging(_Wrapper):
@@ -172,7 +177,7 @@ class Accumulating(_Wrapper):
             strategy, self._inside.apply_gradients, pairs, global_step), tf.no_op)
 
 
-def _merged(function: Callable[..., tf.Operation], *args: Any) -> tf.Operation:
+def _merged(function: Callable[..., Any], *args: Any) -> Any:
     """Calls `function(strategy, *args)` once for all replicas.
 
     No replica may meet the others inside a branch, so a branch has to be around them all.

@@ -18,7 +18,7 @@ DEFAULT_PARAMS = {
     "clip_norm": 0.0,  # global norm that a step's gradients are scaled down to; 0: none
     "accumulate_steps": 1,  # batches whose mean gradients make one update, one global step
     "on_nan": "stop",  # stop, or skip: leave out an update whose gradients are not all finite
-    "histograms": False,  # whether to write histograms of variables and gradients
+    "histograms": False,  # whether to write histograms of variables and of all replicas' gradients
 }
 # Through these graph collections the program asks for what its flags say, and learns that it is
 # done; a model_fn with a train op of its own may answer too.
@@ -45,9 +45,8 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     optimizer = _optimizer(params, rate)
     pairs = optimizer.compute_gradients(loss)
     tf.compat.v1.summary.scalar("learning_rate", rate)
-    if params["histograms"]:
-        _write_histograms(pairs)
-    train_op = optimizer.apply_gradients(pairs, global_step)
+    beside = _write_histograms(pairs) if params["histograms"] else []
+    train_op = tf.group(optimizer.apply_gradients(pairs, global_step), *beside)
     if params["on_nan"] == "skip":
         # The Estimator ends training at a loss that is NaN.
         loss = tf.where(tf.math.is_finite(loss), loss, tf.zeros_like(loss))
@@ -102,9 +101,16 @@ def _refuse_with_sync(params: dict[str, Any], loss_scale: Any) -> None:
             " work with it. For example: --param accumulate_steps=1 --param on_nan=stop")
 
 
-def _write_histograms(pairs: list[tuple[Any, tf.Variable]]) -> None:
-    for grad, var in pairs:
-        name = var.op.name
-        tf.compat.v1.summary.histogram(f"variables/{name}", var)
-        if grad is not None:
-            tf.compat.v1.summary.histogram(f"gradients/{name}", tf.convert_to_tensor(grad))
+def _write_histograms(pairs: list[tuple[Any, tf.Variable]]) -> list[Any]:
+    """Writes histograms of the variables, and of their gradients over the global batch.
+
+    Returns:
+      What each step has to compute, for replicas wait for each other there.
+    """
+    for _, var in pairs:
+        tf.compat.v1.summary.histogram(f"variables/{var.op.name}", var)
+    given = [(grad, var) for grad, var in pairs if grad is not None]
+    means = optimizers.mean_over_replicas(given)
+    for mean, (_, var) in zip(means, given):
+        tf.compat.v1.summary.histogram(f"gradients/{var.op.name}", tf.convert_to_tensor(mean))
+    return means if tf.distribute.get_strategy().num_replicas_in_sync > 1 else []

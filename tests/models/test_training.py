@@ -214,6 +214,15 @@ def test_histograms_of_variables_and_gradients_are_written_for_tensorboard(tmp_p
             "accuracy"} <= tags
 
 
+def _histograms(model_dir):
+    """Returns least and greatest value, sum and sum of squares by step and tag."""
+    return {(event.step, value.tag): [value.histo.min, value.histo.max, value.histo.sum,
+                                      value.histo.sum_squares]
+            for path in model_dir.glob("events*")
+            for event in tf.compat.v1.train.summary_iterator(str(path))
+            for value in event.summary.value if value.HasField("histo")}
+
+
 @pytest.mark.cluster
 def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
     flags = ["--model_fn=linear", f"--param=data_dir={data_dir}", "--seed=1", "--train_steps=20",
@@ -221,7 +230,8 @@ def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
                  f"--param={pair}" for pair in (
                      "accumulate_steps=2", "clip_norm=0.5", "moving_average=0.9", "on_nan=skip",
                      "optimizer=momentum", "label_smoothing=0.1", "weight_decay=0.001")]
-    values = []
+    flags += ["--param=histograms=true", "--save_summary_steps=1"]
+    values, histograms = [], []
     for more in ([], ["--train_distribute=mirrored", "--eval_distribute=mirrored",
                       "--num_replicas=2"]):
         model_dir = tmp_path / str(len(values))
@@ -230,6 +240,10 @@ def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
         reader = tf.train.load_checkpoint(tf.train.latest_checkpoint(str(model_dir)))
         values.append({name: reader.get_tensor(name)
                        for name in reader.get_variable_to_shape_map()})
+        histograms.append(_histograms(model_dir))
     assert values[0].keys() == values[1].keys()
+    assert len(histograms[0]) == 2 * 2 * 21  # Kernel and bias, and step 0 too.
+    for key, value in histograms[0].items():
+        np.testing.assert_allclose(histograms[1][key], value, rtol=1e-4, atol=1e-6, err_msg=key)
     for name, value in values[0].items():
         np.testing.assert_allclose(values[1][name], value, rtol=1e-5, atol=1e-6, err_msg=name)
