@@ -22,8 +22,11 @@ from estimator_trainer.jobs.platforms import kubernetes
 from estimator_trainer.jobs.platforms import source_package
 from estimator_trainer.jobs.platforms import tfjob
 from estimator_trainer.jobs.platforms import yaml_file
+from estimator_trainer.plan import missing_imports
+from estimator_trainer.plan import param_code
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.plan import Plan
+from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
@@ -56,7 +59,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
                   google_cloud.EXECUTOR_TENSORFLOW)
     contents = {**_job_file(job, config, flags),
                 source_package.NAME: source_package.archive(
-                    [script.plugin] if script else plan.plugins, tensorflow, config.tf1)}
+                    _packed(plan, script), tensorflow, config.tf1)}
     if job.image:
         contents["Dockerfile"] = dockerfile.text(
             source_package.NAME, tensorflow, job.gpus).encode()
@@ -75,6 +78,13 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
                       *(f"  {line}" for line in _commands(job, config))])
 
 
+def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
+    """Returns the code of a job: the script, or the plug-ins and what their params name."""
+    if script:
+        return [script.plugin]
+    return [*plan.plugins, *param_code.of(plan.params.values if plan.params else {})]
+
+
 def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                 script: Script | None) -> Plan:
     """Returns the plan of the job's tasks.
@@ -85,7 +95,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     # The roles and their numbers decide, and they are the same on every platform.
     tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
     plan = run_plan.for_job(config, tasks, script, job.gpus)
-    problems = [*plan.problems, *_path_problems(config, flags),
+    problems = [*plan.problems, *_path_problems(config, flags), *_code_problems(plan, script),
                 *kubernetes.name_problems(job.name)]
     if job.image and not _IMAGE.fullmatch(job.image):
         problems.append(f"image is {job.image!r} (from --image); expected the name of a container"
@@ -115,11 +125,12 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
                 " expected a path that every task can open. For example:"
                 f" -- --{name}={root}/{path.rpartition('/')[2]}")
     for pair in config.param:
-        if pair.partition("=")[2].startswith(("./", "../")):
+        key, _, value = pair.partition("=")
+        if value.startswith(("./", "../")) and not param_code.of({key: value}):
             problems.append(
                 f"param {pair!r} (from --param) names a file of this machine, which the job does"
-                " not pack; expected a path that every task can open, or for code a plug-in that"
-                " imports it. For example: -- --model_fn=./my_plugin.py")
+                " not pack; expected a path that every task can open, or for code FILE.py:NAME."
+                f" For example: -- --param {key}=gs://bucket/{value.rpartition('/')[2]}")
     for flag in flags:
         if flag.lstrip("-").partition("=")[0] == "flagfile" and flag.startswith("-"):
             problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"
@@ -128,6 +139,15 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
             problems.append(f"{flag!r} (after `--`) is not UTF-8, as the text of a job must be;"
                             " expected another value.")
     return problems
+
+
+def _code_problems(plan: Plan, script: Script | None) -> list[str]:
+    """Returns a sentence for all code of a job that is not here."""
+    defaults = {key: value for plugin in plan.plugins
+                for key, value in (plugin.default_params or {}).items()}
+    named = param_code.problems(plan.params.values, defaults) if plan.params else []
+    return named + [problem for code in _packed(plan, script)
+                    for problem in missing_imports.problems(code)]
 
 
 def _is_utf8(text: str) -> bool:

@@ -25,8 +25,10 @@ def problems(plugin: Plugin) -> list[str]:
         for name in _top_names(node):
             if name not in missing and not _exists(name, folder):
                 missing[name] = node.lineno
+    # The kind of code that a param names is "param NAME".
+    source = "the command line" if plugin.kind == "script" else f"--{plugin.kind.split()[0]}"
     return [
-        f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), and {path}, line {line},"
+        f"{plugin.kind} is {plugin.name!r} (from {source}), and {path}, line {line},"
         f" imports {name!r}, which is not there; expected an installed module. Install the package"
         f" that has it for {sys.executable}, or put its folder on PYTHONPATH."
         for name, line in missing.items()

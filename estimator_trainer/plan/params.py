@@ -12,6 +12,7 @@ import pathlib
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from estimator_trainer import errors
+from estimator_trainer.plan import param_code
 from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.plan.plugin_params import PluginParams
 
@@ -46,7 +47,8 @@ class Params:
         """
         fixed = self.given | self.recorded
         filled = {k: v for k, v in known.items() if k in self.values and k not in fixed}
-        return PluginParams({**(if_absent or {}), **self.values, **filled})
+        values = {key: param_code.resolved(value) for key, value in self.values.items()}
+        return PluginParams({**(if_absent or {}), **values, **filled})
 
 
 class Given(NamedTuple):

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 
 def test_a_param_that_names_a_file_here_is_refused() -> None:
     with pytest.raises(errors.ConfigError, match="which the job does not pack"):
-        write(flags=["--model_fn=keras_model", "--param", "keras_model=./mine.py:build"])
+        write(flags=["--input_fn=csv", "--param", "train_files=./mine.csv"])
 
 
 @pytest.mark.cluster

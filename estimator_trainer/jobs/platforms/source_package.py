@@ -5,21 +5,22 @@
         estimator_trainer/, model_fns/, input_fns/    as installed here
         my_team/                                      --model_fn=my_team.models.ctr
         estimator_trainer_job/my_model.py             --model_fn=./my_model.py
+
+What the plug-ins import is packed too where it lies on this machine alone; else pip installs it.
 """
 
 from __future__ import annotations
 
-import ast
 import glob
 import gzip
 import io
 import pathlib
-import sys
 import tarfile
-from typing import Iterator, Mapping, Sequence
+from typing import Iterable, Iterator, Mapping, Sequence
 
 from estimator_trainer import __version__
 from estimator_trainer import versions
+from estimator_trainer.jobs.platforms import imported_code
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plugin import Plugin
@@ -35,14 +36,18 @@ def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False) -> by
     """Returns the package, the same bytes for the same sources.
 
     Args:
-      used: The plug-ins of the job.
+      used: The plug-ins of the job, and code that its params name.
       tensorflow: Version of TensorFlow where the package is installed, such as "2.15".
       is_tf1: Whether the plug-ins are of TensorFlow 1.
     """
-    files = _own_files()
+    own = _own_files()
+    files = dict(own)
     for plugin in used:
         files |= _plugin_files(plugin, files)
-    files["setup.py"] = _setup(files, requirements(tensorflow, is_tf1)).encode()
+    imported = _pack_imports(files, own)
+    required = requirements(tensorflow, is_tf1)
+    required += imported_code.requirements(imported, required, tensorflow == tensorflow_here())
+    files["setup.py"] = _setup(files, required).encode()
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in sorted(files.items()):
@@ -96,7 +101,8 @@ def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes
     else:
         depth = plugin.module.count(".") + (path.name == "__init__.py")
         root, prefix = path.parents[depth], ""
-        start, files = root / top, _tree(root / top, top)
+        start = root / top if depth else path
+        files = _tree(start, top) if depth else {path.name: path.read_bytes()}
     if {"site-packages", "dist-packages"} & set(root.parts):
         # All that is installed would be its neighbours.
         return files
@@ -113,7 +119,7 @@ def _neighbours(start: pathlib.Path, root: pathlib.Path) -> set[pathlib.Path]:
     while unread:
         path = unread.pop()
         for source in path.rglob("*.py") if path.is_dir() else [path]:
-            for name in _imported(source) - set(sys.stdlib_module_names):
+            for name in _tops(imported_code.names(source.read_bytes())):
                 for each in (root / f"{name}.py", root / name):
                     if each not in found and (each.is_file() or any(each.glob("*.py"))):
                         found.add(each)
@@ -121,22 +127,29 @@ def _neighbours(start: pathlib.Path, root: pathlib.Path) -> set[pathlib.Path]:
     return found - {start}
 
 
-def _imported(source: pathlib.Path) -> set[str]:
-    """Returns the top-level names that a module imports."""
-    names: set[str] = set()
-    try:
-        tree = ast.parse(source.read_bytes())
-    except SyntaxError:
-        # It is a template, or for another Python; the plug-ins themselves have been read before.
-        return names
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names.add(node.module or "")
-    # This program and its plug-ins are there in any case.
+def _pack_imports(files: dict[str, bytes], own: Mapping[str, bytes]) -> set[str]:
+    """Adds to `files` what they import of this machine alone; returns what else they import."""
+    read: set[str] = set()
+    imported: set[str] = set()
+    while unread := [name for name in files
+                     if name.endswith(".py") and name not in own and name not in read]:
+        found = {name for path in unread for name in imported_code.names(files[path])}
+        read.update(unread)
+        imported |= found
+        # What lies in the package, or beside a file in it, is there.
+        known = {pathlib.PurePosixPath(name).with_suffix("").parts[depth]
+                 for name in files for depth in range(min(2, name.count("/") + 1))}
+        for top in _tops(found) - known:
+            path = imported_code.own_source(top)
+            if path is not None:
+                files |= _tree(path, top) if path.is_dir() else {path.name: path.read_bytes()}
+    return {name for name in imported if name.partition(".")[0] in _tops(imported)}
+
+
+def _tops(dotted: Iterable[str]) -> set[str]:
+    """Returns the first parts of names; this program and its plug-ins are there in any case."""
     own = {_HERE.name, *(f"{kind}s" for kind in plugins.ARGUMENTS)}
-    return {name.partition(".")[0] for name in names} - own
+    return {name.partition(".")[0] for name in dotted} - own
 
 
 def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:

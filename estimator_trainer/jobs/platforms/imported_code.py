@@ -1,0 +1,138 @@
+"""What the code of a job imports, by name: modules to be packed, and packages for pip to install.
+
+Sources are read, none is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from importlib import metadata
+import importlib.util
+import json
+import pathlib
+import re
+import sys
+from typing import Iterable, Mapping
+
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9][\w.-]*")
+_SITE = {"site-packages", "dist-packages"}
+
+
+def names(source: bytes) -> set[str]:
+    """Returns the dotted names that a module imports, here or within its functions."""
+    found: set[str] = set()
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        # It is a template, or for another Python; the plug-ins themselves have been read before.
+        return found
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call):
+            found.update(_imported_by(node))
+    return {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names}
+
+
+def _imported_by(call: ast.Call) -> list[str]:
+    """Returns the name that `importlib.import_module("name")` imports."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    first = call.args[0] if call.args else None
+    if name not in ("import_module", "__import__") or not isinstance(first, ast.Constant):
+        return []
+    return [first.value] if isinstance(first.value, str) and first.value[:1] != "." else []
+
+
+def own_source(top: str) -> pathlib.Path | None:
+    """Returns the file or folder of a module that no package index has; None for all others.
+
+    It lies on PYTHONPATH, or was installed from a folder of this machine.
+    """
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    origin = places[0] if places else (spec.origin if spec else None)
+    if not origin or not pathlib.Path(origin).exists():
+        return None  # It is missing, or built into Python.
+    path = pathlib.Path(origin)
+    is_installed = bool(_SITE & set(path.parts))
+    known = _distributions().get(top, [])
+    is_own = not is_installed or not known or any(_is_from_folder(name) for name in known)
+    return path if is_own and path.suffix in ("", ".py") else None
+
+
+def requirements(imported: Iterable[str], brought: Iterable[str], is_pinned: bool) -> list[str]:
+    """Returns what pip is to install, beside what it installs anyway, for these imports.
+
+    Args:
+      imported: Dotted names.
+      brought: The requirements that are installed anyway.
+      is_pinned: Whether to ask for the versions that are here.
+    """
+    closed = _with_their_requirements(brought)
+    wanted = {name for dotted in imported for name in _distributions_of(dotted)}
+    return [f"{name}=={metadata.version(name).partition('+')[0]}" if is_pinned else name
+            for name in sorted(wanted) if _key(name) not in closed]
+
+
+def _distributions_of(dotted: str) -> list[str]:
+    """Returns the installed distributions that have a module.
+
+    Several share a namespace such as `google`; of these it is who has the file.
+    """
+    known = _distributions().get(dotted.partition(".")[0], [])
+    if len(known) < 2:
+        return known
+    parts = dotted.split(".")
+    for depth in range(len(parts), 1, -1):
+        stem = "/".join(parts[:depth])
+        owners = [name for name in known if any(
+            str(path) == f"{stem}.py" or str(path).startswith(f"{stem}/")
+            for path in metadata.files(name) or ())]
+        if owners:
+            return owners
+    return []
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    return {top: sorted(set(names)) for top, names in metadata.packages_distributions().items()}
+
+
+def _is_from_folder(distribution: str) -> bool:
+    """Returns whether a distribution was installed from a folder of this machine."""
+    text = metadata.distribution(distribution).read_text("direct_url.json")
+    return bool(text and json.loads(text).get("url", "").startswith("file:"))
+
+
+def _with_their_requirements(lines: Iterable[str]) -> set[str]:
+    """Returns the keys of distributions with all that they require, as it is installed here."""
+    closed: set[str] = set()
+    unread = [_name(line) for line in lines]
+    while unread:
+        name = unread.pop()
+        if not name or _key(name) in closed:
+            continue
+        closed.add(_key(name))
+        try:
+            unread += [_name(line) for line in metadata.requires(name) or ()
+                       if "extra ==" not in line]
+        except metadata.PackageNotFoundError:
+            continue
+    return closed
+
+
+def _name(requirement: str) -> str:
+    match = _DISTRIBUTION.match(requirement)
+    return match[0] if match else ""
+
+
+def _key(name: str) -> str:
+    """Returns a distribution's name as all its spellings have it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
