@@ -37,6 +37,7 @@ from estimator_trainer.starter import project
 
 def train(line: CommandLine, variables: Environment) -> int:
     """Trains in the role of this process."""
+    variables = _with_hosts(line, variables)
     plan = run_plan.ready(run_plan.for_training(line.config, variables, _asked(line, variables)))
     return _run_with_tensorflow(line.command, plan)
 
@@ -95,6 +96,7 @@ def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
     from estimator_trainer.plan import machine_check
     from estimator_trainer.plan import report
+    variables = _with_hosts(line, variables)
     plan = run_plan.for_training(line.config, variables, Asked(line.given))
     found = machine_check.examine(plan, variables, line.is_probing)
     if line.is_probing:
@@ -114,6 +116,13 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
     from estimator_trainer.plan import report
     print(report.list_plugins(line.as_json))
     return 0
+
+
+def _with_hosts(line: CommandLine, variables: Environment) -> Environment:
+    """Returns the environment with the TF_CONFIG that lists of hosts stand for."""
+    if line.hosts is None:
+        return variables
+    return dataclasses.replace(variables, tf_config=line.hosts.of_this_task(variables.tf_config))
 
 
 def _script(line: CommandLine) -> Script | None:
@@ -151,9 +160,6 @@ def import_tensorflow(plan: Plan) -> None:
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
     if config.xla:
         environment.compile_on_cpus()
-    if config.log_device_placement and not plan.task.is_local:
-        # A session in this process prints the ops' devices, a server logs them.
-        environment.log_native_info()
     tensorflow_import.load(config.verbose, config.tf1)
     params = plan.params.values.values() if plan.params else ()
     paths = [*config.paths.values(), *(value for value in params if isinstance(value, str))]

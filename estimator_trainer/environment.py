@@ -124,11 +124,6 @@ def compile_on_cpus() -> None:
         filter(None, [os.environ.get("TF_XLA_FLAGS"), "--tf_xla_cpu_global_jit"]))
 
 
-def log_native_info() -> None:
-    """Shows all of TensorFlow's C++ log that is information, such as the ops' devices."""
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
-
-
 def choose_legacy_keras() -> None:
     """Makes `tf.keras` Keras 2 in a TensorFlow that is imported from now on."""
     os.environ["TF_USE_LEGACY_KERAS"] = "1"

@@ -15,11 +15,11 @@ from typing import Any, Mapping, NamedTuple
 from estimator_trainer import errors
 
 ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
-# Each name stands for a role; Vertex AI's CLUSTER_SPEC numbers its pools by purpose.
+# Each name stands for a role; Vertex AI's CLUSTER_SPEC numbers its pools by purpose, and programs
+# of TensorFlow's first guide to clusters call the only job of a cluster `local`.
 ROLES = {
-    "chief": "chief",
-    "master": "chief",
-    "worker": "worker",
+    "chief": "chief", "master": "chief",
+    "worker": "worker", "local": "worker",
     "ps": "ps",
     "evaluator": "evaluator",
     "workerpool0": "chief",

@@ -11,11 +11,11 @@ from estimator_trainer.cluster import task_config
 STRATEGIES = ("none", "one_device", "mirrored", "central_storage", "multi_worker_mirrored",
               "parameter_server")
 
-_ONE_PROCESS = ("none", "one_device", "mirrored", "central_storage")
+ONE_PROCESS = ("none", "one_device", "mirrored", "central_storage")
 
 # These are the strategies by shape of the cluster; the first is the one to suggest.
 _TRAINS = {
-    "one trainer without ps": _ONE_PROCESS + ("multi_worker_mirrored",),
+    "one trainer without ps": ONE_PROCESS + ("multi_worker_mirrored",),
     "several trainers without ps": ("multi_worker_mirrored",),
     "trainers with ps": ("none", "parameter_server"),
 }
@@ -50,10 +50,10 @@ def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribut
             f"train_distribute is {train_distribute!r} (from --train_distribute); expected one of"
             f" {', '.join(sorted(allowed))} for {shape}, because {why}."
             f" For example: --train_distribute={allowed[0]}")
-    if eval_distribute not in _ONE_PROCESS:
+    if eval_distribute not in ONE_PROCESS:
         found.append(
             f"eval_distribute is {eval_distribute!r} (from --eval_distribute); expected one of"
-            f" {', '.join(sorted(_ONE_PROCESS))}, because evaluation runs in one process."
+            f" {', '.join(sorted(ONE_PROCESS))}, because evaluation runs in one process."
             " For example: --eval_distribute=none")
     if sync_replicas:
         found += _sync_problems(sync_replicas, shape, train_distribute, task.num_trainers)

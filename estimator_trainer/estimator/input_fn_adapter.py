@@ -157,7 +157,7 @@ class _Adapted:
         """Repeats and batches as the flags say, where the input_fn has no params that do."""
         config = self._plan.config
         if config.train_epochs and "epochs" not in self._params:
-            dataset = dataset.repeat(config.train_epochs)
+            dataset = dataset.repeat(self._plan.passes)
         if config.global_batch_size and "batch_size" not in self._params:
             try:
                 dataset = dataset.rebatch(

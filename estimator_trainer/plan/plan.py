@@ -59,6 +59,12 @@ class Plan:
         return self.given is None or self.given.eval_spec is not None
 
     @property
+    def passes(self) -> int:
+        """Passes of all trainers together over the training set; 0 = as many as steps take."""
+        workers = max(self.task.num_trainers, 1) if self.config.epochs_of == "worker" else 1
+        return self.config.train_epochs * workers
+
+    @property
     def plugins(self) -> tuple[Plugin, ...]:
         """All plug-ins that were found."""
         found = (self.model, self.data, self.train_data, self.serving)

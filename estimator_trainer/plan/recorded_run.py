@@ -37,7 +37,7 @@ _OF_ONE_COMMAND = frozenset((
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
 # Who gives one of a group means it in place of the others.
-_GROUPS = (frozenset(("train_steps", "train_epochs")),
+_GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
            frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps")),
            frozenset(("serving_input", "serving_input_fn")),
            frozenset(("input_fn", "train_input_fn", "eval_input_fn")))

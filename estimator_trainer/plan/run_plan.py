@@ -153,7 +153,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
             model, data.evaluation, [*config.param, *_of_program(asked)],
-            config.params_file, _of_flags(config, data.training or data.evaluation),
+            config.params_file, _of_flags(plan, data.training or data.evaluation),
             [plugin for plugin in (data.training, data.serving) if plugin],
             recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
     changes, note = None, ""
@@ -199,14 +199,14 @@ def _of_program(asked: Asked) -> list[params.Given]:
             for key, value in asked.values.items()]
 
 
-def _of_flags(config: TrainerConfig, data: Plugin) -> list[params.Given]:
+def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:
     """Returns the params of the input_fn that flags stand for."""
-    flags = {"epochs": ("train_epochs", config.train_epochs),
-             "batch_size": ("global_batch_size", config.global_batch_size)}
+    flags = {"epochs": ("train_epochs", plan.passes),
+             "batch_size": ("global_batch_size", plan.config.global_batch_size)}
     given = [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
              for key, (flag, value) in flags.items()
              if value and key in (data.default_params or {})]
-    return given + prediction_data.params_of(config, data)
+    return given + prediction_data.params_of(plan.config, data)
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,

@@ -21,6 +21,8 @@ from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
+_HOST_LISTS = frozenset(field.name for field in dataclasses.fields(HostLists))
+
 
 @dataclasses.dataclass(frozen=True)
 class CommandLine:
@@ -33,7 +35,7 @@ class CommandLine:
       is_probing: Whether --probe was given.
       job: The job of `launch` and `manifest`; else the default.
       flags: The words after `--`, for every task; of a script they begin with `run`.
-      hosts: The lists of hosts of `tf-config`.
+      hosts: The lists of hosts; None if there are none.
       script: The script that `run` runs, be it in the tasks of a job; else "".
       arguments: The script's arguments.
       given: The names of the settings that are on the line.
@@ -75,8 +77,15 @@ def parse(argv: Sequence[str]) -> CommandLine:
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
         raise unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
-    return CommandLine(command, _config(command, settings), as_json, is_probing, given=given,
-                       words=tuple(argv))
+    lists = {name: settings.pop(name) for name in _HOST_LISTS}
+    hosts = _hosts(lists) if _HOST_LISTS & given else None
+    if hosts and command not in ("train", "check"):
+        raise errors.ConfigError(
+            f"{min(_HOST_LISTS & given)} is set (from the command line), and `{command}` runs in"
+            " no cluster; expected it with train, check or tf-config alone. For example:"
+            f" {EXAMPLE}")
+    return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
+                       given=given - _HOST_LISTS, words=tuple(argv))
 
 
 def unknown(got: str) -> errors.ConfigError:
@@ -101,7 +110,13 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
             f"{command} got {(words or rest)[0]!r} (from the command line); expected the job's"
             " flags, `--`, and the flags of every task, which all train. For example:"
             f" estimator-trainer {command} --worker=2 --ps=1 -- --model_dir=/tmp/digits")
-    values.pop("json"), values.pop("probe")
+    if _HOST_LISTS & given:
+        raise errors.ConfigError(
+            f"{min(_HOST_LISTS & given)} is set (after `--`), and {command} makes the cluster by"
+            f" itself; expected the number of tasks. For example: estimator-trainer {command}"
+            " --worker=2 --ps=1 -- --model_dir=/tmp/digits")
+    for name in ("json", "probe", *_HOST_LISTS):
+        values.pop(name)
     task_flags, after = _cut(task_flags)
     # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
@@ -133,9 +148,12 @@ def _parse_hosts(argv: list[str]) -> CommandLine:
         raise errors.ConfigError(
             f"tf-config got {words[0]!r} (from the command line); expected its flags alone. For"
             " example: estimator-trainer tf-config --ps_hosts=a:2222 --worker_hosts=b:2222")
-    for name in ("ps_hosts", "worker_hosts"):
-        values[name] = tuple(values[name])
-    return CommandLine("tf-config", TrainerConfig(), hosts=HostLists(**values))
+    return CommandLine("tf-config", TrainerConfig(), hosts=_hosts(values))
+
+
+def _hosts(values: dict[str, Any]) -> HostLists:
+    lists = {name: tuple(values[name]) for name in ("ps_hosts", "worker_hosts")}
+    return HostLists(**{**values, **lists})
 
 
 def _parse_init(argv: list[str]) -> CommandLine:
@@ -196,7 +214,8 @@ def flags_of(word: str) -> flags.FlagValues:
 
 
 def _trainer_flags() -> flags.FlagValues:
-    values = flag_values.of([*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig)])
+    values = flag_values.of([*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig),
+                             *dataclasses.fields(HostLists)])
     flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
     return values
 

@@ -29,10 +29,11 @@ class NoConfig:
 
 
 _TRAINER = dataclasses.fields(TrainerConfig)
+_HOSTS = dataclasses.fields(HostLists)
 # A script decides by itself what to train, on what data, where, and what to export.
 _SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Evaluation")
-_SCRIPT_DECIDES = ("train_epochs", "global_batch_size", "warm_start_from", "warm_start_vars",
-                   "eval_every_steps", "checkpoint")
+_SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start_from",
+                   "warm_start_vars", "eval_every_steps", "checkpoint")
 _SCRIPT = tuple(
     field for field in _TRAINER if field.name == "tf1" or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES)
@@ -82,7 +83,8 @@ class Command:
 
 
 COMMANDS = {
-    "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train"),
+    "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train",
+                     (*_TRAINER, *_HOSTS)),
     "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "use_model"),
     "predict": Command("Predict the input_fn's data in mode `infer`, one JSON line an instance.",
                        "use_model"),
@@ -100,13 +102,13 @@ COMMANDS = {
         JobConfig),
     "tf-config": Command(
         "Print TF_CONFIG for lists of hosts: tf-config --ps_hosts=A --worker_hosts=B,C",
-        "tf_config", dataclasses.fields(HostLists), settings=HostLists),
+        "tf_config", _HOSTS, settings=HostLists),
     "show": Command(
         "Say what a model_dir holds: what wrote it, its runs, evaluations, checkpoints, exports.",
         "show", (_JSON, *(field for field in _TRAINER if field.name == "model_dir"))),
     "check": Command(
         "Say what `train` would run, and every problem found. --json for machines, --probe to look"
-        " at peers, model_dir, GPUs and data too.", "check", (_JSON, _PROBE, *_TRAINER)),
+        " at peers, model_dir, GPUs and data too.", "check", (_JSON, _PROBE, *_TRAINER, *_HOSTS)),
     "init": Command("Write a model_fn, an input_fn and a test to begin with: init DIR", "init", (),
                     "DIR", NoConfig),
     "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),

@@ -87,6 +87,14 @@ def _device_problems(config: Any) -> list[str]:
         problems.append(
             f"device is {config.device!r} (from --device), and {config.train_distribute} (from"
             " --train_distribute) chooses the devices by itself. For example: --num_replicas=1")
+    if config.epochs_of == "worker" and not config.train_epochs:
+        problems.append(
+            "epochs_of is 'worker' (from --epochs_of), and train_epochs is 0: no passes are"
+            " counted. For example: --train_epochs=20")
+    if config.sync_tokens and not config.sync_replicas:
+        problems.append(
+            f"sync_tokens is {config.sync_tokens} (from --sync_tokens), and sync_replicas is 0:"
+            " training is not synchronous by tokens. For example: --sync_replicas=2")
     if config.steps_per_loop > 1 and config.sync_replicas:
         problems.append(
             f"steps_per_loop is {config.steps_per_loop} (from --steps_per_loop), and a step of"

@@ -1,6 +1,6 @@
 """HostLists tell a cluster by lists of hosts, as programs of TensorFlow's did before TF_CONFIG.
 
-Every program of TensorFlow's first guide to clusters has these four flags:
+Every program of TensorFlow's first guide to clusters has these flags, some task_id for task_index:
 https://github.com/tensorflow/tensorflow/blob/r1.2/tensorflow/docs_src/deploy/distributed.md
 """
 
@@ -15,7 +15,7 @@ from estimator_trainer.cluster import task_config
 from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 
-_GROUP = "Lists of hosts, for `tf-config`"
+_GROUP = "Lists of hosts, in place of TF_CONFIG"
 _EXAMPLE = "estimator-trainer tf-config --ps_hosts=a:2222 --worker_hosts=b:2222,c:2222"
 
 
@@ -30,9 +30,11 @@ class HostLists:
     ps_hosts: tuple[str, ...] = setting(_GROUP, (), "host:port of every ps, with commas.")
     worker_hosts: tuple[str, ...] = setting(
         _GROUP, (), "host:port of every worker, with commas; the first is the chief.")
-    job_name: str = setting(_GROUP, "", "Which task's TF_CONFIG to print; default: every task's.",
-                            choices=("", "ps", "worker"))
+    job_name: str = setting(
+        _GROUP, "", "Which task this is; default, for `tf-config`: every task's TF_CONFIG is"
+        " printed.", choices=("", "ps", "worker"))
     task_index: int = setting(_GROUP, 0, "The index of that task.", minimum=0)
+    task_id: int = setting(_GROUP, 0, "Another name of --task_index.", minimum=0)
 
     def __post_init__(self) -> None:
         problems = out_of_range(self)
@@ -40,14 +42,40 @@ class HostLists:
             problems.append("worker_hosts is missing (no --worker_hosts); expected host:port of"
                             f" every worker. For example: {_EXAMPLE}")
         count = len({"ps": self.ps_hosts, "worker": self.worker_hosts}.get(self.job_name, ()))
-        if self.job_name and not problems and self.task_index >= count:
+        if self.job_name and not problems and self.index >= count:
+            name = "task_id" if self.task_id else "task_index"
             problems.append(
-                f"task_index is {self.task_index} (from --task_index); expected less than the"
+                f"{name} is {self.index} (from --{name}); expected less than the"
                 f" {count} of --{self.job_name}_hosts. For example: {_EXAMPLE} --job_name=worker"
                 " --task_index=0")
         if problems:
             raise errors.ConfigError("\n".join(problems))
         task_config.parse(self.tf_config("worker", 0))
+
+    @property
+    def index(self) -> int:
+        """The index of the task that is meant."""
+        return self.task_index or self.task_id
+
+    def of_this_task(self, tf_config: str) -> str:
+        """Returns the TF_CONFIG of the task that is meant, which `train` is.
+
+        Args:
+          tf_config: The variable TF_CONFIG, which must not tell of a cluster too.
+
+        Raises:
+          ConfigError: if that does, or it is not told which task is meant.
+        """
+        if tf_config.strip() not in ("", "{}"):
+            raise errors.ConfigError(
+                "worker_hosts is set (from --worker_hosts), and TF_CONFIG tells of a cluster too;"
+                " expected one of them. For example: unset TF_CONFIG")
+        if not self.job_name:
+            raise errors.ConfigError(
+                "job_name is missing (no --job_name), and the lists of hosts do not tell which"
+                " task this is; expected ps or worker. For example: --job_name=worker"
+                " --task_index=0")
+        return self.tf_config(self.job_name, self.index)
 
     def tf_config(self, role: str, index: int) -> str:
         """Returns the TF_CONFIG of a task."""
@@ -59,7 +87,7 @@ class HostLists:
 def describe(lists: HostLists) -> str:
     """Returns one task's TF_CONFIG, or a line to set it for every task."""
     if lists.job_name:
-        return lists.tf_config(lists.job_name, lists.task_index)
+        return lists.tf_config(lists.job_name, lists.index)
     tasks = [(role, i) for role, hosts in (("ps", lists.ps_hosts), ("worker", lists.worker_hosts))
              for i in range(len(hosts))]
     return "\n".join(

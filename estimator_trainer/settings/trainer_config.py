@@ -52,12 +52,10 @@ class TrainerConfig:
         "What to train", "",
         "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"
         " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
-
     tf1: bool = setting(
         "What to train", False,
         "Give the plug-ins TensorFlow 1's names and behaviour, and tf.contrib, by `import"
         " tensorflow`.")
-
     allow_changed: tuple[str, ...] = setting(
         "What to train", (), "Params and settings, with commas, that a resumed training may have"
         " changed, though they change its model or its data; see record.json in model_dir.")
@@ -69,6 +67,10 @@ class TrainerConfig:
     train_epochs: int = setting(
         "Training", 0, "Passes over the training input after which a run ends; 0 = as many as the"
         " steps take.", minimum=0)
+    epochs_of: str = setting(
+        "Training", "job", "Whose passes --train_epochs counts: those of all trainers together, or"
+        " of each worker, which then reads its share as many times more as there are trainers.",
+        choices=("job", "worker"))
     global_batch_size: int = setting(
         "Training", 0, "Examples of one global step, all synchronous replicas together, from any"
         " input_fn; 0 = the input_fn's own.", minimum=0)
@@ -93,6 +95,9 @@ class TrainerConfig:
     sync_replicas: int = setting(
         "Training", 0, "Gradients that a step of ps training waits for; the slowest workers above"
         " that number are backup workers; 0 = asynchronous.", minimum=0)
+    sync_tokens: int = setting(
+        "Training", 0, "With --sync_replicas: tokens for steps that may begin before the first"
+        " update; SyncReplicasOptimizer's own hook gives one for each gradient.", minimum=0)
     intra_op_threads: int = setting(
         "Training", 0, "Threads that share one op; 0 = one a core. In servers too.", minimum=0)
     inter_op_threads: int = setting(
@@ -155,7 +160,7 @@ class TrainerConfig:
     # Evaluation
     eval_distribute: str = setting(
         "Evaluation", "none", "Strategy for evaluation, which runs in one process.",
-        choices=topology.STRATEGIES)
+        choices=topology.ONE_PROCESS)
     eval_steps: int = setting(
         "Evaluation", 0, "Batches an evaluation takes; 0 = the whole set.", minimum=0)
     eval_every_steps: int = setting(

@@ -47,7 +47,7 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
     hooks = list(spec.training_hooks)
     if config.sync_replicas:
         hooks.append(sync_replicas.SyncReplicasHook(
-            _sync_optimizer(config), task.is_chief, task.num_trainers))
+            _sync_optimizer(config), task.is_chief, task.num_trainers, config.sync_tokens))
     left_out = _left_out_updates(spec.train_op)
     if left_out:
         logging.info("%d updates of batch-norm statistics are not part of the train_op: they run"

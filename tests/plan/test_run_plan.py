@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from estimator_trainer import errors
 from estimator_trainer.environment import Environment
 from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -21,6 +22,25 @@ def test_a_flag_sets_the_param_that_it_stands_for_and_wins(tmp_path, default, ex
     assert not plan.problems and plan.params.given == {"epochs"}
     assert plan.params.values["epochs"] == expected
     assert isinstance(plan.params.values["epochs"], type(expected))
+
+
+@pytest.mark.parametrize("whose, expected", [("job", 5), ("worker", 15)])
+def test_passes_are_those_of_the_job_or_of_each_worker(tmp_path, whose, expected):
+    path = tmp_path / "own.py"
+    path.write_text("DEFAULT_PARAMS = {'epochs': 1}\ndef input_fn(mode, params): pass\n")
+    tf_config = ('{"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]},'
+                 ' "task": {"type": "ps", "index": 0}}')
+    config = TrainerConfig(input_fn=str(path), train_epochs=5, epochs_of=whose, model_dir="m")
+    plan = run_plan.for_training(config, Environment(tf_config=tf_config))
+    assert plan.params.values["epochs"] == plan.passes == expected
+    [problem] = _problems(epochs_of="worker") if whose == "worker" else ["train_epochs is 0"]
+    assert "train_epochs is 0" in problem
+
+
+def _problems(**settings):
+    with pytest.raises(errors.ConfigError) as raised:
+        TrainerConfig(**settings)
+    return str(raised.value).splitlines()
 
 
 @pytest.mark.parametrize("flag, key", [("train_epochs", "epochs"),

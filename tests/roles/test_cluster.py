@@ -111,9 +111,13 @@ def test_all_reduce_on_chief_and_worker_with_an_evaluator(tmp_path, data_dir):
 
 
 def test_an_evaluator_listed_in_the_cluster_is_the_one_that_evaluates(tmp_path, data_dir):
-    tasks = _run(tmp_path, data_dir, jobs.cluster(chief=1, ps=1, evaluator=1), _FOR_OLD_GRADIENTS)
+    tasks = _run(tmp_path, data_dir, jobs.cluster(chief=1, ps=1, evaluator=1), _FOR_OLD_GRADIENTS,
+                 "--log_device_placement")
     _assert_trained(tmp_path, tasks, overshoot=2)
     assert "evaluated step" not in tasks["chief:0"].log
+    placed = re.findall(r"dense/kernel/Assign: .*", tasks["chief:0"].log)
+    assert placed == ["dense/kernel/Assign: (AssignVariableOp):"
+                      " /job:ps/replica:0/task:0/device:CPU:0"]
 
 
 def test_a_master_evaluates_in_its_own_process_at_every_checkpoint(tmp_path, data_dir):

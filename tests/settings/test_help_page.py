@@ -36,9 +36,9 @@ def test_help_names_every_command_and_flag():
 
 
 @pytest.mark.parametrize("command, takes, takes_not", [
-    ("train", _names(TrainerConfig), _names(JobConfig, HostLists, ReportConfig)),
-    ("predict", _names(TrainerConfig), _names(JobConfig)),
-    ("check", _names(TrainerConfig, ReportConfig), _names(JobConfig)),
+    ("train", _names(TrainerConfig, HostLists), _names(JobConfig, ReportConfig)),
+    ("predict", _names(TrainerConfig), _names(JobConfig, HostLists)),
+    ("check", _names(TrainerConfig, ReportConfig, HostLists), _names(JobConfig)),
     ("launch", {"worker", *_LAUNCH_ONLY}, {"model_fn", *_MANIFEST_ONLY}),
     ("manifest", {"worker", *_MANIFEST_ONLY}, {"model_fn", *_LAUNCH_ONLY}),
     ("tf-config", _names(HostLists), {"model_fn", "worker"}),

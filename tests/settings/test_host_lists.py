@@ -43,6 +43,40 @@ def test_a_mistake_in_the_lists_is_explained(flags, expected, capsys):
     assert expected in error and "Traceback" not in error
 
 
+@pytest.mark.parametrize("flags, expected", [
+    (["--job_name=worker", "--task_id=1"], "role              worker:0"),
+    (["--job_name=ps", "--task_index=1"], "task              ps:1"),
+    ([], "job_name is missing"),
+    (["--job_name=worker", "--task_id=2"], "task_id is 2 (from --task_id); expected less than"),
+])
+def test_train_takes_the_lists_in_place_of_tf_config(flags, expected, capsys, monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    addresses = jobs.free_addresses(4)
+    code = cli.main(["check", f"--ps_hosts={','.join(addresses[:2])}", "--model_dir=/tmp/m",
+                     f"--worker_hosts={','.join(addresses[2:])}", *flags])
+    found = capsys.readouterr()
+    assert expected in found.out + found.err and code == (2 if "is " in expected else 0)
+
+
+@pytest.mark.parametrize("command, tf_config, expected", [
+    (["check"], '{"cluster": {"worker": ["a:1"]}}', "TF_CONFIG tells of a cluster too"),
+    (["evaluate"], "", "`evaluate` runs in no cluster"),
+    (["launch", "--worker=1", "--"], "", "launch makes the cluster by itself")])
+def test_lists_where_they_say_nothing_are_refused(
+        command, tf_config, expected, capsys, monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", tf_config)
+    assert cli.main([*command, "--worker_hosts=a:1,b:1", "--job_name=worker"]) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_the_only_job_of_a_cluster_may_be_called_local():
+    hosts = '{"cluster": {"local": ["a:1", "b:1"]}, "task": {"type": "local", "index": 1}}'
+    task = task_config.parse(hosts)
+    assert (task.role, task.index, task.name) == ("worker", 0, "local:1")
+    assert task.cluster == {"chief": ("a:1",), "worker": ("b:1",)} and task.is_all_reduce
+    assert task_config.parse('{"cluster": {"local": ["a:1"]}}').is_local
+
+
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
 @pytest.mark.soak
@@ -54,9 +88,8 @@ def test_two_ps_share_the_variables_of_a_cluster_made_of_lists(tmp_path, data_di
     tasks = []
     try:
         for role, index in (("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)):
-            tf_config = jobs.program("tf-config", *lists, f"--job_name={role}",
-                                     f"--task_index={index}").stdout
-            tasks.append(jobs.start(tmp_path, f"{role}:{index}", flags, tf_config))
+            tasks.append(jobs.start(tmp_path, f"{role}:{index}", [
+                *flags, *lists, f"--job_name={role}", f"--task_index={index}"]))
         jobs.wait(tasks, 120)
     finally:
         for task in tasks:
