@@ -20,18 +20,18 @@ _PRINT_SECS = 60.0
 class Screen:
     """Shows what a job does: on a terminal with a table below, that is drawn again and again."""
 
-    def __init__(self, names: Sequence[str], max_steps: int | None, stream: TextIO = sys.stdout,
-                 is_coloured: bool = True):
+    def __init__(self, names: Sequence[str], max_steps: int | None,
+                 stream: TextIO | None = None, is_coloured: bool = True):
         """Makes a screen.
 
         Args:
           names: Names of the tasks.
           max_steps: Global step at which training ends, for the progress bar; or None.
-          stream: The stream to write to.
+          stream: The stream to write to; None: standard output, as it is now.
           is_coloured: Whether colours are wanted, where the stream is a terminal.
         """
-        self._stream = stream
-        self._is_terminal = stream.isatty()
+        self._stream = stream or sys.stdout
+        self._is_terminal = self._stream.isatty()
         self._max_steps = max_steps
         self._width = max(map(len, [*names, "launch"]))
         self._colours = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(names)}
