@@ -4,16 +4,18 @@ The runner base class of a managed training service of 2017 had its users write
 
     class MyModel:
         def build_model(self, global_step, is_chief, sync, num_replicas): ...
-        def get_init_fn(self): ...                   # optional: init_fn(session), or None
-        def train(self, session, num_global_step): ...
-        def after_train(self, session): ...          # optional
+        def get_init_fn(self, checkpoint_path): ...  # optional: init_fn(session), or None
+        def train(self, session, global_step, is_chief): ...
+        def after_train(self, session, is_chief): ...  # optional
 
 and saw to cluster, checkpoints and restarts. `--model_fn=./my_model.py:MyModel` does that here.
 
 `build_model` makes placeholders, or takes `features` and `labels`, and minimizes its loss with
 `global_step`. `train` runs one iteration, and ends training by returning True. `init_fn` is run
 where there is no checkpoint, when the graph is final; `after_train` in the chief, when training
-has ended well. Each takes any of its arguments, by name; `build_model` those of a model_fn too.
+has ended well. Each takes any of its arguments, by name; `build_model` those of a model_fn too, and
+`train` the number of the step, `num_global_step`. `checkpoint_path` is the param of that name;
+without a value there is no init_fn for a class that asks for it.
 `sync` says whether --sync_replicas is set, and `num_replicas` how many gradients a step then waits
 for, else how many trainers there are; the SyncReplicasOptimizer is kept in `self`, or returned.
 
@@ -53,7 +55,7 @@ def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
         instance = plugins.call(model, known)
         if mode == tf.estimator.ModeKeys.TRAIN:
             handle = plugins.call(instance.build_model, known)
-            return _training(instance, handle, config.is_chief)
+            return _training(instance, handle, config.is_chief, params.get("checkpoint_path"))
         sees_data = {"features", "labels", "mode"} & set(plugins.arguments(instance.build_model))
         spec = plugins.call(instance.build_model, known) if sees_data else None
         return spec if isinstance(spec, tf.estimator.EstimatorSpec) else _unknown(instance, mode)
@@ -92,7 +94,9 @@ class _Iterations(tf.estimator.SessionRunHook):
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
         seen = _Seen(run_context.session, getattr(self._instance, "loss", None), self._last_loss)
-        if plugins.call(self._instance.train, {"session": seen, "num_global_step": self._step}):
+        if plugins.call(self._instance.train, {
+                "session": seen, "num_global_step": self._step, "global_step": self._global_step,
+                "is_chief": self._is_chief}):
             stop.of(run_context.session.graph).ask("done", REASON, type(self._instance).__name__)
         self._last_loss = seen.loss
         return tf.estimator.SessionRunArgs(self._global_step, {
@@ -104,7 +108,7 @@ class _Iterations(tf.estimator.SessionRunHook):
     def end(self, session: tf.compat.v1.Session) -> None:
         is_done = stop.of(session.graph).is_done
         if self._is_chief and is_done and hasattr(self._instance, "after_train"):
-            plugins.call(self._instance.after_train, {"session": session})
+            plugins.call(self._instance.after_train, {"session": session, "is_chief": True})
 
 
 class _Seen:
@@ -132,12 +136,16 @@ class _Seen:
         return fetched
 
 
-def _training(instance: Any, handle: Any, is_chief: bool) -> tf.estimator.EstimatorSpec:
+def _training(instance: Any, handle: Any, is_chief: bool,
+              checkpoint_path: str | None) -> tf.estimator.EstimatorSpec:
     loss = tf.compat.v1.placeholder_with_default(tf.constant(0.0), [], "seen_loss")
     batch = tf.compat.v1.placeholder_with_default(tf.zeros([0]), [None], "fed_batch")
     graph_state.FED_BATCH.add(batch)
     _hand_over([handle, *getattr(handle, "__dict__", {}).values(), *vars(instance).values()])
-    init_fn = instance.get_init_fn() if hasattr(instance, "get_init_fn") else None
+    init_fn = None
+    get_init_fn = getattr(instance, "get_init_fn", None)
+    if get_init_fn and (checkpoint_path or "checkpoint_path" not in plugins.arguments(get_init_fn)):
+        init_fn = plugins.call(get_init_fn, {"checkpoint_path": checkpoint_path})
     return tf.estimator.EstimatorSpec(
         tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=tf.no_op(),
         training_hooks=[_Iterations(instance, loss, batch, is_chief)],

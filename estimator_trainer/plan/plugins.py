@@ -27,9 +27,9 @@ ARGUMENTS = {kind: plugin_kinds.ARGUMENTS[kind] for kind in ("model_fn", "input_
 METHODS = {
     "__init__": ("mode", "params", "config"),
     "build_model": (*ARGUMENTS["model_fn"], "global_step", "is_chief", "sync", "num_replicas"),
-    "get_init_fn": (),
-    "train": ("session", "num_global_step"),
-    "after_train": ("session",),
+    "get_init_fn": ("checkpoint_path",),
+    "train": ("session", "num_global_step", "global_step", "is_chief"),
+    "after_train": ("session", "is_chief"),
 }
 _REQUIRED_METHODS = ("build_model", "train")
 

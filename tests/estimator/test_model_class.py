@@ -186,3 +186,20 @@ def test_a_worker_that_was_killed_comes_back_to_an_asynchronous_job(tmp_path, da
     result = json.loads((tmp_path / "model" / "result.json").read_text())
     assert result["reason"] == "train_returned_true"
     assert _slope(tmp_path) == pytest.approx(2, abs=0.2)
+
+
+@pytest.mark.any_tensorflow
+def test_a_program_of_the_service_runs_with_its_import_and_exports_by_itself(tmp_path):
+    program = jobs.REPO / "examples" / "08_service_base_class" / "digits_service.py"
+    flags = [f"--model_fn={program}:DigitsModel", "--train_steps=5000", "--exporters=none"]
+    first = jobs.trainer(*flags, f"--param=export_dir={tmp_path}/export",
+                         f"--model_dir={tmp_path}/model")
+    assert first.returncode == 0 and "after training: accuracy 0.9" in first.stdout, first.stderr
+    signature = tf.saved_model.load(str(tmp_path / "export")).signatures["serving_default"]
+    assert signature(image=tf.zeros([3, 64]))["logits"].shape == (3, 10)
+    steps = jobs.result(tmp_path / "model")["step"]
+    # Who begins with those variables is at the end sooner.
+    path = tf.train.latest_checkpoint(str(tmp_path / "model"))
+    again = jobs.trainer(*flags, f"--param=checkpoint_path={path}", f"--model_dir={tmp_path}/new")
+    assert again.returncode == 0, again.stderr
+    assert jobs.result(tmp_path / "new")["step"] < steps / 2

@@ -1,0 +1,1 @@
+"""The name of a managed training service, for programs that import its base class."""

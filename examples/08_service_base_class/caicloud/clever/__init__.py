@@ -1,0 +1,1 @@
+"""What the service called its training."""

@@ -1,0 +1,1 @@
+"""The base class of the service, and the start of a program."""
