@@ -12,7 +12,8 @@ pixels' bytes in `image_raw`, the class in `label`; what else a record holds is 
   label           the feature that is the label; the others stay the features
   image           string feature that holds uint8 pixels, decoded to `image`; empty: none
   image_shape     shape of that image: [height, width, channels], or flat: [784]
-  key             string feature, beside the schema's, that names a record; empty: none
+  key             feature that names a record: one of the schema's, such as an int64, else a
+                  string beside them; empty: none
   num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
   compression     compression of all files: empty, GZIP or ZLIB
 
@@ -189,7 +190,7 @@ def _image(pixels: tf.Tensor, shape: tuple[int, ...]) -> tf.Tensor:
 def _specs(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
     specs = feature_specs(params["schema"])
     if params["key"]:
-        specs[params["key"]] = tf.io.FixedLenFeature([], tf.string)
+        specs.setdefault(params["key"], tf.io.FixedLenFeature([], tf.string))
     return specs if labelled else {k: v for k, v in specs.items() if k != params["label"]}
 
 

@@ -69,6 +69,9 @@ class JobConfig:
     machine_type: str = setting(
         MANIFEST, "", "Vertex AI and AI Platform: the machines. Default: n1-standard-4, or those"
         " of a scale tier of AI Platform where one has the job's shape.")
+    staging_bucket: str = setting(
+        MANIFEST, "", "Vertex AI without --image: folder of a bucket that the source package is"
+        " copied to. Default: MODEL_DIR/source.")
     region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: where.")
 
     def __post_init__(self) -> None:

@@ -138,6 +138,15 @@ def test_reads_any_schema(params, tmp_path):
     assert features["price"].numpy().tolist() == [0.5, 1.5] and labels.numpy().tolist() == [1, 0]
 
 
+def test_a_key_may_be_a_whole_number(params, tmp_path):
+    example_files.write(tmp_path / "ads", [example(ad=2**53 + 1, price=0.5, label=1)])
+    params.update(eval_files=str(tmp_path / "ads"), image="", key="ad", schema={
+        "ad": {"dtype": "int64", "shape": []}, "price": {"dtype": "float32", "shape": []},
+        "label": {"dtype": "int64", "shape": []}})
+    (features, _), = plugin.input_fn("eval", params)
+    assert features["ad"].numpy().tolist() == [2**53 + 1]
+
+
 def test_a_flat_image(params):
     features, _ = next(iter(plugin.input_fn("eval", {**params, "image_shape": [6]})))
     assert features["image"].shape == [4, 6]

@@ -17,7 +17,10 @@ import pytest
 import yaml
 
 from estimator_trainer import errors
+from estimator_trainer.jobs import manifest
 from estimator_trainer.jobs.platforms import source_package
+from estimator_trainer.plan import script_file
+from estimator_trainer.settings import command_line
 from estimator_trainer.settings import job_config
 from tests.support import platform_schemas
 from tests.support.manifests import counts
@@ -68,6 +71,23 @@ def test_vertex_without_an_image_installs_the_package_on_the_container_it_was_ma
     assert b"'tensorflow==2.15.*'" in setup
     assert f"gcloud storage cp manifest/{source_package.NAME} {uri}" in text
     assert "docker" not in text and not pathlib.Path("manifest/Dockerfile").exists()
+
+
+def test_vertex_takes_the_package_from_a_staging_bucket_and_runs_a_module_of_ones_own() -> None:
+    pathlib.Path("trainer").mkdir()
+    for name in ("__init__", "task", "model"):
+        pathlib.Path("trainer", f"{name}.py").write_text("")
+    job = command_line.parse(["manifest", "--platform=vertex", "--staging_bucket=gs://stage/",
+                              "--worker=2", "--ps=1", "--", "run", "trainer.task", "--", "--x=1"])
+    text = manifest.write(job.job, job.config, job.flags,
+                          script_file.find(job.script, job.arguments))
+    (spec,) = documents()
+    python = spec["workerPoolSpecs"][0]["pythonPackageSpec"]
+    assert python["packageUris"] == [f"gs://stage/{source_package.NAME}"]
+    assert python["args"] == ["run", "trainer.task", "--", "--x=1"]
+    assert f"gcloud storage cp manifest/{source_package.NAME} gs://stage/" in text
+    with tarfile.open(f"manifest/{source_package.NAME}") as tar:
+        assert f"{source_package.STEM}/trainer/model.py" in tar.getnames()
 
 
 @pytest.mark.cluster

@@ -44,11 +44,12 @@ def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
         found.append(f"region is {job.region!r} (from --region); expected a region of Google"
                      " Cloud. For example: --region=us-central1")
     if job.platform == "vertex":
-        if not job.image and not config.model_dir.startswith("gs://"):
+        if not job.image and not _package_folder(job, config).startswith("gs://"):
             found.append(
-                f"image is missing (no --image), and model_dir is {config.model_dir!r} (from"
-                " --model_dir); expected an image, or a model_dir in a bucket to which the source"
-                " package is copied. For example: -- --model_dir=gs://bucket/job")
+                f"image is missing (no --image), and staging_bucket is {job.staging_bucket!r} (from"
+                f" --staging_bucket), model_dir {config.model_dir!r} (from --model_dir); expected"
+                " an image, or one of them in a bucket, to which the source package is copied. For"
+                " example: --staging_bucket=gs://bucket")
         return found
     if not job.image:
         found.append(
@@ -130,7 +131,7 @@ def commands(job: JobConfig, config: TrainerConfig, folder: str, package: str) -
     lines = []
     if not job.image:
         lines.append(f"gcloud storage cp {folder}/{package}"
-                     f" {shlex.quote(_package_uri(config, package))}")
+                     f" {shlex.quote(_package_uri(job, config, package))}")
     if has_empty_pool(job):
         return lines + [
             'curl -X POST -H "Authorization: Bearer $(gcloud auth print-access-token)"'
@@ -162,10 +163,14 @@ def _pool(job: JobConfig, config: TrainerConfig, flags: Sequence[str], package: 
     else:
         pool["pythonPackageSpec"] = {
             "executorImageUri": _EXECUTOR.format(kind="gpu" if has_gpus else "cpu"),
-            "packageUris": [_package_uri(config, package)],
+            "packageUris": [_package_uri(job, config, package)],
             "pythonModule": "estimator_trainer", "args": list(flags)}
     return pool
 
 
-def _package_uri(config: TrainerConfig, package: str) -> str:
-    return f"{config.model_dir.rstrip('/')}/source/{package}"
+def _package_uri(job: JobConfig, config: TrainerConfig, package: str) -> str:
+    return f"{_package_folder(job, config)}/{package}"
+
+
+def _package_folder(job: JobConfig, config: TrainerConfig) -> str:
+    return job.staging_bucket.rstrip("/") or f"{config.model_dir.rstrip('/')}/source"
