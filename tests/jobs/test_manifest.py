@@ -151,7 +151,7 @@ def test_it_says_what_it_wrote_and_what_to_type_next(
     (["--volume=shared"], [], ["volume is 'shared' (from --volume)", "--volume=training:/shared"]),
     (["--platform=vertex", "--region=Mars"], [], ["region is 'Mars' (from --region)"]),
     (["--platform=vertex", "--image="], ["--model_dir=/shared"],
-     ["image is missing (no --image), and model_dir is '/shared'"]),
+     ["image is missing (no --image)", "staging_bucket is ''", "model_dir '/shared'"]),
     (["--platform=ai-platform", "--image="], [], ["image is missing", "Python 3.7"]),
     (["--platform=ai-platform", "--gpus=1", "--gpu_type=NVIDIA_L4"], [],
      ["gpu_type is 'NVIDIA_L4'", "NVIDIA_TESLA_A100"]),
