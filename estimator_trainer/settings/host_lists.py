@@ -16,7 +16,7 @@ from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 
 _GROUP = "Lists of hosts, in place of TF_CONFIG"
-_EXAMPLE = "estimator-trainer tf-config --ps_hosts=a:2222 --worker_hosts=b:2222,c:2222"
+_EXAMPLE = "--ps_hosts=a:2222 --worker_hosts=b:2222,c:2222"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,11 +9,14 @@ import sys
 
 import pytest
 
+from examples.page import HEADING
+from examples.page import pages
 from tests.support import jobs
 
 _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md"))
 # What needs another machine, the reader's own files, or more time than a test has.
-_ELSEWHERE = ("manifest", "gs://", "$", "./tutorial.py", "/data/", "=train.csv", "predict")
+_ELSEWHERE = ("manifest", "gs://", "$", "./tutorial.py", "/data/", "=train.csv", "predict",
+              "--input_fn=tfds")
 # The others show what these do, in less time.
 _LONG = ("01_async_cloud_ml", "04_sigmoid_mnist", "05_sync_replicas", "06_tfrecord_averages",
          "07_async_and_sync", "08_service_base_class", "09_multi_worker_tutorial", "10_keras_model",
@@ -49,6 +52,33 @@ def test_every_text_has_a_page_and_every_page_a_command():
     numbers = {page[:2] for page in _PAGES if page[:2].isdigit()}
     assert numbers == {f"{number:02}" for number in range(1, 12)}
     assert all(_commands(page) for page in _PAGES)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_a_page_ends_with_the_figures_of_its_text_beside_ours(page):
+    shown = (jobs.REPO / "examples" / page.name / "README.md").read_text().partition(HEADING)[2]
+    table = re.findall(r"^\| (\S.*) \| (.+) \| (.+) \|$", shown, re.M)
+    rows = page.text.ROWS
+    assert [what for what, _, _ in table] == [row.what for row in rows]
+    assert [text for _, text, _ in table] == [
+        row.text if isinstance(row.text, str) else text
+        for row, (_, text, _) in zip(rows, table, strict=True)]
+
+
+def test_every_numbered_page_has_figures():
+    assert [page.name for page in pages()] == [page for page in _PAGES if page[:2].isdigit()]
+
+
+@pytest.mark.cluster
+@pytest.mark.any_tensorflow
+@pytest.mark.soak
+def test_a_page_of_figures_can_be_made_again():
+    ran = subprocess.run([sys.executable, "-m", "examples.verify", "02"], cwd=jobs.REPO,
+                         capture_output=True, text=True, check=False, timeout=5 * _TIMEOUT_SECS,
+                         env=jobs.environment())
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    [difference] = re.findall(r"^\| largest difference .* \| (.+); .+ \|$", ran.stdout, re.M)
+    assert float(difference) < 1e-5
 
 
 @pytest.mark.cluster

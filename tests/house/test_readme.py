@@ -20,7 +20,7 @@ SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
 JOB_SETTINGS = {f.name for config in (JobConfig, HostLists) for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
-OTHERS = {"check", "idx"}
+OTHERS = {"check", "idx", "mnist"}
 
 
 def test_every_flag_in_the_readme_exists():

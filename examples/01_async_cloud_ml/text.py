@@ -1,0 +1,36 @@
+"""The run of the text: a master, four workers and three parameter servers train on MNIST."""
+
+from examples.page import Row
+
+SOURCE = ("The text: `cloudml-dist-mnist-example` of GoogleCloudPlatform, its first version"
+          " (TensorFlow 0.12, 2017), its program and what it printed.")
+
+
+def run(runs):
+    """Trains as the text's service did, in its cluster configuration STANDARD_1."""
+    return runs.launch(
+        "cloud_ml", "--chief_name=master --worker=4 --ps=3", "--model_fn=convnet", *runs.mnist,
+        "--param=batch_size=100", "--param=key=key", "--forward_key=key", "--train_steps=10000",
+        "--save_checkpoints_steps=2000")
+
+
+def _signature(done):
+    import tensorflow as tf
+    signature = tf.saved_model.load(done.result["exports"][0]).signatures["serving_default"]
+    inputs = sorted(signature.structured_input_signature[1])
+    return f"{', '.join(inputs)}; {', '.join(sorted(signature.structured_outputs))}"
+
+
+ROWS = (
+    Row("masters, workers, parameter servers", "1, 4, 3",
+        lambda done: ", ".join(str(done.tasks[role]) for role in ("master", "worker", "ps"))),
+    Row("trained numbers of the network", "3,274,634", lambda done: done.parameters),
+    Row("batch; rate of Adam; dropout", "100; 0.0001; 0.5",
+        lambda done: "{batch_size}; {learning_rate}; {dropout}".format(**done.params)),
+    Row("steps asked for; steps made, since all trainers finish their last one", "10,000; 10,007",
+        lambda done: f"10,000; {done.step:,}"),
+    Row("accuracy on the 10,000 test images", "0.9900",
+        lambda done: f"{done.metrics['accuracy']:.4f}"),
+    Row("loss of a test image", "0.0313", lambda done: f"{done.metrics['loss']:.4f}"),
+    Row("inputs and outputs of the export", "image, key; key, scores", _signature),
+)

@@ -1,0 +1,69 @@
+"""The run of the text, and its formulas in NumPy."""
+
+import numpy as np
+
+from examples.page import Row
+
+SOURCE = ("The text: `example.py` of github.com/ischlag/distributed-tensorflow-example. It prints"
+          " its accuracy but does not record it; the text's figure is that of its formulas, run in"
+          " NumPy in one process for as many updates, from five random starts.")
+_WORKERS, _EPOCHS, _BATCH, _RATE = 3, 20, 100, 0.0005
+
+
+def run(runs):
+    """Trains on three workers; computes the same number of updates in NumPy."""
+    here = runs.launch(
+        "sigmoid", f"--chief=0 --worker={_WORKERS} --ps=1", "--model_fn=mlp", *runs.mnist,
+        f"--param=batch_size={_BATCH}", f"--train_epochs={_EPOCHS}", "--epochs_of=worker")
+    arrays = _arrays(runs)
+    return here, [_formulas(*arrays, here.step, seed) for seed in range(5)]
+
+
+def _arrays(runs):
+    from input_fns import tfrecord
+    files = dict(flag.removeprefix("--param=").split("=", 1) for flag in runs.mnist[1:])
+    params = {**tfrecord.DEFAULT_PARAMS, "train_files": files["eval_files"], "batch_size": 1000}
+    found = []
+    for pattern in (files["train_files"], files["eval_files"]):
+        batches = list(tfrecord.input_fn("eval", {**params, "eval_files": pattern}))
+        found += [np.concatenate([b[0]["image"].numpy().reshape(-1, 784) for b in batches]),
+                  np.concatenate([b[1].numpy() for b in batches])]
+    return found
+
+
+def _formulas(x, y, test_x, test_y, updates, seed):
+    """Returns the test accuracy of the text's network, starting values, loss and updates."""
+    random = np.random.default_rng(seed)
+    w1, w2 = random.normal(size=(784, 100)).astype("f"), random.normal(size=(100, 10)).astype("f")
+    b1, b2 = np.zeros(100, "f"), np.zeros(10, "f")
+
+    def hidden(images):
+        return 1 / (1 + np.exp(-(images @ w1 + b1)))
+
+    for update in range(updates):
+        if update % (len(x) // _BATCH) == 0:
+            order = random.permutation(len(x))
+        rows = order[update * _BATCH % len(x):][:_BATCH]
+        a = hidden(x[rows])
+        z = a @ w2 + b2
+        p = np.exp(z - z.max(1, keepdims=True))
+        dz = (p / p.sum(1, keepdims=True) - np.eye(10, dtype="f")[y[rows]]) / _BATCH
+        da = dz @ w2.T * a * (1 - a)
+        for variable, gradient in ((w2, a.T @ dz), (b2, dz.sum(0)), (w1, x[rows].T @ da),
+                                   (b1, da.sum(0))):
+            variable -= np.float32(_RATE) * gradient
+    return (np.argmax(hidden(test_x) @ w2 + b2, axis=1) == test_y).mean()
+
+
+ROWS = (
+    Row("workers, parameter servers", "3, 1",
+        lambda done: f"{done[0].tasks['worker']}, {done[0].tasks['ps']}"),
+    Row("trained numbers of the network (784-100-10)", "79,510", lambda done: done[0].parameters),
+    Row("batch; rate of SGD", "100; 0.0005",
+        lambda done: "{batch_size}; {learning_rate}".format(**done[0].params)),
+    Row("updates: 20 epochs of each of 3 workers, an epoch of 550 batches; here of 600, since the"
+        " text keeps 5,000 images apart", "33,000", lambda done: f"{done[0].step:,}"),
+    Row("accuracy on the 10,000 test images: the formulas in NumPy with our number of updates, and"
+        " this program", lambda done: f"{min(done[1]):.4f} to {max(done[1]):.4f}",
+        lambda done: f"{done[0].metrics['accuracy']:.4f}"),
+)

@@ -1,0 +1,89 @@
+"""The runs of the text: ResNet-50 with its recipe, on one device, two, and two machines."""
+
+from examples.page import Row
+
+SOURCE = ("The text: He et al. (arXiv:1512.03385), with the recipe of Goyal et al."
+          " (arXiv:1706.02677), as TensorFlow's ResNet-50 Estimator has it, on the GPUs of one"
+          " machine and of several. Its figures are of ImageNet; one process stands for them here.")
+_STEPS, _SHOWN = 400, (50, 100, 200, 300, 400)
+_RECIPE = ("--model_fn=resnet", "--param=warmup_steps=100", f"--param=decay_steps={_STEPS}",
+           f"--train_steps={_STEPS}", "--log_every_steps=50", "--exporters=none", "--seed=1",
+           "--param=shuffle_buffer=0")
+_SPEED = ("--model_fn=resnet", "--param=num_classes=1000", "--param=batch_size=16",
+          "--input_fn=image_folder", "--train_steps=20", "--log_every_steps=5",
+          "--exporters=none", "--eval_steps=1")
+
+
+def run(runs):
+    """Trains with one seed in each way on MNIST; measures each way on images of 224 pixels."""
+    folder = _images(runs)
+    speed = (*_SPEED, f"--param=train_dir={folder}", f"--param=eval_dir={folder}")
+    return {**_ways(runs, "mnist", *_RECIPE, *runs.mnist),
+            **_ways(runs, "images", *speed),
+            "bfloat16": runs.train("bfloat16", *speed, "--mixed_precision=bfloat16")}
+
+
+def _ways(runs, name, *flags):
+    return {
+        f"{name} one": runs.train(f"{name}_one", *flags),
+        f"{name} devices": runs.train(f"{name}_devices", *flags, "--train_distribute=mirrored",
+                                      "--num_replicas=2"),
+        f"{name} machines": runs.launch(f"{name}_machines", "--chief=0 --worker=2", *flags,
+                                        "--train_distribute=multi_worker_mirrored")}
+
+
+def _images(runs):
+    """Writes digits of MNIST as colour images of 224 pixels, a folder for each class."""
+    import tensorflow as tf
+
+    from input_fns import tfrecord
+    files = runs.mnist[2].removeprefix("--param=eval_files=")
+    params = {**tfrecord.DEFAULT_PARAMS, "eval_files": files, "batch_size": 500}
+    [(features, labels)] = tfrecord.input_fn("eval", params).take(1)
+    large = tf.image.grayscale_to_rgb(tf.image.resize(features["image"], [224, 224]))
+    for number, (image, label) in enumerate(zip(large.numpy(), labels.numpy(), strict=True)):
+        path = runs.folder / "digits" / str(label) / f"{number}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        encoded = tf.io.encode_jpeg(tf.cast(image * 255, tf.uint8))
+        path.write_bytes(encoded.numpy())
+    return runs.folder / "digits"
+
+
+def _both(name, shown):
+    return lambda done: "; ".join(shown(done[f"{name} {way}"]) for way in ("devices", "machines"))
+
+
+def _one(name, shown):
+    return lambda done: shown(done[f"{name} one"])
+
+
+def _rows(what, name, shown):
+    return Row(what, _one(name, shown), _both(name, shown))
+
+
+def _loss(step):
+    return lambda run: f"{run.losses[step]:.3f}"
+
+
+def _speed(run):
+    return f"{run.speed(since_step=5):,.0f}"
+
+
+ROWS = (
+    Row("trained numbers of the network, 1,000 classes", "25,557,032",
+        lambda done: done["images one"].parameters),
+    Row("momentum; label smoothing; weight decay", "0.9; 0.1; 0.0001", lambda done:
+        "{momentum}; {label_smoothing}; {weight_decay}".format(**done["mnist one"].params)),
+    Row("rate for a batch of 256; warm-up and decay", "0.1; linear, cosine", lambda done:
+        "{learning_rate}; linear, {decay}".format(**done["mnist one"].params)),
+    *(_rows(f"loss at step {step} of {_STEPS}, batches of 64: one process; two devices of one"
+            " machine and two machines" if step == _SHOWN[0] else f"at step {step}",
+            "mnist", _loss(step)) for step in _SHOWN),
+    _rows("accuracy on the 10,000 test images after them", "mnist",
+          lambda run: f"{run.metrics['accuracy']:.4f}"),
+    _rows("images/s, batches of 64 of 28 x 28 pixels; all on the same cores", "mnist",
+          lambda run: f"{run.speed(since_step=50):,.0f}"),
+    _rows("images/s, batches of 16 of 224 x 224 pixels", "images", _speed),
+    Row("the same in float32; in bfloat16, one process", _one("images", _speed),
+        lambda done: _speed(done["bfloat16"])),
+)

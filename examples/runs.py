@@ -1,0 +1,157 @@
+"""Runs the program as a user does, and reads what it left."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import json
+import pathlib
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from typing import Any, Callable
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent
+_NUMBER = r"(-?[\d.]+(?:e[+-]?\d+)?|nan)"
+_TIMEOUT_SECS = 3600
+# Variables of optimizers and of training, which no model counts as its own.
+_SLOTS = re.compile(r"^training/|global_step|_power|/Adam|/Momentum|/ExponentialMovingAverage"
+                    r"|moving_|sync_rep|local_step")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A run that has ended.
+
+    Attributes:
+      code: Its exit code.
+      log: All that it printed.
+      model_dir: Where it trained.
+      secs: How long it took, in seconds.
+    """
+
+    code: int
+    log: str
+    model_dir: pathlib.Path
+    secs: float
+
+    @functools.cached_property
+    def result(self) -> dict[str, Any]:
+        """What `result.json` holds."""
+        return json.loads((self.model_dir / "result.json").read_text())
+
+    @functools.cached_property
+    def params(self) -> dict[str, Any]:
+        """The params of the plug-ins, as `record.json` has them."""
+        return json.loads((self.model_dir / "record.json").read_text())["params"]
+
+    @property
+    def tasks(self) -> dict[str, int]:
+        """How many tasks of each role ended well, from the last table of `launch`."""
+        lines = re.findall(r"^launch +\| (\w+):\d+ .* done ", self.log, re.M)
+        return dict(collections.Counter(lines))
+
+    @property
+    def step(self) -> int:
+        """The global step of the last checkpoint."""
+        return self.result["step"]
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The last evaluation's."""
+        return self.result["metrics"]
+
+    @functools.cached_property
+    def losses(self) -> dict[int, float]:
+        """The loss of the reported steps."""
+        return {int(step): float(loss) for step, loss in
+                re.findall(rf"  step (\d+)\S*  loss {_NUMBER}", self.log)}
+
+    @functools.cached_property
+    def accuracies(self) -> dict[int, float]:
+        """The accuracy of the evaluated steps."""
+        return {int(step): float(accuracy) for step, accuracy in
+                re.findall(rf"evaluated step (\d+)  accuracy {_NUMBER}", self.log)}
+
+    @functools.cached_property
+    def variables(self) -> dict[str, Any]:
+        """The trained variables of the last checkpoint, as NumPy arrays."""
+        import tensorflow as tf
+        reader = tf.train.load_checkpoint(str(self.model_dir))
+        return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()
+                if not _SLOTS.search(name)}
+
+    @property
+    def parameters(self) -> str:
+        """How many numbers those variables hold."""
+        return f"{sum(value.size for value in self.variables.values()):,}"
+
+    def speed(self, since_step: int = 0) -> float:
+        """Returns the mean of the reported examples a second after `since_step`."""
+        found = re.findall(r"  step (\d+)\S* .*?([\d,]+) examples/s", self.log)
+        speeds = [float(value.replace(",", "")) for step, value in found if int(step) > since_step]
+        return sum(speeds) / len(speeds)
+
+
+class Runs:
+    """Runs the program, each time with a model_dir of its own.
+
+    Attributes:
+      folder: Where the runs of this page are.
+      use_mnist: Whether any of them has asked for MNIST so far.
+    """
+
+    def __init__(self, folder: pathlib.Path, records: Callable[[], pathlib.Path]):
+        self.folder = folder
+        self.use_mnist = False
+        self._records = records
+
+    @property
+    def mnist(self) -> tuple[str, ...]:
+        """Flags that train on MNIST."""
+        self.use_mnist = True
+        records = self._records()
+        return ("--input_fn=tfrecord", f"--param=train_files={records}/train-*",
+                f"--param=eval_files={records}/test-*")
+
+    def program(self, name: str, *words: str, log_name: str = "") -> Run:
+        """Runs `estimator-trainer WORDS --model_dir=...`; a run that fails is for the rows."""
+        model_dir = self.folder / name
+        command = [sys.executable, "-m", "estimator_trainer", *words, f"--model_dir={model_dir}"]
+        print("$ estimator-trainer", shlex.join(command[3:]), file=sys.stderr, flush=True)
+        start = time.monotonic()
+        ran = subprocess.run(command, cwd=EXAMPLES.parent, text=True, check=False,
+                             timeout=_TIMEOUT_SECS, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / f"{log_name or name}.log").write_text(ran.stdout)
+        return Run(ran.returncode, ran.stdout, model_dir, time.monotonic() - start)
+
+    def train(self, name: str, *flags: str) -> Run:
+        """Trains in one process."""
+        return self._succeeded(self.program(name, *flags))
+
+    def launch(self, name: str, job: str, *flags: str) -> Run:
+        """Trains in a process for each task of `job`, such as "--worker=2 --ps=1"."""
+        return self._succeeded(self.program(name, "launch", *job.split(), "--", *flags))
+
+    def _succeeded(self, run: Run) -> Run:
+        if run.code:
+            sys.exit(f"{run.log}\nthe run ended with {run.code}")
+        return run
+
+
+def free_addresses(count: int) -> list[str]:
+    """Returns addresses of this machine that nobody listens at."""
+    holders = [socket.socket() for _ in range(count)]
+    try:
+        for holder in holders:
+            holder.bind(("127.0.0.1", 0))
+        return [f"127.0.0.1:{holder.getsockname()[1]}" for holder in holders]
+    finally:
+        for holder in holders:
+            holder.close()
