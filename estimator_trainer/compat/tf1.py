@@ -12,6 +12,8 @@ still get TensorFlow 2 by that name.
     tensorflow1/namespace.py    makes `tf.contrib` of the tables in `contrib/`
     tensorflow1/homes.py        finds where a name lives today
     tensorflow1/supplied.py     puts private names back that programs import
+    tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
+    tensorflow1/tutorials/      reads MNIST as tutorials did
     tensorflow1/stand_in.py     stands in for what is gone, and says so by name when it is used
 """
 
@@ -37,9 +39,11 @@ def install() -> None:
     from estimator_trainer.compat.tensorflow1 import namespace
     from estimator_trainer.compat.tensorflow1 import root_module
     from estimator_trainer.compat.tensorflow1 import supplied
+    from estimator_trainer.compat.tensorflow1 import tensorflow0
     namespace.install()
     importing.install(root_module.module())
     supplied.supply()
+    tensorflow0.supply()
 
 
 install()

@@ -12,6 +12,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.estimator import data_spec
 from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import model_class
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import model_shape
 from estimator_trainer.estimator import plugin_flags
@@ -156,7 +157,8 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
                for plugin in plan.plugins}
     return LoadedPlugins(
         model_fn, input_fn, params, None, getattr(model_module, "session_config", None),
-        known.get("train_examples", 0), model.given, data=known, sources=sources,
+        0 if model_class.feeds_itself(model_thing) else known.get("train_examples", 0),
+        model.given, data=known, sources=sources,
         class_names=class_names({**known, **params})), module
 
 

@@ -19,7 +19,8 @@ without a value there is no init_fn for a class that asks for it.
 `sync` says whether --sync_replicas is set, and `num_replicas` how many gradients a step then waits
 for, else how many trainers there are; the SyncReplicasOptimizer is kept in `self`, or returned.
 
-The loss in the log is `self.loss`, whenever `train` fetches it; the examples are those it feeds.
+The loss in the log is `self.loss`, whenever `train` fetches it; the examples are those that it
+feeds first.
 For evaluation and export, `build_model` returns an EstimatorSpec in the modes "eval" and "infer".
 Without one, evaluation reports `self.loss` if that takes no placeholder; there is no export.
 """
@@ -61,6 +62,12 @@ def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
         return spec if isinstance(spec, tf.estimator.EstimatorSpec) else _unknown(instance, mode)
 
     return model_fn
+
+
+def feeds_itself(thing: Any) -> bool:
+    """Returns whether this is such a class, and one that never sees the input_fn's data."""
+    return (inspect.isclass(thing) and hasattr(thing, "build_model")
+            and not {"features", "labels"} & set(plugins.arguments(thing.build_model)))
 
 
 def fed_batch() -> tf.Tensor | None:
@@ -116,7 +123,7 @@ class _Seen:
 
     Attributes:
       loss: The value of the loss when it was last fetched.
-      examples: Number of examples in the longest batch that was fed.
+      examples: Number of examples in the first batch that was fed: an evaluation comes after it.
     """
 
     def __init__(self, session: tf.compat.v1.Session, tensor: Any, loss: float):
@@ -128,7 +135,7 @@ class _Seen:
 
     def run(self, fetches: Any, feed_dict: Any = None, *args: Any, **kwargs: Any) -> Any:
         lengths = [len(value) for value in (feed_dict or {}).values() if np.ndim(value)]
-        self.examples = max([self.examples, *lengths])
+        self.examples = self.examples or max(lengths, default=0)
         if not any(each is self._tensor for each in tf.nest.flatten(fetches)):
             return self._session.run(fetches, feed_dict, *args, **kwargs)
         fetched, loss = self._session.run([fetches, self._tensor], feed_dict, *args, **kwargs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 
 import pytest
@@ -65,6 +66,13 @@ LINE = """
             time.sleep(0.01)
             return back.exists() and num_global_step > 400
 
+    class Evaluating(Line):
+        def train(self, session, num_global_step):
+            done = super().train(session, num_global_step)
+            session.run(self.loss, {self.x: self.random.random(50000)})
+            time.sleep(0.01)
+            return done
+
     class Unfinished:
         def build_model(self):
             pass
@@ -122,8 +130,18 @@ def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_
                       "--log_every_steps=50")
     assert result["reason"] == "train_returned_true" and 0 < result["step"] < 100000
     assert "training from step 0" in log and "examples/s" in log
+    assert " epoch " not in log  # It feeds itself; nobody knows how many examples it has.
     assert _slope(tmp_path) == pytest.approx(2, abs=0.2)
     assert float((tmp_path / "after_train").read_text()) == pytest.approx(_slope(tmp_path))
+
+
+@pytest.mark.any_tensorflow
+def test_what_a_class_evaluates_on_is_not_counted_as_trained_on(run):
+    """A step takes over 0.01 s, so 50 examples each are less than 5,000 a second."""
+    _, log = run(LINE, "Evaluating", "--exporters=none", "--train_steps=40",
+                 "--log_every_steps=10")
+    speeds = [int(each.replace(",", "")) for each in re.findall(r"([\d,]+) examples/s", log)]
+    assert speeds and all(0 < each <= 5000 for each in speeds)
 
 
 def test_init_fn_is_run_where_there_is_no_checkpoint_only(run, tmp_path):

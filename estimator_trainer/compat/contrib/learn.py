@@ -53,7 +53,9 @@ def replace_monitors_with_hooks(hooks: Optional[Sequence[Any]], estimator: Any) 
 
 _CANNED = ("DNNClassifier", "DNNRegressor", "DNNLinearCombinedClassifier", "Estimator",
            "DNNLinearCombinedRegressor", "LinearClassifier", "LinearRegressor")
-NAMES = {"ModeKeys": ModeKeys, "PredictionKey": PredictionKey, "RunConfig": RunConfig,
+_MNIST = "estimator_trainer.compat.tensorflow1.tutorials.input_data"
+NAMES = {**{name: f"{_MNIST}.{name}" for name in ("load_dataset", "load_mnist", "read_data_sets")},
+         "ModeKeys": ModeKeys, "PredictionKey": PredictionKey, "RunConfig": RunConfig,
          "replace_monitors_with_hooks": replace_monitors_with_hooks}
 _LOOP = "use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec"
 INSTEAD = {

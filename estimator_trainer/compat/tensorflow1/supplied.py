@@ -50,6 +50,7 @@ NAMES: dict[str, Any] = {
     f"{_OPS}.variables.VariableV1": "tf.Variable",
     "tensorflow.python.util.nest.is_sequence": "tensorflow.python.util.nest.is_nested",
 }
+_TUTORIALS = "estimator_trainer.compat.tensorflow1.tutorials"
 # TensorFlow itself looks for the layers of TensorFlow 1 by the first two.
 MODULES = {
     "keras.legacy_tf_layers": "keras.src.legacy_tf_layers",
@@ -58,6 +59,10 @@ MODULES = {
         "tensorflow.python.distribute.distribute_lib",
     "tensorflow.python.training.distribution_strategy_context":
         "tensorflow.python.distribute.distribute_lib",
+    # What is left of the three packages is `input_data`, in the last.
+    "tensorflow.examples": _TUTORIALS,
+    "tensorflow.examples.tutorials": _TUTORIALS,
+    "tensorflow.examples.tutorials.mnist": _TUTORIALS,
 }
 
 

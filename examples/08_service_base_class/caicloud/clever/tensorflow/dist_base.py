@@ -2,7 +2,7 @@
 
 `estimator-trainer --model_fn=FILE.py:CLASS` does what the service did with such a class.
 
-Source: https://github.com/caicloud/tensorflow-demo (the class of TensorFlow 0.12 and 1.0)
+Source: https://github.com/caicloud/tensorflow-tutorial, in February 2017 (TensorFlow 0.12)
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What programs import from `tensorflow.examples.tutorials.mnist`."""
