@@ -14,19 +14,25 @@ from estimator_trainer.plan.plugin import Plugin
 def problems(plugin: Plugin) -> list[str]:
     """Returns a sentence for each module that `plugin` needs at once and that is not installed.
 
-    An import in a function, a `try` or an `if` may be meant to fail, so it does not count.
+    An import in a function, a `try` or an `if` may be meant to fail, so it does not count. Source
+    that is no Python is told in a sentence too.
     """
     if plugin.thing is not None:
         return []  # It was imported before it was given.
     path = pathlib.Path(plugin.path)
+    # The kind of code that a param names is "param NAME".
+    source = "the command line" if plugin.kind == "script" else f"--{plugin.kind.split()[0]}"
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except (SyntaxError, UnicodeDecodeError) as error:
+        return [f"{plugin.kind} is {plugin.name!r} (from {source}), but {path} is not valid Python:"
+                f" {error}"]
     folder = str(path.parent if plugin.is_file else pathlib.Path.cwd())
     missing: dict[str, int] = {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree.body:
         for name in _top_names(node):
             if name not in missing and not _exists(name, folder):
                 missing[name] = node.lineno
-    # The kind of code that a param names is "param NAME".
-    source = "the command line" if plugin.kind == "script" else f"--{plugin.kind.split()[0]}"
     return [
         f"{plugin.kind} is {plugin.name!r} (from {source}), and {path}, line {line},"
         f" imports {name!r}, which is not there; expected an installed module. Install the package"

@@ -6,11 +6,13 @@ form, and by whether there is such a file or module.
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import re
 import sys
 from typing import Any, Mapping
 
+from estimator_trainer.plan import bound_names
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plugin import Plugin
@@ -32,12 +34,11 @@ def problems(params: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str
       params: The params.
       defaults: Their defaults; one that names code tells that its param does.
     """
-    return [
-        f"param {key} is {value!r} (from --param), and there is no such"
-        f" {'file' if _FILE.fullmatch(value) else 'module'}; expected MODULE:NAME or FILE.py:NAME."
-        f" For example: --param {key}=./my_model.py:build"
-        for key, value in params.items()
-        if isinstance(value, str) and _names_code(value, defaults.get(key)) and not _path(value)]
+    found = {key: _problem(value) for key, value in params.items()
+             if isinstance(value, str) and _names_code(value, defaults.get(key))}
+    return [f"param {key} is {params[key]!r} (from --param), {problem}; expected MODULE:NAME or"
+            f" FILE.py:NAME. For example: --param {key}=./my_model.py:build"
+            for key, problem in found.items() if problem]
 
 
 def resolved(value: Any) -> Any:
@@ -47,6 +48,20 @@ def resolved(value: Any) -> Any:
         return value
     path = plugins.file_of(match[1])
     return f"{path}:{match[2]}" if path.is_file() else value
+
+
+def _problem(value: str) -> str:
+    """Returns what is wrong with the code that a value names, "" for nothing."""
+    path = _path(value)
+    if path is None:
+        return f"and there is no such {'file' if _FILE.fullmatch(value) else 'module'}"
+    try:
+        names = bound_names.of(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    except (SyntaxError, UnicodeDecodeError):
+        return ""  # `missing_imports` says so.
+    name = value.rpartition(":")[2]
+    # A module may import all of another, or make a name when it is asked for.
+    return "" if names & {name, "*", "__getattr__"} else f"but {path} defines no {name!r}"
 
 
 def _names_code(value: str, default: Any) -> bool:

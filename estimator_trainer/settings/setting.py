@@ -38,10 +38,11 @@ def _field_problems(config: Any, field: dataclasses.Field[Any]) -> list[str]:
     value, choices = getattr(config, field.name), field.metadata["choices"]
     minimum = field.metadata["minimum"]
     if choices and value not in choices:
+        named = sorted(filter(None, choices))
         return [
             f"{field.name} is {value!r} (from --{field.name}); expected one of"
-            f" {', '.join(sorted(choices))}.{errors.near_match(value, choices)}"
-            f" For example: --{field.name}={field.default}"
+            f" {', '.join(named)}.{errors.near_match(value, named)}"
+            f" For example: --{field.name}={field.default or named[0]}"
         ]
     if minimum is not None and value < minimum:
         return [

@@ -97,9 +97,12 @@ def test_what_code_imports_is_packed_or_installed(
 
 @pytest.mark.parametrize("name, problem", [
     ("./mine.py:build", "there is no such file"), ("mine:build", "there is no such module"),
-    ("./yours.py:build", "yours.py, line 1, imports 'not_there', which is not there")])
+    ("./yours.py:build", "yours.py, line 1, imports 'not_there', which is not there"),
+    ("./yours.py:make", "yours.py defines no 'make'"), ("yours:make", "defines no 'make'"),
+    ("./half.py:build", "half.py is not valid Python")])
 def test_code_of_a_param_that_no_task_could_import_is_refused(name: str, problem: str) -> None:
-    pathlib.Path("yours.py").write_text("import not_there\n")
+    pathlib.Path("yours.py").write_text("import not_there\ndef build(): pass\n")
+    pathlib.Path("half.py").write_text("def build(\n")
     with pytest.raises(errors.ConfigError, match=problem):
         write(flags=["--model_fn=keras_model", "--param", f"keras_model={name}"])
     assert not pathlib.Path("manifest").exists()

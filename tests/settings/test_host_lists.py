@@ -32,7 +32,7 @@ def test_every_tasks_line_can_be_pasted_into_its_shell(capsys):
 @pytest.mark.parametrize("flags, expected", [
     (["--worker_hosts=c"], "expected \"host:port\""),
     (["--ps_hosts=a:1"], "worker_hosts is missing"),
-    (["--worker_hosts=c:1", "--job_name=wrker"], "Did you mean 'worker'?"),
+    (["--worker_hosts=c:1", "--job_name=wrker"], "one of ps, worker. Did you mean 'worker'?"),
     (["--worker_hosts=c:1", "--job_name=worker", "--task_index=1"], "expected less than the 1 of"),
     (["--worker_hosts=c:1,c:1"], "expected one of its own"),
     (["ps", "--worker_hosts=c:1"], "tf-config got 'ps'"),
