@@ -7,9 +7,10 @@ import importlib.util
 import os
 import time
 import types
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from examples.runs import EXAMPLES
+from examples.runs import Run
 from examples.runs import Runs
 
 HEADING = "## The text and here"
@@ -75,6 +76,12 @@ class Page:
         path = EXAMPLES / self.name / "README.md"
         before = path.read_text().partition(HEADING)[0].rstrip()
         path.write_text(f"{before}\n\n{section}")
+
+
+def spread(runs: Sequence[Run], figure: Callable[[Run], str]) -> str:
+    """Returns the least and the greatest figure of runs with other seeds, as text."""
+    found = sorted(figure(run) for run in runs)
+    return f"{found[0]} to {found[-1]}"
 
 
 def pages() -> list[Page]:

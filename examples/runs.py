@@ -10,6 +10,7 @@ import pathlib
 import re
 import shlex
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -67,9 +68,11 @@ class Run:
 
     @functools.cached_property
     def losses(self) -> dict[int, float]:
-        """The loss of the reported steps."""
-        return {int(step): float(loss) for step, loss in
-                re.findall(rf"  step (\d+)\S*  loss {_NUMBER}", self.log)}
+        """The loss of the reported steps: the mean of the tasks that report one."""
+        found = collections.defaultdict(list)
+        for step, loss in re.findall(rf"  step (\d+)\S*  loss {_NUMBER}", self.log):
+            found[int(step)].append(float(loss))
+        return {step: statistics.mean(losses) for step, losses in found.items()}
 
     @functools.cached_property
     def accuracies(self) -> dict[int, float]:
@@ -112,10 +115,24 @@ class Runs:
 
     @property
     def mnist(self) -> tuple[str, ...]:
-        """Flags that train on MNIST."""
+        """Flags that train on the 60,000 images of MNIST, and evaluate its 10,000."""
+        return self._trained_on("train-*")
+
+    @property
+    def mnist_of_tensorflow_1(self) -> tuple[str, ...]:
+        """The same, on the 55,000 images that `read_data_sets` of TensorFlow 1 trained on."""
+        return self._trained_on("train-0000[1-9]*", "train-0001*")
+
+    @property
+    def validation_files(self) -> str:
+        """The 5,000 images that `read_data_sets` kept apart, the first ones."""
+        return f"{self._records()}/train-00000*"
+
+    def _trained_on(self, *patterns: str) -> tuple[str, ...]:
         self.use_mnist = True
         records = self._records()
-        return ("--input_fn=tfrecord", f"--param=train_files={records}/train-*",
+        files = ",".join(f"{records}/{pattern}" for pattern in patterns)
+        return ("--input_fn=tfrecord", f"--param=train_files={files}",
                 f"--param=eval_files={records}/test-*")
 
     def program(self, name: str, *words: str, log_name: str = "") -> Run:

@@ -9,9 +9,9 @@ SOURCE = ("The text: `cloudml-dist-mnist-example` of GoogleCloudPlatform, its fi
 def run(runs):
     """Trains as the text's service did, in its cluster configuration STANDARD_1."""
     return runs.launch(
-        "cloud_ml", "--chief_name=master --worker=4 --ps=3", "--model_fn=convnet", *runs.mnist,
-        "--param=batch_size=100", "--param=key=key", "--forward_key=key", "--train_steps=10000",
-        "--save_checkpoints_steps=2000")
+        "cloud_ml", "--chief_name=master --worker=4 --ps=3", "--model_fn=convnet",
+        *runs.mnist_of_tensorflow_1, "--param=batch_size=100", "--param=key=key",
+        "--forward_key=key", "--train_steps=10000", "--save_checkpoints_steps=2000")
 
 
 def _signature(done):
