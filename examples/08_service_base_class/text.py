@@ -6,7 +6,7 @@ import sys
 from examples.page import Row
 from examples.runs import EXAMPLES
 
-SOURCE = ("The text: the pages of caicloud's service and `mnist_train.py` of its examples, which"
+SOURCE = ("The text: the pages of caicloud's service and `mnist_export.py` of its examples, which"
           " feeds MNIST; here `digits_service.py` feeds the digits.")
 
 _METHODS = ("build_model", "get_init_fn", "train", "after_train")

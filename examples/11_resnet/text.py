@@ -6,7 +6,8 @@ from examples.runs import EXAMPLES
 SOURCE = ("The text: He et al. (arXiv:1512.03385), with the recipe of Goyal et al."
           " (arXiv:1706.02677), as TensorFlow's ResNet-50 Estimator has it, on the GPUs of one"
           " machine and of several. Its figures are of ImageNet; here two devices of one machine"
-          " stand for them, beside two machines with the same images on each replica.")
+          " stand for them, beside two machines with the same images on each replica"
+          " (`same_batches.py`).")
 _STEPS, _SHOWN = 400, (50, 100, 200, 300, 400)
 _RECIPE = ("--model_fn=resnet", "--param=warmup_steps=100", f"--param=decay_steps={_STEPS}",
            f"--train_steps={_STEPS}", "--log_every_steps=50", "--exporters=none",
