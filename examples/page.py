@@ -7,10 +7,9 @@ import importlib.util
 import os
 import time
 import types
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable
 
 from examples.runs import EXAMPLES
-from examples.runs import Run
 from examples.runs import Runs
 
 HEADING = "## The text and here"
@@ -78,9 +77,9 @@ class Page:
         path.write_text(f"{before}\n\n{section}")
 
 
-def spread(runs: Sequence[Run], figure: Callable[[Run], str]) -> str:
-    """Returns the least and the greatest figure of runs with other seeds, as text."""
-    found = sorted(figure(run) for run in runs)
+def spread(figures: Iterable[str]) -> str:
+    """Returns the least and the greatest figure of what differs in its seed alone."""
+    found = sorted(figures)
     return f"{found[0]} to {found[-1]}"
 
 

@@ -13,7 +13,6 @@ import socket
 import statistics
 import subprocess
 import sys
-import time
 from typing import Any, Callable
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent
@@ -32,13 +31,11 @@ class Run:
       code: Its exit code.
       log: All that it printed.
       model_dir: Where it trained.
-      secs: How long it took, in seconds.
     """
 
     code: int
     log: str
     model_dir: pathlib.Path
-    secs: float
 
     @functools.cached_property
     def result(self) -> dict[str, Any]:
@@ -65,6 +62,11 @@ class Run:
     def metrics(self) -> dict[str, float]:
         """The last evaluation's."""
         return self.result["metrics"]
+
+    @property
+    def accuracy(self) -> str:
+        """That of the last evaluation, as a table has it."""
+        return f"{self.metrics['accuracy']:.4f}"
 
     @functools.cached_property
     def losses(self) -> dict[int, float]:
@@ -93,6 +95,12 @@ class Run:
         """How many numbers those variables hold."""
         return f"{sum(value.size for value in self.variables.values()):,}"
 
+    def difference(self, other: Run) -> str:
+        """Returns the largest difference of a trained variable from that of another run."""
+        largest = max(abs(value - other.variables[name]).max()
+                      for name, value in self.variables.items())
+        return f"{largest:.1g}"
+
     def speed(self, since_step: int = 0) -> float:
         """Returns the mean of the reported examples a second after `since_step`."""
         found = re.findall(r"  step (\d+)\S* .*?([\d,]+) examples/s", self.log)
@@ -114,39 +122,51 @@ class Runs:
         self._records = records
 
     @property
+    def records(self) -> pathlib.Path:
+        """Folder of MNIST's TFRecords, files of 5,000 images in its order: train-*, test-*."""
+        self.use_mnist = True
+        return self._records()
+
+    @property
     def mnist(self) -> tuple[str, ...]:
         """Flags that train on the 60,000 images of MNIST, and evaluate its 10,000."""
-        return self._trained_on("train-*")
+        return self._trained_on(f"{self.records}/train-*")
 
     @property
     def mnist_of_tensorflow_1(self) -> tuple[str, ...]:
         """The same, on the 55,000 images that `read_data_sets` of TensorFlow 1 trained on."""
-        return self._trained_on("train-0000[1-9]*", "train-0001*")
+        return self._trained_on(self.files_of_tensorflow_1)
+
+    @property
+    def files_of_tensorflow_1(self) -> str:
+        """The patterns of those 55,000 images' files."""
+        return f"{self.records}/train-0000[1-9]*,{self.records}/train-0001*"
 
     @property
     def validation_files(self) -> str:
-        """The 5,000 images that `read_data_sets` kept apart, the first ones."""
-        return f"{self._records()}/train-00000*"
+        """That of the 5,000 images that `read_data_sets` kept apart, the first ones."""
+        return f"{self.records}/train-00000*"
 
-    def _trained_on(self, *patterns: str) -> tuple[str, ...]:
-        self.use_mnist = True
-        records = self._records()
-        files = ",".join(f"{records}/{pattern}" for pattern in patterns)
+    @property
+    def test_files(self) -> str:
+        """That of the 10,000 test images."""
+        return f"{self.records}/test-*"
+
+    def _trained_on(self, files: str) -> tuple[str, ...]:
         return ("--input_fn=tfrecord", f"--param=train_files={files}",
-                f"--param=eval_files={records}/test-*")
+                f"--param=eval_files={self.test_files}")
 
     def program(self, name: str, *words: str, log_name: str = "") -> Run:
         """Runs `estimator-trainer WORDS --model_dir=...`; a run that fails is for the rows."""
         model_dir = self.folder / name
         command = [sys.executable, "-m", "estimator_trainer", *words, f"--model_dir={model_dir}"]
         print("$ estimator-trainer", shlex.join(command[3:]), file=sys.stderr, flush=True)
-        start = time.monotonic()
         ran = subprocess.run(command, cwd=EXAMPLES.parent, text=True, check=False,
                              timeout=_TIMEOUT_SECS, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT)
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{log_name or name}.log").write_text(ran.stdout)
-        return Run(ran.returncode, ran.stdout, model_dir, time.monotonic() - start)
+        return Run(ran.returncode, ran.stdout, model_dir)
 
     def train(self, name: str, *flags: str) -> Run:
         """Trains in one process."""
@@ -172,3 +192,11 @@ def free_addresses(count: int) -> list[str]:
     finally:
         for holder in holders:
             holder.close()
+
+
+def inputs_and_outputs(export: str) -> str:
+    """Returns the names of what the only function of a SavedModel takes, and of what it returns."""
+    import tensorflow as tf
+    [function] = set(tf.saved_model.load(export).signatures.values())
+    inputs = sorted(function.structured_input_signature[1])
+    return f"{', '.join(inputs)}; {', '.join(sorted(function.structured_outputs))}"

@@ -1,6 +1,7 @@
 """The run of the text: a master, four workers and three parameter servers train on MNIST."""
 
 from examples.page import Row
+from examples.runs import inputs_and_outputs
 
 SOURCE = ("The text: `cloudml-dist-mnist-example` of GoogleCloudPlatform, its first version"
           " (TensorFlow 0.12, 2017), its program and what it printed.")
@@ -14,13 +15,6 @@ def run(runs):
         "--forward_key=key", "--train_steps=10000", "--save_checkpoints_steps=2000")
 
 
-def _signature(done):
-    import tensorflow as tf
-    signature = tf.saved_model.load(done.result["exports"][0]).signatures["serving_default"]
-    inputs = sorted(signature.structured_input_signature[1])
-    return f"{', '.join(inputs)}; {', '.join(sorted(signature.structured_outputs))}"
-
-
 ROWS = (
     Row("masters, workers, parameter servers", "1, 4, 3",
         lambda done: ", ".join(str(done.tasks[role]) for role in ("master", "worker", "ps"))),
@@ -29,8 +23,8 @@ ROWS = (
         lambda done: "{batch_size}; {learning_rate}; {dropout}".format(**done.params)),
     Row("steps asked for; steps made, since all trainers finish their last one", "10,000; 10,007",
         lambda done: f"10,000; {done.step:,}"),
-    Row("accuracy on the 10,000 test images", "0.9900",
-        lambda done: f"{done.metrics['accuracy']:.4f}"),
+    Row("accuracy on the 10,000 test images", "0.9900", lambda done: done.accuracy),
     Row("loss of a test image", "0.0313", lambda done: f"{done.metrics['loss']:.4f}"),
-    Row("inputs and outputs of the export", "image, key; key, scores", _signature),
+    Row("inputs and outputs of the export", "image, key; key, scores",
+        lambda done: inputs_and_outputs(done.result["exports"][0])),
 )

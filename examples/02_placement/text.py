@@ -20,16 +20,12 @@ def run(runs):
 
 def _difference(done):
     one, several, _, _ = done
-    return "; ".join(f"{_largest(one, run):.1g}" for run in several)
-
-
-def _largest(one, other):
-    return max(abs(value - other.variables[name]).max() for name, value in one.variables.items())
+    return "; ".join(run.difference(one) for run in several)
 
 
 def _accuracies(done):
     one, several, _, _ = done
-    return ", ".join(f"{run.metrics['accuracy']:.4f}" for run in (one, *several))
+    return ", ".join(run.accuracy for run in (one, *several))
 
 
 def _devices(done):

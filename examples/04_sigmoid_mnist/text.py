@@ -3,6 +3,7 @@
 import numpy as np
 
 from examples.page import Row
+from examples.page import spread
 
 SOURCE = ("The text: `example.py` of github.com/ischlag/distributed-tensorflow-example. It prints"
           " its accuracy but does not record it; the text's figure is that of its formulas, run in"
@@ -23,12 +24,10 @@ def run(runs):
 
 def _arrays(runs):
     from input_fns import tfrecord
-    files = dict(flag.removeprefix("--param=").split("=", 1)
-                 for flag in runs.mnist_of_tensorflow_1[1:])
-    params = {**tfrecord.DEFAULT_PARAMS, "train_files": files["eval_files"], "batch_size": 1000}
+    params = {**tfrecord.DEFAULT_PARAMS, "batch_size": 1000}
     found = []
-    for pattern in (files["train_files"], files["eval_files"]):
-        batches = list(tfrecord.input_fn("eval", {**params, "eval_files": pattern}))
+    for files in (runs.files_of_tensorflow_1, runs.test_files):
+        batches = list(tfrecord.input_fn("eval", {**params, "eval_files": files}))
         found += [np.concatenate([b[0]["image"].numpy().reshape(-1, 784) for b in batches]),
                   np.concatenate([b[1].numpy() for b in batches])]
     return found
@@ -74,6 +73,5 @@ ROWS = (
         " the images 60 times, which is no whole number of batches", "33,000",
         lambda done: f"{done[0].step:,}"),
     Row("accuracy on the 10,000 test images: the formulas in NumPy, and this program",
-        lambda done: f"{min(done[1]):.4f} to {max(done[1]):.4f}",
-        lambda done: f"{done[0].metrics['accuracy']:.4f}"),
+        lambda done: spread(map("{:.4f}".format, done[1])), lambda done: done[0].accuracy),
 )

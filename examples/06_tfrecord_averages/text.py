@@ -1,7 +1,5 @@
 """The runs of the text: 30,000 steps in one process, and steps on two devices."""
 
-import numpy as np
-
 from examples.page import Row
 from examples.page import spread
 
@@ -31,16 +29,11 @@ def run(runs):
 
 
 def _loss(step):
-    return lambda done: spread(done[0], lambda run: f"{run.losses[step]:.3f}")
+    return lambda done: spread(f"{run.losses[step]:.3f}" for run in done[0])
 
 
 def _accuracy(step):
-    return lambda done: spread(done[0], lambda run: f"{run.accuracies[step]:.4f}")
-
-
-def _difference(done):
-    _, _, alone, pair = done
-    return f"{max(np.abs(v - pair.variables[k]).max() for k, v in alone.variables.items()):.1g}"
+    return lambda done: spread(f"{run.accuracies[step]:.4f}" for run in done[0])
 
 
 ROWS = (
@@ -60,8 +53,8 @@ ROWS = (
     Row("at step 20,000", "0.9844, 0.9852", _accuracy(20000)),
     Row("at step 29,000", "0.9856, 0.9860", _accuracy(29000)),
     Row("on the 10,000 test images, at step 5,000", "0.9823 to 0.9832",
-        lambda done: spread(done[1], lambda run: f"{run.metrics['accuracy']:.4f}")),
+        lambda done: spread(run.accuracy for run in done[1])),
     Row("rate on several devices", "0.001", lambda done: done[3].params["learning_rate"]),
     Row("largest difference of a trained variable on two devices from one after 1,000 steps", "0",
-        _difference),
+        lambda done: done[3].difference(done[2])),
 )

@@ -5,6 +5,7 @@ import sys
 
 from examples.page import Row
 from examples.runs import EXAMPLES
+from examples.runs import inputs_and_outputs
 
 SOURCE = ("The text: the pages of caicloud's service and `mnist_export.py` of its examples, which"
           " feeds MNIST; here `digits_service.py` feeds the digits.")
@@ -21,11 +22,8 @@ def run(runs):
 
 
 def _signature(done):
-    import tensorflow as tf
     [path] = (done.model_dir.parent / "export").glob("**/saved_model.pb")
-    [signature] = tf.saved_model.load(str(path.parent)).signatures.values()
-    inputs = sorted(signature.structured_input_signature[1])
-    return f"{', '.join(inputs)}; {', '.join(sorted(signature.structured_outputs))}"
+    return inputs_and_outputs(str(path.parent))
 
 
 def _methods(_done):

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 from examples.page import Row
 from examples.runs import EXAMPLES
@@ -22,7 +21,7 @@ _START = "import estimator_trainer.compat, script"
 
 def run(runs):
     """Trains an epoch by the script and by this program, in one process and in two."""
-    records = runs.mnist[1].removeprefix("--param=train_files=").rpartition("/")[0]
+    records = str(runs.records)
     functions = _FOLDER / "functions.py"
     flags = (f"--model_fn={functions}", f"--input_fn={functions}", f"--param=records={records}",
              "--train_distribute=multi_worker_mirrored", "--train_steps=0", "--seed=7",
@@ -45,13 +44,12 @@ def _script(runs, records, name, roles=(), *command):
                for role in roles}
     environments = [{"TF_CONFIG": json.dumps({"cluster": cluster, "task": {
         "type": role, "index": roles[:i].count(role)}})} for i, role in enumerate(roles)] or [{}]
-    start = time.monotonic()
     tasks = [subprocess.Popen(
         [sys.executable, "-c", _START, records, str(runs.folder / name), *command], text=True,
         env={**os.environ, "PYTHONPATH": f"{_FOLDER}:{EXAMPLES.parent}", **variables},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for variables in environments]
     logs = [task.communicate()[0] for task in tasks]
-    return Run(tasks[0].returncode, logs[0], runs.folder / name, time.monotonic() - start)
+    return Run(tasks[0].returncode, logs[0], runs.folder / name)
 
 
 def _losses(run):

@@ -41,8 +41,7 @@ def _images(runs):
     import tensorflow as tf
 
     from input_fns import tfrecord
-    files = runs.mnist[2].removeprefix("--param=eval_files=")
-    params = {**tfrecord.DEFAULT_PARAMS, "eval_files": files, "batch_size": 500}
+    params = {**tfrecord.DEFAULT_PARAMS, "eval_files": runs.test_files, "batch_size": 500}
     [(features, labels)] = tfrecord.input_fn("eval", params).take(1)
     large = tf.image.grayscale_to_rgb(tf.image.resize(features["image"], [224, 224]))
     for number, (image, label) in enumerate(zip(large.numpy(), labels.numpy(), strict=True)):
@@ -69,10 +68,6 @@ def _loss(step):
     return lambda run: f"{run.losses[step]:.3f}"
 
 
-def _accuracy(run):
-    return f"{run.metrics['accuracy']:.4f}"
-
-
 def _speed(run):
     return f"{run.speed(since_step=5):,.0f}"
 
@@ -87,10 +82,11 @@ ROWS = (
     *(Row(f"loss of the batch of 64 at step {step} of {_STEPS}" if step == _SHOWN[0]
           else f"at step {step}", _way("mnist devices", _loss(step)),
           _way("mnist machines", _loss(step))) for step in _SHOWN),
-    Row("accuracy on the 10,000 test images after them", _way("mnist devices", _accuracy),
-        _way("mnist machines", _accuracy)),
+    Row("accuracy on the 10,000 test images after them",
+        lambda done: done["mnist devices"].accuracy,
+        lambda done: done["mnist machines"].accuracy),
     Row("that of one process, whose batch normalisation sees all 64 images, not 32",
-        "about the same", _way("mnist one", _accuracy)),
+        "about the same", lambda done: done["mnist one"].accuracy),
     _rows("images/s, batches of 64 of 28 x 28 pixels: one process; two devices and two machines,"
           " all on the same cores", "mnist",
           lambda run: f"{run.speed(since_step=50):,.0f}"),
