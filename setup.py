@@ -26,7 +26,8 @@ setuptools.setup(
     packages=setuptools.find_packages(
         where=str(_HERE),
         include=["estimator_trainer*", "input_fns*", "model_fns*"]),
-    package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_STARTER],
+    package_data={"estimator_trainer": ["py.typed", "requirements.txt", "run_report/uPlot*",
+                                        "run_report/report.*", *_STARTER],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,
@@ -41,7 +42,7 @@ setuptools.setup(
         # What of tf.contrib lives in it, for programs of TensorFlow 1.
         "tf1": ["tf_slim>=1.1"],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
-                "tensorboard", "tf_slim>=1.1",
+                "tensorboard", "selenium", "tf_slim>=1.1",
                 # A real notebook kernel.
                 "nbclient", "ipykernel",
                 # The schemas that the tests of `manifest` check against.

@@ -5,7 +5,7 @@
     result = estimator_trainer.train(model_fn="cnn", input_fn="digits", model_dir="/tmp/digits")
     print(result.metrics["accuracy"])
 
-`train`, `evaluate`, `predict`, `export`, `check`, `launch` and `show` are in
+`train`, `evaluate`, `predict`, `export`, `check`, `launch`, `report` and `show` are in
 `estimator_trainer/api.py`, and do what the commands of these names do.
 """
 
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from estimator_trainer.api import Interrupted
     from estimator_trainer.api import launch
     from estimator_trainer.api import predict
+    from estimator_trainer.api import report
     from estimator_trainer.api import Result
     from estimator_trainer.api import show
     from estimator_trainer.api import train
     from estimator_trainer.api import TrainerError
 
 __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
-           "Result", "show", "train", "TrainerError"]
+           "report", "Result", "show", "train", "TrainerError"]
 
 
 if "tensorflow" not in sys.modules and versions.installed().mode == "compat" and (

@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from estimator_trainer import environment
 from estimator_trainer import python_call
@@ -26,7 +26,7 @@ from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
 from estimator_trainer.plan import machine_check
-from estimator_trainer.plan import report
+from estimator_trainer.plan import report as plan_report
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.asked import Asked
 from estimator_trainer.result import Result
@@ -34,7 +34,7 @@ from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.job_config import JobConfig
 
 __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
-           "Result", "show", "train", "TrainerError"]
+           "report", "Result", "show", "train", "TrainerError"]
 
 # A name, or what the name of a plug-in may stand for.
 PlugIn = Any
@@ -154,7 +154,7 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         plan = run_plan.for_training(keyword_settings.config_of(given), variables,
                                      Asked(frozenset(given), params or {}))
         found = machine_check.examine(plan, variables)
-        content: dict[str, Any] = json.loads(report.describe(plan, found, as_json=True))
+        content: dict[str, Any] = json.loads(plan_report.describe(plan, found, as_json=True))
         return content
 
 
@@ -195,6 +195,24 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
         code = launch_lib.run(job, config, keyword_settings.words_of(config, given),
                               environment.read(), given=frozenset(given))
         return python_call.result_of_job(config.model_dir, code)
+
+
+def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
+    """Writes the page of a run, or of several beside each other, and returns its path.
+
+    Args:
+      model_dir: The directory of a training, or a list of them.
+      output: The file; default: `report.html` in the directory, of several `comparison.html` here.
+    """
+    folders = [model_dir] if isinstance(model_dir, (str, os.PathLike)) else list(model_dir)
+    if not folders:
+        raise ConfigError("model_dir is [] (from model_dir=); expected the directory of a training,"
+                          " or several. For example: model_dir='/tmp/digits'")
+    with python_call.call(None, None, folders[0], {}) as given:
+        python_call.prepare(run_plan.for_model_dir(
+            keyword_settings.config_of(given), environment.read()))
+        from estimator_trainer.run_report import page
+        return page.write([os.fspath(folder) for folder in folders], os.fspath(output))
 
 
 def show(model_dir: Folder) -> dict[str, Any]:

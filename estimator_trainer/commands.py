@@ -92,6 +92,24 @@ def show(line: CommandLine, variables: Environment) -> int:
     return 0
 
 
+def report(line: CommandLine, variables: Environment) -> int:
+    """Writes the page of a run or of several, or serves it until Ctrl-C."""
+    config, page = line.config, line.page
+    plan = run_plan.for_model_dir(config, variables)
+    run_plan.refuse(plan)
+    import_tensorflow(plan)
+    from estimator_trainer.roles import access
+    from estimator_trainer.run_report import page as page_lib
+    from estimator_trainer.run_report import server
+    for folder in page.model_dir:
+        access.check(dataclasses.replace(config, model_dir=folder), plan.versions.tensorflow)
+    if page.serve:
+        server.serve(page.model_dir, page.port)
+    else:
+        print(page_lib.write(page.model_dir, page.output))
+    return 0
+
+
 def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
     from estimator_trainer.plan import machine_check

@@ -68,6 +68,8 @@ STOP_SECS = 35.0
 FOLLOW_SECS = 45.0
 # The last lines of a process that ended must be read within this.
 LAST_LINES_SECS = 5.0
+# The page of the job must be written, maybe into a bucket, within this.
+PAGE_SECS = 60.0
 
 # Pods.
 # Kubernetes waits so long after SIGTERM before it kills, as `manifest` asks it to.
@@ -82,6 +84,10 @@ COLLECTIVE_BREAKS_SECS = 10.0
 DISK_REMEMBERS_SECS = 60.0
 # Cloud Storage refuses a second write of an object within this, and TensorFlow then waits longer.
 OBJECT_WRITE_SECS = 1.0
+
+# What is new of a job's history is written after this: on a disk, and in a bucket.
+HISTORY_SECS = 2.0
+OBJECT_HISTORY_SECS = 30.0
 
 # So many signs of life may be missing before the one who gives them is taken for lost.
 BEATS_TO_MISS = 5
@@ -135,3 +141,8 @@ def rhythm(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> Rhyt
         name: min(getattr(chosen, name), most_secs)
         for name in ("chief_beat_secs", "chief_trains_secs", "chief_waits_secs", "task_secs",
                      "evaluator_secs")})
+
+
+def history_secs(model_dir: str) -> float:
+    """Returns how often a task writes what is new of its history."""
+    return OBJECT_HISTORY_SECS if storage.is_object_store(model_dir) else HISTORY_SECS

@@ -1,10 +1,13 @@
-"""Counts the cores and the GPUs of this machine, without TensorFlow."""
+"""Counts the cores, the GPUs and the memory of this machine, without TensorFlow."""
 
 from __future__ import annotations
 
 import os
+import pathlib
+import resource
 import shutil
 import subprocess
+import sys
 
 from estimator_trainer import deadlines
 
@@ -52,3 +55,14 @@ def num_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def memory_mb() -> float:
+    """Returns the megabytes of memory that this process has in use; without /proc, at its most."""
+    try:
+        pages = int(pathlib.Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return round(pages * resource.getpagesize() / 1e6, 1)
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # macOS counts bytes, others kilobytes.
+        return round(most / (1e6 if sys.platform == "darwin" else 1e3), 1)

@@ -1,8 +1,10 @@
 """A task tells its events to the launcher that started it, as JSON lines in a pipe.
 
-The launcher names the pipe in the environment. Without one nothing is told. The kinds:
+The launcher names the pipe in the environment. What keeps the history hears the events, too, with
+more details (coordination/history_file.py). The kinds:
 
     trains (step), serves, evaluates             the task has begun its work
+    model                                        what is trained
     progress (step, examples_per_sec, loss)      with each line of progress
     error (message)                              the sentence that explains a failure
     end (status, step, reason)                   with the last line
@@ -15,12 +17,14 @@ import json
 import os
 import select
 import stat
-from typing import Any
+from typing import Any, Callable, Iterator, Mapping
 
 from estimator_trainer import environment
 
 _pipe: int | None = None
 _owner = 0
+_listener: Callable[[str, dict[str, Any]], None] | None = None
+_listener_owner = 0
 
 
 def begin() -> None:
@@ -37,13 +41,34 @@ def begin() -> None:
             _pipe, _owner = descriptor, os.getpid()
 
 
-def tell(kind: str, **values: str | int | float) -> None:
+@contextlib.contextmanager
+def heard_by(listener: Callable[[str, dict[str, Any]], None]) -> Iterator[None]:
+    """Calls `listener` with the kind and the values of each event, within a `with` statement."""
+    global _listener, _listener_owner
+    before = _listener, _listener_owner
+    _listener, _listener_owner = listener, os.getpid()
+    try:
+        yield
+    finally:
+        _listener, _listener_owner = before
+
+
+def has_launcher() -> bool:
+    """Returns whether a launcher of this program started this process."""
+    return _pipe is not None and _owner == os.getpid()
+
+
+def tell(kind: str, details: Mapping[str, Any] | None = None,
+         **values: str | int | float) -> None:
     """Tells the launcher something, in a line that the kernel writes as a whole.
 
     Args:
       kind: One of the kinds above.
-      **values: What is told; long texts are cut.
+      details: What only the history hears.
+      **values: What is told; long texts are cut for the launcher.
     """
+    if _listener is not None and _listener_owner == os.getpid():
+        _listener(kind, {**values, **(details or {})})
     # A fork that a plug-in made is not the task.
     if _pipe is None or _owner != os.getpid():
         return

@@ -84,6 +84,8 @@ PARTS = {
     "_use_tpu": "whether that context is for a TPU",
     "_is_input_fn_invoked": "whether a TPUEstimator's model_fn is called after its input_fn",
 }
+# TensorFlow's hook takes a clock of steps or one of seconds, and makes it itself.
+SAVER_TIMER = "_timer"
 OPTIONAL = {
     "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
 }

@@ -87,12 +87,13 @@ def _build(config: TrainerConfig, parts: LoadedPlugins,
     if given and not parts.script:
         config = given_run_config.settings(config, given.config)
     _seed(config.seed)
+    clock = config.checkpoints
     run_config = tf.estimator.RunConfig(
         model_dir=config.model_dir,
         tf_random_seed=config.seed or None,
         save_summary_steps=config.save_summary_steps,
-        save_checkpoints_steps=config.checkpoint_every_steps,
-        save_checkpoints_secs=config.checkpoint_every_secs,
+        save_checkpoints_steps=clock.every_steps,
+        save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
         keep_checkpoint_max=config.keep_checkpoint_max,
         log_step_count_steps=config.log_every_steps,
         train_distribute=strategies.train,

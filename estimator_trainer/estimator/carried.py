@@ -52,12 +52,22 @@ def carrying(input_fn: InputFn, has_inputs: bool) -> InputFn:
     return carrying_input_fn
 
 
-def mark(features: Any, labels: Any = None, *, has_inputs: bool) -> dict[str, Any]:
-    """Returns features that carry labels, and inputs if asked for; tensors or arrays."""
+def mark(features: Any, labels: Any = None, *, has_inputs: bool,
+         most_rank: int = 2) -> dict[str, Any]:
+    """Returns features that carry labels, and inputs if asked for; tensors or arrays.
+
+    Args:
+      features: The features of a batch.
+      labels: Its labels, or None.
+      has_inputs: Whether to carry the features themselves.
+      most_rank: The most dimensions, that of the batch included, of a feature that is carried.
+    """
     beside = {_LABEL: labels} if _is_told(labels) else {}
     named = features if isinstance(features, dict) else {}
+    if most_rank > 2 and not isinstance(features, dict):
+        named = {"input": features}
     beside.update({f"{_INPUT}{name}": value for name, value in named.items()
-                   if has_inputs and _is_told(value)})
+                   if has_inputs and _is_told(value, most_rank)})
     return {_FEATURES: features, _BESIDE: beside}
 
 
@@ -100,8 +110,9 @@ def answers(predictions: Iterable[Mapping[str, Any]],
         yield answer({**prediction, **{name: values[i] for name, values in beside.items()}})
 
 
-def _is_told(value: Any) -> bool:
+def _is_told(value: Any, most_rank: int = 2) -> bool:
     """Returns whether it is worth a line: a number or text, or a list of them, an instance."""
+    ranks = range(1, most_rank + 1)
     if isinstance(value, np.ndarray):
-        return value.ndim in (1, 2)
-    return isinstance(value, tf.Tensor) and value.shape.rank in (1, 2)
+        return value.ndim in ranks
+    return isinstance(value, tf.Tensor) and value.shape.rank in ranks

@@ -88,6 +88,7 @@ class GivenExperiment:
         is_by_steps = steps or strategy.name_of(self.strategies.train) == "multi_worker_mirrored"
         return {
             "model_dir": config.model_dir,
+            "num_evaluations": 0,
             "save_checkpoints_steps": steps,
             "save_checkpoints_secs": 0 if is_by_steps else int(config.save_checkpoints_secs or 0),
             "keep_checkpoint_max": config.keep_checkpoint_max or 0,

@@ -136,11 +136,11 @@ def _is_model_fn(function: Callable[..., Any]) -> bool:
 
 def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) -> Any:
     """Calls a function that returns a model; an argument may be a param by its name."""
-    config = plan.config
+    config, clock = plan.config, plan.config.checkpoints
     run_config = tf.estimator.RunConfig(
         config.model_dir, tf_random_seed=config.seed or None,
-        save_checkpoints_steps=config.checkpoint_every_steps,
-        save_checkpoints_secs=config.checkpoint_every_secs,
+        save_checkpoints_steps=clock.every_steps,
+        save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
         keep_checkpoint_max=config.keep_checkpoint_max,
         save_summary_steps=config.save_summary_steps)
     known = {**params, "config": run_config, "run_config": run_config, "params": params,

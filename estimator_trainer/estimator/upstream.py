@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator
 
 import tensorflow as tf
 
 from estimator_trainer import storage
 from estimator_trainer.compat import private_api
+from estimator_trainer.estimator import replacement
 
 POLL_SECS = 1
 _RENAMES = 5
@@ -51,7 +52,34 @@ def naming_event_files(task_name: str) -> Iterator[None]:
     writer = tf.compat.v1.summary.FileWriter
     named = functools.partialmethod(
         writer.__init__, filename_suffix=f".{task_name.replace(':', '_')}")
-    with replaced([(writer, "__init__", named)]):
+    with replacement.attributes([(writer, "__init__", named)]):
+        yield
+
+
+@contextlib.contextmanager
+def saving_by_time_too(secs: float | None) -> Iterator[None]:
+    """Makes what saves every so many steps save after `secs` without a checkpoint, too.
+
+    CheckpointSaverHook, and so a RunConfig, takes steps or seconds; for both it raises ValueError.
+    """
+    saver = tf.estimator.CheckpointSaverHook
+    made = saver.__init__
+
+    def made_with_both(hook: Any, *args: Any, **kwargs: Any) -> None:
+        made(hook, *args, **kwargs)
+        timer = getattr(hook, private_api.SAVER_TIMER)
+        by_steps = timer.should_trigger_for_step
+        by_secs = tf.estimator.SecondOrStepTimer(every_secs=secs)
+
+        def is_due(step: int) -> bool:
+            last = timer.last_triggered_step()
+            if last != by_secs.last_triggered_step():
+                by_secs.update_last_triggered_step(last)
+            return bool(by_steps(step) or by_secs.should_trigger_for_step(step))
+
+        timer.should_trigger_for_step = is_due
+
+    with replacement.attributes([(saver, "__init__", made_with_both)] if secs else []):
         yield
 
 
@@ -110,7 +138,8 @@ def writing_evaluations_of(is_wanted: Callable[[int], bool]) -> Iterator[None]:
 
         return written
 
-    with replaced([(module, name, only_wanted(getattr(module, name))) for name in names]):
+    with replacement.attributes(
+            [(module, name, only_wanted(getattr(module, name))) for name in names]):
         yield
 
 
@@ -136,7 +165,7 @@ def renaming_again() -> Iterator[None]:
                 overwrite = True  # A part may have its new name.
         return rename(old, new, overwrite)
 
-    with replaced([(gfile, "Rename", renamed)]):
+    with replacement.attributes([(gfile, "Rename", renamed)]):
         yield
 
 
@@ -158,7 +187,7 @@ def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> 
         for name in ("make_one_shot_iterator", "make_initializable_iterator")]
     queues, name = private_api.array_queues()
     filled = functools.partial(enqueue, getattr(queues, name))
-    with replaced([*iterators, (queues, name, filled)]):
+    with replacement.attributes([*iterators, (queues, name, filled)]):
         yield
 
 
@@ -218,18 +247,5 @@ def initializing_outside() -> Iterator[None]:
         # A replica cannot leave its graph; what calls the replicas can.
         tf.distribute.get_replica_context().merge_call(outside)
 
-    with replaced([(train, "init_from_checkpoint", init_from_checkpoint)]):
+    with replacement.attributes([(train, "init_from_checkpoint", init_from_checkpoint)]):
         yield
-
-
-@contextlib.contextmanager
-def replaced(places: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Sets attributes within a `with` statement; each is an owner, a name and the value."""
-    before = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
-    for owner, name, value in places:
-        setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        for owner, name, value in before:
-            setattr(owner, name, value)

@@ -54,19 +54,20 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
     Attributes:
       examples: Number of examples of the last evaluation.
       secs: Its duration in seconds, without the building of the graph.
+      on_batch: What is called after each batch.
     """
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None):
         """Makes the hook; it calls `on_batch` after each batch."""
         self.examples = 0
         self.secs = 0.0
-        self._on_batch = on_batch
+        self.on_batch = on_batch
 
     def begin(self) -> None:
         self._fetch = tf.add_n(graph_state.EXAMPLES.all())
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
-        self._on_batch()
+        self.on_batch()
         self.examples = 0
         self._start = time.monotonic()
 
@@ -75,7 +76,7 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         self.examples += int(run_values.results)
-        self._on_batch()
+        self.on_batch()
 
     def end(self, session: tf.compat.v1.Session) -> None:
         self.secs = time.monotonic() - self._start
@@ -100,4 +101,6 @@ def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None
     if not counted.examples:
         logging.warning("there was no example to evaluate, so the metrics say nothing: the input_fn"
                         " yields an empty dataset in mode 'eval'")
-    task_events.tell("evaluates")
+    task_events.tell("evaluates", {
+        "step": metrics.get("global_step"), "examples": counted.examples, "secs": counted.secs,
+        "metrics": {name: value for name, value in metrics.items() if name != "global_step"}})

@@ -7,11 +7,14 @@ import os.path
 import pathlib
 import sys
 import tempfile
+import time
 from typing import Mapping, Sequence
 
+from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import machine
+from estimator_trainer import storage
 from estimator_trainer.environment import Environment
 from estimator_trainer.jobs.launcher import addresses
 from estimator_trainer.jobs.launcher import prctl
@@ -23,10 +26,13 @@ from estimator_trainer.jobs.launcher.supervisor import Supervisor
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan import scratch_dir
+from estimator_trainer.plan import ways_to_look
 from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.script_file import Script
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_POLL_SECS = 0.05
 
 
 def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
@@ -74,12 +80,38 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             for name, tf_config, share in zip(names, tf_configs, parts)]
         screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
                     f" with {parts[0].threads} threads an op; logs in {log_dir}")
-        supervisor = Supervisor(children, job.max_restarts, screen)
+        if is_shown := config.report and bool(model_dir):
+            screen.line("launch", ways_to_look.while_it_runs(model_dir))
+        supervisor = Supervisor(children, job.max_restarts, screen, _history_path(model_dir))
         code = supervisor.run()
+        if is_shown:
+            _write_page(screen, fork_server, log_dir, model_dir)
         if fork_server:
             fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
+
+
+def _history_path(model_dir: str) -> pathlib.Path | None:
+    """Returns the file of what the launcher sees of the tasks, beside what they say themselves."""
+    is_here = model_dir and not storage.scheme(model_dir)
+    return pathlib.Path(model_dir, "history", "launch.jsonl") if is_here else None
+
+
+def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path,
+                model_dir: str) -> None:
+    """Writes the page of the job, in a process that has TensorFlow."""
+    child = TaskProcess("report", _program(), ["report", f"--model_dir={model_dir}"],
+                        environment.of_fork_server(), log_dir / "report.log",
+                        lambda child, text: None, server)
+    child.start()
+    deadline = time.monotonic() + deadlines.PAGE_SECS
+    while (code := child.poll()) is None and time.monotonic() < deadline:
+        time.sleep(_POLL_SECS)
+    child.kill()
+    screen.line("launch", f"report: {os.path.join(model_dir, ways_to_look.PAGE)}" if code == 0 else
+                f"no report could be written: see {child.log_path}")
+    screen.line("launch", ways_to_look.tensorboard(model_dir))
 
 
 def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:

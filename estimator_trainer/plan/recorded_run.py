@@ -31,14 +31,15 @@ PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_i
 # Each of them is of one command alone, or names what the record has in a form of its own.
 _OF_ONE_COMMAND = frozenset((
     *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "checkpoint", "export_dir",
-    "data", "output", "with_inputs", "verbose", "log_device_placement", "profile_steps",
+    "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
     "warm_start_from", "warm_start_vars", "device"))
 # What they say holds for a model at every time; the others say how to train.
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
 # Who gives one of a group means it in place of the others.
 _GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
-           frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps")),
+           frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps",
+                      "num_evaluations")),
            frozenset(("serving_input", "serving_input_fn")),
            frozenset(("input_fn", "train_input_fn", "eval_input_fn")))
 

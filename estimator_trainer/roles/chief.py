@@ -19,11 +19,13 @@ from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan import ways_to_look
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import final_evaluation
+from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles import preflight
 from estimator_trainer.roles import run_history
@@ -51,6 +53,8 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     preflight.check(plan, parts, evaluation)
     run_history.begin(plan, parts)
     announcement.log(plan, parts)
+    if job_history.writes_page(plan):
+        logging.info("%s", ways_to_look.while_it_runs(config.model_dir))
     hooks = experiment_lib.hooks_of(
         plan, parts, EndOfTraining(config, task, stop, watchdog, state_writer))
     experiment = experiment_lib.build(plan, parts, strategies, record, hooks,
@@ -72,6 +76,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
             final = exporters.at_the_end(config, parts, record)
             final_evaluation.finish(experiment.eval_spec, single, record, final)
             hooks.progress.warn_if_diverged(record.metrics.get("loss"))
+            final_evaluation.judge(plan, parts, single, record, stop)
         return outcome.report(config, task, record, step, reason)
 
 

@@ -58,6 +58,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
           evaluation.used_by(experiment.estimator)):
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
         outcome.follow(task, final_state)
+        final_evaluation.judge(plan, parts, experiment.estimator, record, stop)
         return outcome.report(config, task, record, final_state.step, final_state.reason)
 
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder
+from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
@@ -20,6 +21,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import end_of_training
 from estimator_trainer.steps import progress
 from estimator_trainer.steps.end_of_training import EndOfTraining
+from estimator_trainer.steps.model_size import ModelSize
 from estimator_trainer.steps.profiler import StepProfiler
 from estimator_trainer.steps.progress import TrainingProgress
 
@@ -41,17 +43,19 @@ class TrainingHooks:
       progress: The hook that reports steps, loss and speed.
       fit: The hook that compares the model with the checkpoint that training resumes from.
       profiler: The hook that profiles some steps; None if the user wants no profile.
+      size: The hook that counts the model's layers and parameters.
     """
 
     end: EndOfTraining
     progress: TrainingProgress
     fit: CheckpointFit
     profiler: StepProfiler | None
+    size: ModelSize
 
     @property
     def in_order(self) -> list[tf.estimator.SessionRunHook]:
         """All hooks, in the order in which the Estimator is to call them."""
-        hooks = [self.end, self.progress, self.fit, self.profiler]
+        hooks = [self.end, self.progress, self.fit, self.profiler, self.size]
         return [hook for hook in hooks if hook is not None]
 
 
@@ -60,7 +64,8 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
     config, steps = plan.config, plan.config.profiled_steps
     return TrainingHooks(
         end, progress.for_training(config, plan.task, parts.train_examples, end.pace),
-        CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None)
+        CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
+        ModelSize())
 
 
 def record_of(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
@@ -101,9 +106,10 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
       Interrupted: if this task was asked to stop before.
     """
     stop.check()
-    spec = experiment.train_spec
+    spec, clock = experiment.train_spec, plan.config.checkpoints
     try:
-        with hooks.fit.explained():
+        with (hooks.fit.explained(),
+              upstream.saving_by_time_too(clock.every_secs if clock.every_steps else None)):
             if plan.task.is_local and (plan.task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,
                 # and would evaluate in process too.

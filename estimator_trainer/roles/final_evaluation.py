@@ -9,7 +9,12 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.evaluation import board
+from estimator_trainer.evaluation import judgement
 from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan.plan import Plan
 
 
 def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
@@ -47,6 +52,14 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
               if not any(_folder(single, exporter) == posixpath.dirname(path)
                          for path in record.exports)]
     _export(undone, single, latest, record.metrics, is_final=True)
+
+
+def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,
+          record: EvaluationRecord, stop: Stop) -> None:
+    """Keeps what a report shows of the evaluation that was made last, in files and in events."""
+    if plan.config.report:
+        content = judgement.write(single, parts, record, plan.config.eval_steps, stop)
+        board.write(single.model_dir, record.metrics, content)
 
 
 def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:

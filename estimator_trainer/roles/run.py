@@ -21,6 +21,7 @@ from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import chief
 from estimator_trainer.roles import evaluator
+from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles import ps
 from estimator_trainer.roles import run_history
@@ -38,8 +39,11 @@ def train_and_evaluate(plan: Plan) -> Result:
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.tf_config(head=_head(plan)))
     upstream.poll_every_second()
-    with signals.asking(stop, task.name), upstream.naming_event_files(task.name):
-        return _as_chief(plan, stop) if task.is_chief else _beside_chief(plan, stop)
+    with (signals.asking(stop, task.name), upstream.naming_event_files(task.name),
+          job_history.kept(plan) as end):
+        ended = _as_chief(plan, stop) if task.is_chief else _beside_chief(plan, stop)
+        end(ended)
+        return ended
 
 
 def _as_chief(plan: Plan, stop: Stop) -> Result:

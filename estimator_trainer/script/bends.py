@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer.compat import private_api
-from estimator_trainer.estimator import upstream
+from estimator_trainer.estimator import replacement
 
 
 @contextlib.contextmanager
@@ -33,15 +33,16 @@ def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
     for kind in (tf.compat.v1.estimator.Estimator, tf.estimator.Estimator,
                  tf.compat.v1.estimator.tpu.TPUEstimator):
         places += [(kind, name) for name in replacements if name in vars(kind)]
-    with upstream.replaced([(place, name, _through(replacements[name], getattr(place, name)))
-                            for place, name in places]):
+    with replacement.attributes([
+            (place, name, _through(replacements[name], getattr(place, name)))
+            for place, name in places]):
         yield
 
 
-def _through(replacement: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+def _through(called: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return replacement(original, *args, **kwargs)
+        return called(original, *args, **kwargs)
 
     return call
 
@@ -58,8 +59,8 @@ def alone_in_an_evaluator(role: str) -> Iterator[None]:
         return
     kinds = (tf.distribute.MultiWorkerMirroredStrategy,
              tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy)
-    with upstream.replaced([(kind, "__init__", _without_cluster(vars(kind)["__init__"]))
-                            for kind in kinds]):
+    with replacement.attributes([(kind, "__init__", _without_cluster(vars(kind)["__init__"]))
+                                 for kind in kinds]):
         yield
 
 

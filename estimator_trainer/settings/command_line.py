@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any, Sequence
-
-from absl import flags
 
 from estimator_trainer import errors
 from estimator_trainer.settings import conflicts
-from estimator_trainer.settings import flag_files
-from estimator_trainer.settings import flag_values
+from estimator_trainer.settings import flag_parser
 from estimator_trainer.settings import plugin_flag_words
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import NoConfig
-from estimator_trainer.settings.command_table import ReportConfig
+from estimator_trainer.settings.command_table import PageConfig
 from estimator_trainer.settings.help_page import EXAMPLE
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
@@ -40,6 +36,7 @@ class CommandLine:
       arguments: The script's arguments.
       given: The names of the settings that are on the line.
       folder: The folder that `init` writes to.
+      page: The page that `report` makes.
       words: The line itself, after the program's name.
     """
 
@@ -54,6 +51,7 @@ class CommandLine:
     arguments: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
     folder: str = ""
+    page: PageConfig = PageConfig()
     words: tuple[str, ...] = ()
 
 
@@ -68,10 +66,8 @@ def parse(argv: Sequence[str]) -> CommandLine:
         return _parse_job(argv[0], list(argv[1:]))
     if first and first.is_script:
         return _parse_script(list(argv[1:]))
-    if first and first.settings is NoConfig:
-        return _parse_init(list(argv[1:]))
     if first and first.is_first:
-        return _parse_hosts(list(argv[1:]))
+        return _OF_THEIR_OWN[first.settings](list(argv[1:]))
     words, settings, given = _trainer_parsed(argv)
     command = words[0] if words else "train"
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
@@ -99,8 +95,8 @@ def unknown(got: str) -> errors.ConfigError:
 
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
     """Parses what follows `launch` or `manifest`: the job's flags, `--`, every task's flags."""
-    argv, task_flags = _cut(argv)
-    words, settings = _parsed(argv, flags_of(command))
+    argv, task_flags = flag_parser.cut(argv)
+    words, settings = flag_parser.parsed(argv, flag_parser.flags_of(command))
     if task_flags[:1] == ["run"] and not words:
         return dataclasses.replace(_parse_script(task_flags[1:]), command=command,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
@@ -117,7 +113,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
             " --worker=2 --ps=1 -- --model_dir=/tmp/digits")
     for name in ("json", "probe", *_HOST_LISTS):
         values.pop(name)
-    task_flags, after = _cut(task_flags)
+    task_flags, after = flag_parser.cut(task_flags)
     # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
     return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
@@ -126,9 +122,9 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
 
 def _parse_script(argv: list[str]) -> CommandLine:
     """Parses what follows `run`: flags and a script, `--`, the script's arguments."""
-    argv, arguments = _cut(argv)
-    values = flags_of("run")
-    words, settings = _parsed(argv, values)
+    argv, arguments = flag_parser.cut(argv)
+    values = flag_parser.flags_of("run")
+    words, settings = flag_parser.parsed(argv, values)
     if len(words) != 1:
         raise errors.ConfigError(
             f"run got {' '.join(words) or 'no script'!r} (from the command line); expected one"
@@ -143,7 +139,7 @@ def _parse_script(argv: list[str]) -> CommandLine:
 
 
 def _parse_hosts(argv: list[str]) -> CommandLine:
-    words, values = _parsed(argv, flags_of("tf-config"))
+    words, values = flag_parser.parsed(argv, flag_parser.flags_of("tf-config"))
     if words:
         raise errors.ConfigError(
             f"tf-config got {words[0]!r} (from the command line); expected its flags alone. For"
@@ -157,7 +153,7 @@ def _hosts(values: dict[str, Any]) -> HostLists:
 
 
 def _parse_init(argv: list[str]) -> CommandLine:
-    words, _ = _parsed(argv, flags_of("init"))
+    words, _ = flag_parser.parsed(argv, flag_parser.flags_of("init"))
     if len(words) != 1:
         raise errors.ConfigError(
             f"init got {' '.join(words) or 'no folder'!r} (from the command line); expected one"
@@ -165,14 +161,20 @@ def _parse_init(argv: list[str]) -> CommandLine:
     return CommandLine("init", TrainerConfig(), folder=words[0])
 
 
-def _parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], dict[str, Any]]:
-    """Returns the words that are no flags, and the flags' values."""
-    try:
-        words = values(["estimator-trainer", *flag_values.with_underscores(argv, values)])[1:]
-    except flags.Error as error:
-        raise errors.ConfigError(flag_files.unreadable(argv) or _flag_problem(
-            error, values, argv)) from error
-    return words, values.flag_values_dict()
+def _parse_report(argv: list[str]) -> CommandLine:
+    words, values = flag_parser.parsed(argv, flag_parser.flags_of("report"))
+    folders = tuple(values["model_dir"])
+    if words or not folders:
+        raise errors.ConfigError(
+            f"report got {words[0] if words else 'no --model_dir'!r} (from the command line);"
+            " expected the directory of a training, or of several. For example: estimator-trainer"
+            " report --model_dir=/tmp/digits")
+    page = PageConfig(**{**values, "model_dir": folders})
+    return CommandLine("report", TrainerConfig(model_dir=folders[0], output=page.output), page=page)
+
+
+# The commands whose flags are not those of a run.
+_OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _parse_report}
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:
@@ -180,20 +182,13 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], fro
 
     What follows `--` are flags of the plug-ins' modules.
     """
-    values = _trainer_flags()
-    argv, after = _cut(argv)
-    words, settings = _parsed(argv, values)
+    values = flag_parser.trainer_flags()
+    argv, after = flag_parser.cut(argv)
+    words, settings = flag_parser.parsed(argv, values)
     settings["plugin_flag"] = plugin_flag_words.normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
     return words, settings, frozenset(name for name in values if values[name].present)
-
-
-def _cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Returns the words before the first `--`, and those after it."""
-    words = list(argv)
-    cut = words.index("--") if "--" in words else len(words)
-    return words[:cut], words[cut + 1:]
 
 
 def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
@@ -204,39 +199,3 @@ def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     config = TrainerConfig(**settings)
     conflicts.refuse_prediction(command, config)
     return config
-
-
-def flags_of(word: str) -> flags.FlagValues:
-    """Returns the flags that a command line takes which begins with `word`."""
-    if word not in COMMANDS or not COMMANDS[word].is_first:
-        return _trainer_flags()
-    return flag_values.of(COMMANDS[word].parsed)
-
-
-def _trainer_flags() -> flags.FlagValues:
-    values = flag_values.of([*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig),
-                             *dataclasses.fields(HostLists)])
-    flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
-    return values
-
-
-def _flag_problem(error: flags.Error, values: flags.FlagValues, argv: Sequence[str]) -> str:
-    if isinstance(error, flags.UnrecognizedFlagError):
-        near = errors.near_match(error.flagname, values)
-        near = near.replace("'", "'--", 1) if near else ""
-        if "max_restarts" in values and error.flagname in _trainer_flags():
-            near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
-        if "train_steps" in values and "model_fn" not in values:
-            near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
-        source = flag_files.source_of(error.flagname, argv) or "the command line"
-        return (f"flag --{error.flagname} (from {source}) is unknown; expected a flag that"
-                f" `estimator-trainer --help` lists.{near}")
-    match = re.match(r"flag --(\w+)=(.*?): ", str(error), re.DOTALL)
-    if match and match.group(1) in values:
-        name, got = match.groups()
-        kind = {"bool": "true or false", "int": "an integer"}.get(
-            values[name].flag_type(), "text")
-        file = flag_files.source_of(name, argv)
-        return (f"{name} is {got!r} (from --{name}{f' in {file}' if file else ''}); expected"
-                f" {kind}. For example: --{name}={values[name].default}")
-    return f"the flags cannot be read: {error}. For example: {EXAMPLE}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from estimator_trainer import errors
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -24,6 +26,26 @@ class ReportConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class PageConfig:
+    """The settings of `report`, the page of a run or of several."""
+
+    model_dir: tuple[str, ...] = setting(
+        "The page", (), "Directory of a training. Repeatable: several are compared.")
+    output: str = setting(
+        "The page", "", "File to write. Default: MODEL_DIR/report.html, and comparison.html here"
+        " for several.")
+    serve: bool = setting(
+        "The page", False, "Serve the page on this machine alone, where it shows what is new while"
+        " the job runs.")
+    port: int = setting("The page", 0, "With --serve: the port; 0 = any that is free.", minimum=0)
+
+    def __post_init__(self) -> None:
+        problems = out_of_range(self)
+        if problems:
+            raise errors.ConfigError("\n".join(problems))
+
+
+@dataclasses.dataclass(frozen=True)
 class NoConfig:
     """The settings of a command that takes no flags."""
 
@@ -33,7 +55,7 @@ _HOSTS = dataclasses.fields(HostLists)
 # A script decides by itself what to train, on what data, where, and what to export.
 _SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Evaluation")
 _SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start_from",
-                   "warm_start_vars", "eval_every_steps", "checkpoint")
+                   "warm_start_vars", "eval_every_steps", "num_evaluations", "checkpoint")
 _SCRIPT = tuple(
     field for field in _TRAINER if field.name == "tf1" or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES)
@@ -106,6 +128,9 @@ COMMANDS = {
     "show": Command(
         "Say what a model_dir holds: what wrote it, its runs, evaluations, checkpoints, exports.",
         "show", (_JSON, *(field for field in _TRAINER if field.name == "model_dir"))),
+    "report": Command(
+        "Write a page that shows a run, or several beside each other: report --model_dir=DIR",
+        "report", dataclasses.fields(PageConfig), settings=PageConfig),
     "check": Command(
         "Say what `train` would run, and every problem found. --json for machines, --probe to look"
         " at peers, model_dir, GPUs and data too.", "check", (_JSON, _PROBE, *_TRAINER, *_HOSTS)),

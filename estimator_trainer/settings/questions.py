@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from estimator_trainer.settings import command_line
+from estimator_trainer.settings import flag_parser
 from estimator_trainer.settings.command_table import COMMANDS
 
 _HELP = ("help", "h", "helpfull")
@@ -35,7 +36,7 @@ def help_topic(argv: Sequence[str]) -> str | None:
 
 def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Returns the words and the names of the flags before `--`, be the flags known or not."""
-    values = command_line.flags_of(argv[0] if argv else "")
+    values = flag_parser.flags_of(argv[0] if argv else "")
     words, flag_names = [], []
     left = iter(argv[:argv.index("--")] if "--" in argv else argv)
     for word in left:

@@ -11,13 +11,11 @@ import dataclasses
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import topology
+from estimator_trainer.settings import checkpoint_clock
 from estimator_trainer.settings import conflicts
+from estimator_trainer.settings.checkpoint_clock import CheckpointClock
 from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
-
-# Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
-# into this many steps there; this program does so in the open.
-_COLLECTIVE_CHECKPOINT_STEPS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,17 +125,21 @@ class TrainerConfig:
 
     # Checkpoints and logs
     save_checkpoints_steps: int = setting(
-        "Checkpoints and logs", 0, "Steps between checkpoints; 0 = by time.", minimum=0)
+        "Checkpoints and logs", 0, "Steps between checkpoints; 0 = as --num_evaluations says, and"
+        " at least every 600 seconds.", minimum=0)
     save_checkpoints_secs: int = setting(
         "Checkpoints and logs", 0,
-        "Seconds between checkpoints; 0 = 600, unless by steps. `multi_worker_mirrored` saves by"
-        " steps only, every 1000 unless told otherwise.", minimum=0)
+        "Seconds between checkpoints; 0 = by steps. `multi_worker_mirrored` saves by steps only,"
+        " every 1000 at most unless told otherwise.", minimum=0)
     keep_checkpoint_max: int = setting(
         "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
     save_summary_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between TensorBoard summaries.", minimum=1)
     log_every_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
+    report: bool = setting(
+        "Checkpoints and logs", True, "Write MODEL_DIR/report.html at the end, with what the final"
+        " evaluation looks like.")
     verbose: bool = setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 
@@ -166,6 +168,9 @@ class TrainerConfig:
     eval_every_steps: int = setting(
         "Evaluation", 0,
         "Steps between evaluations (and so checkpoints); 0 = at every checkpoint.", minimum=0)
+    num_evaluations: int = setting(
+        "Evaluation", 10, "Checkpoints, and so evaluations, that are spread over --train_steps"
+        " where nothing else says when to save; 0 = by time alone.", minimum=0)
     eval_throttle_secs: int = setting(
         "Evaluation", 0, "Least seconds from one evaluation's start to the next.", minimum=0)
     checkpoint: str = setting(
@@ -215,17 +220,9 @@ class TrainerConfig:
         return self.train_distribute == "multi_worker_mirrored"
 
     @property
-    def checkpoint_every_steps(self) -> int | None:
-        """Steps between checkpoints, or None when they go by time."""
-        chosen = self.eval_every_steps or self.save_checkpoints_steps
-        if not chosen and self.is_collective:
-            return _COLLECTIVE_CHECKPOINT_STEPS
-        return chosen or None
-
-    @property
-    def checkpoint_every_secs(self) -> int | None:
-        """Seconds between checkpoints (600, the Estimator's default), or None: by steps."""
-        return None if self.checkpoint_every_steps else self.save_checkpoints_secs or 600
+    def checkpoints(self) -> CheckpointClock:
+        """When a checkpoint is due."""
+        return checkpoint_clock.of(self)
 
     @property
     def profiled_steps(self) -> tuple[int, int] | None:

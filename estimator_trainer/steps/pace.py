@@ -35,7 +35,7 @@ class Pace:
         self._longest_secs = config.stall_timeout_secs / 4
         self._max_steps = config.max_steps
         self._every = [every for every in (
-            config.checkpoint_every_steps, config.log_every_steps) if every]
+            config.checkpoints.every_steps, config.log_every_steps) if every]
         self._summary_steps = config.save_summary_steps
         self._profiled = config.profiled_steps or ()
         self._is_exact = is_exact
@@ -76,6 +76,11 @@ class Pace:
         self._waited_secs += waited_secs
         per_step = secs / max(1, steps)
         self._step_secs = 0.5 * (self._step_secs + per_step) if self._step_secs else per_step
+
+    @property
+    def waiting(self) -> tuple[float, float]:
+        """Seconds for which the runs so far waited for batches, and their seconds in all."""
+        return self._waited_secs, self._secs
 
     @property
     def waited_share(self) -> float | None:

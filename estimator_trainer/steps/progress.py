@@ -17,6 +17,8 @@ from estimator_trainer.steps import graph_state
 from estimator_trainer.steps.pace import Pace
 
 _BAR_SECS = 0.2
+# A bar below lines that come faster than they can be read is wiped before it is seen.
+_LINE_SECS = 1.0
 # With the input ready in time, a batch takes some microseconds to come.
 _MUCH_WAITING = 0.1
 # A loss that grows so much does not come down again, though it may stay finite.
@@ -25,6 +27,8 @@ _DIVERGED = 1000.0
 
 class TrainingProgress(tf.estimator.SessionRunHook):
     """Logs step, loss and speed every so many steps, and draws a bar on a terminal.
+
+    There a line comes once a second at most; each is in the history, and in a log that is a file.
 
     Attributes:
       step: The last global step seen.
@@ -69,6 +73,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._idle_secs = 0.0
         self._line_step, self._line_time = self.step, time.monotonic()
         self._bar_time = self._line_time
+        self._logged_at = self._line_time - _LINE_SECS
+        self._line_waiting = self.pace.waiting
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
         now = self._resume()
@@ -91,7 +97,10 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self.step = int(run_context.session.run(self._global_step))
         line = self._describe(run_values.results, now)
         if self._is_line:
-            logging.info(line)
+            self._tell(run_values.results, now)
+            if not self._is_terminal or now - self._logged_at >= _LINE_SECS:
+                logging.info(line)
+                self._logged_at = now
             self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
             self._line_own_steps, self._last_loss = self._own_steps, float(
                 run_values.results["loss"])
@@ -129,15 +138,27 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._paused_at = None
         return now
 
+    def _tell(self, results: dict[str, Any], now: float) -> None:
+        """Tells the launcher, which has a row for each trainer, and the history."""
+        secs = self._busy_secs(now)
+        waited, run = (now_ - then for now_, then in zip(self.pace.waiting, self._line_waiting))
+        self._line_waiting = self.pace.waiting
+        own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
+        task_events.tell(
+            "progress", {"steps_per_sec": (self.step - self._line_step) / secs,
+                         "input_wait": min(1.0, waited / run) if run else None,
+                         "paused_secs": self._idle_secs},
+            step=self.step, loss=float(results["loss"]),
+            examples_per_sec=float(own_steps_per_sec * results["examples"]))
+
+    def _busy_secs(self, now: float) -> float:
+        return max(now - self._line_time - self._idle_secs, 1e-9)
+
     def _describe(self, results: dict[str, Any], now: float) -> str:
-        secs = max(now - self._line_time - self._idle_secs, 1e-9)
-        steps_per_sec = (self.step - self._line_step) / secs
+        """Returns the line of the whole job."""
+        steps_per_sec = (self.step - self._line_step) / self._busy_secs(now)
         examples = results["examples"] * self._num_synchronous
         examples_per_sec = steps_per_sec * examples
-        own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
-        # A launcher has a row for each trainer, and the log tells of the whole job.
-        task_events.tell("progress", step=self.step, loss=float(results["loss"]),
-                         examples_per_sec=float(own_steps_per_sec * results["examples"]))
         goal = f"/{self._max_steps}" if self._max_steps else ""
         epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
                  if self._train_examples else "")

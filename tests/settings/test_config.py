@@ -37,11 +37,11 @@ def test_every_setting_out_of_range_is_reported_at_once():
 
 
 def test_checkpoints_go_by_steps_when_steps_are_set_and_every_600_seconds_otherwise():
-    assert TrainerConfig().checkpoint_every_secs == 600
-    assert TrainerConfig(save_checkpoints_secs=30).checkpoint_every_secs == 30
+    assert TrainerConfig().checkpoints == (100, 600)
+    assert TrainerConfig(save_checkpoints_secs=30).checkpoints == (None, 30)
     by_steps = TrainerConfig(save_checkpoints_steps=50)
-    assert (by_steps.checkpoint_every_steps, by_steps.checkpoint_every_secs) == (50, None)
-    assert TrainerConfig(eval_every_steps=20).checkpoint_every_steps == 20
+    assert by_steps.checkpoints == (50, None)
+    assert TrainerConfig(eval_every_steps=20).checkpoints == (20, None)
     assert TrainerConfig(train_steps=0).max_steps is None
 
 

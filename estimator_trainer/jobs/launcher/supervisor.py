@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
 import signal
 import time
 from typing import Any, Sequence
@@ -23,18 +25,21 @@ class Supervisor:
       first_failure: The first thing that went wrong, in one line; "" if nothing did.
     """
 
-    def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen):
+    def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen,
+                 history_path: pathlib.Path | None = None):
         """Makes a supervisor.
 
         Args:
           children: The tasks, not yet started; the first is the chief.
           max_restarts: Number of restarts that each task has.
           screen: The screen that shows what happens.
+          history_path: The file that gets a line for each end of a process, or None.
         """
         self.first_failure = ""
         self._children = list(children)
         self._max_restarts = max_restarts
         self._screen = screen
+        self._history_path = history_path
         self._running = list(children)
         self._starts_at: dict[str, float] = {}
         self._num_signals = 0
@@ -97,6 +102,7 @@ class Supervisor:
     def _ended(self, child: TaskProcess, code: int) -> None:
         how = task_process.describe(code)
         child.state = "done" if code == 0 else how
+        self._record(child, code)
         is_retried = code < 0 or code in _RETRIED
         if self._code is None and is_retried and child.restarts < self._max_restarts:
             self._note(child, how)
@@ -114,6 +120,19 @@ class Supervisor:
             self._say(f"{child.name}: {how}{gives_up}; ends the job")
             # A task that failed tells the others by itself; one that was killed does not.
             self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)
+
+    def _record(self, child: TaskProcess, code: int) -> None:
+        """Adds what no task can say of itself to the history of the job (history_file.py)."""
+        if self._history_path is None:
+            return
+        line = {"task": child.name, "kind": "exit", "time": time.time(), "by": "launch",
+                "began": child.began, "code": code}
+        try:
+            self._history_path.parent.mkdir(parents=True, exist_ok=True)
+            with self._history_path.open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(line)}\n")
+        except OSError as error:
+            self._say(f"cannot write {self._history_path}: {error.strerror}")
 
     def _note(self, child: TaskProcess, how: str) -> None:
         if not self.first_failure:

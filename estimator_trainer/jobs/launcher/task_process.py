@@ -42,6 +42,7 @@ class TaskProcess:
       step: The last global step that the process told.
       examples_per_sec: The last speed that it told, as text; "" if it told none.
       reason: Why it failed, in its own words; "" if it did not say.
+      began: When the process started last, in seconds since 1970.
     """
 
     name: str
@@ -56,6 +57,7 @@ class TaskProcess:
     step: int = 0
     examples_per_sec: str = ""
     reason: str = ""
+    began: float = 0.0
 
     def start(self) -> None:
         """Starts the process, in a session of its own; it dies with this one.
@@ -64,6 +66,7 @@ class TaskProcess:
         ends that started it.
         """
         self.reason = self.examples_per_sec = ""
+        self.began = time.time()
         (printed, output), (told, events) = os.pipe(), os.pipe()
         self._process = self._forked(output, events) or self._executed(output, events)
         os.close(output)

@@ -1,0 +1,192 @@
+"""The history of a job: `model_dir/history.jsonl`, a line for each report of any of its tasks.
+
+The kinds of lines, each with `task`, `kind` and `time` (seconds since 1970):
+
+    start (pid)                                     a process of the task began
+    model (parameters, layers)                      what the chief trains
+    trains (step)                                   a session of training began
+    train (step, loss, steps_per_sec, examples_per_sec, input_wait, paused_secs, memory_mb)
+    evaluation (step, metrics, examples, secs, memory_mb)
+    end (status, step, reason, exit_code)           the process is about to end
+    exit (code, by)                                 `launch` saw it end
+
+`input_wait` is the part of the time since the line before that went to waiting for batches, from 0
+to 1, or null where it is not known. `examples_per_sec` is the task's own share.
+
+The head of the job writes `history.jsonl`, and every other task `history/TASK.jsonl`, for a bucket
+takes no second writer and no line behind another. The head puts the others' lines into its file,
+while it runs on a disk, at the end in a bucket. Each file is written whole, at times.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import posixpath
+import threading
+import time
+from typing import Any, Iterable
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import deadlines
+from estimator_trainer import errors
+from estimator_trainer import machine
+from estimator_trainer import storage
+from estimator_trainer.coordination import small_files
+
+NAME, FOLDER = "history.jsonl", "history"
+# So many lines of training a file keeps of all its tasks; more would make no other curve.
+MOST_LINES = 4000
+_LEAST_LINES = 200
+# These lines are on one task's way, in order; they are few, unless a job restarts for ever.
+_MOST_OF_LIFE = 500
+_DIGITS = 6
+
+Line = dict[str, Any]
+
+
+class HistoryWriter:
+    """Writes the lines of one task, the earlier ones of its file before them."""
+
+    def __init__(self, model_dir: str, task: str, is_head: bool):
+        """Begins to write, with a thread that does it at times.
+
+        Args:
+          model_dir: The job's directory.
+          task: The name of the task, such as "worker:1".
+          is_head: Whether this task's file is `history.jsonl` itself.
+        """
+        self._model_dir, self._task, self._is_head = model_dir, task, is_head
+        self._path = (posixpath.join(model_dir, NAME) if is_head else
+                      posixpath.join(model_dir, FOLDER, f"{task.replace(':', '-')}.jsonl"))
+        self._lock = threading.Lock()
+        self._lines: list[Line] | None = None
+        self._new: list[Line] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="history", daemon=True)
+        self.add("start", pid=os.getpid())
+        self._thread.start()
+
+    def add(self, kind: str, **values: Any) -> None:
+        """Adds a line, which is written a little later; that of an end at once."""
+        line: Line = {"task": self._task, "kind": kind, "time": round(time.time(), 3), **values}
+        if kind in ("train", "evaluation"):
+            line["memory_mb"] = machine.memory_mb()
+        self._new.append(_plain(line))
+        if kind == "end":
+            self._write(is_last=True)
+
+    def close(self) -> None:
+        """Writes what is left."""
+        self._over.set()
+        self._thread.join()
+        self._write(is_last=True)
+
+    def _run(self) -> None:
+        while not self._over.wait(deadlines.history_secs(self._model_dir)):
+            self._write(is_last=False)
+
+    def _write(self, is_last: bool) -> None:
+        """Writes the file, if there is something new; a failure is logged, and tried again."""
+        with self._lock:
+            count = len(self._new)
+            if not count and not is_last:
+                return
+            try:
+                if self._lines is None:
+                    self._lines = _read(self._path)
+                lines = [*self._lines, *self._new[:count]]
+                if self._is_head and (is_last or not storage.is_object_store(self._model_dir)):
+                    lines = _with_parts(self._model_dir, lines)
+                lines = thinned(lines)
+                if not storage.is_object_store(self._path):
+                    small_files.make_folder(posixpath.dirname(self._path))
+                small_files.write(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
+                self._lines, self._new = lines, self._new[count:]
+            except (tf.errors.OpError, OSError) as error:
+                logging.log_every_n_seconds(logging.WARNING, "cannot write %s: %s", 60,
+                                            self._path, errors.first_line(error))
+
+
+def read(model_dir: str) -> list[Line]:
+    """Returns all lines of a job, those that its head has not collected yet included, by time."""
+    return _with_parts(model_dir, _read(posixpath.join(model_dir, NAME)))
+
+
+def thinned(lines: list[Line]) -> list[Line]:
+    """Returns the lines without those of training and evaluation that are closest to others."""
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        groups.setdefault((_writer(line), line["kind"]), []).append(line)
+    reports = [key for key in groups if key[1] in ("train", "evaluation")]
+    most = max(_LEAST_LINES, MOST_LINES // max(1, len(reports)))
+    if all(len(found) <= (most if key in reports else _MOST_OF_LIFE)
+           for key, found in groups.items()):
+        return lines
+    kept = {id(line) for key, found in groups.items()
+            for line in (_spread(found, most) if key in reports else found[-_MOST_OF_LIFE:])}
+    return [line for line in lines if id(line) in kept]
+
+
+def _spread(lines: list[Line], most: int) -> list[Line]:
+    """Returns the lines, or half of `most` that are about evenly far from each other by step."""
+    if len(lines) <= most:
+        return lines
+    first, last = lines[0].get("step", 0), max(line.get("step", 0) for line in lines)
+    gap = max(1.0, (last - first) / (most / 2))
+    kept, due = [], -math.inf
+    for line in lines[:-1]:
+        step = line.get("step", 0)
+        # A resumed run begins at an earlier step.
+        if step >= due or step < due - 2 * gap:
+            kept.append(line)
+            due = step + gap
+    return [*kept[-most:], lines[-1]]
+
+
+def _with_parts(model_dir: str, lines: list[Line]) -> list[Line]:
+    """Returns the lines, those of each task that has a file of its own from there."""
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(_writer(line), []).append(line)
+    pattern = posixpath.join(small_files.escape(model_dir), FOLDER, "*.jsonl")
+    for path in sorted(tf.io.gfile.glob(pattern)):
+        part = _read(path)
+        if part:
+            found[_writer(part[0])] = part
+    return sorted((line for each in found.values() for line in each),
+                  key=lambda line: line["time"])
+
+
+def _writer(line: Line) -> str:
+    return str(line.get("by") or line["task"])
+
+
+def _read(path: str) -> list[Line]:
+    """Returns the lines of a file, up to where it is damaged; none if there is no file."""
+    return list(parsed((small_files.read(path) or "").splitlines()))
+
+
+def parsed(texts: Iterable[str]) -> Iterable[Line]:
+    """Yields the lines that are whole."""
+    for text in texts:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict) and {"task", "kind", "time"} <= line.keys():
+            yield line
+
+
+def _plain(value: Any) -> Any:
+    """Returns a value as JSON has it, floats with few digits; NaN and infinities become null."""
+    if isinstance(value, dict):
+        return {name: _plain(each) if name != "time" else each for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    return value

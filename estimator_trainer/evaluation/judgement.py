@@ -1,0 +1,220 @@
+"""The judgement of a model: what it says of the evaluation's examples, beside their labels.
+
+An evaluation tells numbers alone. Here the model predicts the same examples once more, and the
+labels travel with them; `model_dir/evaluation.json` keeps what a report shows of that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import posixpath
+import time
+from typing import Any, Generator, Iterator, Mapping, Sequence
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.estimator import carried
+from estimator_trainer.estimator.carried import Answer
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.evaluation.classification import Classification
+from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.evaluation.regression import Regression
+
+NAME = "evaluation.json"
+# A report needs no more, and nobody wants to wait for it.
+_MOST_EXAMPLES = 5000
+_MOST_SECS = 10.0
+_CLASSES = ("class_ids", "classes", "class_id")
+
+
+def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: EvaluationRecord,
+          eval_steps: int, stop: Stop) -> dict[str, Any] | None:
+    """Writes `evaluation.json` of the checkpoint that was evaluated last.
+
+    A model that cannot be judged so is no failure: the log says why.
+
+    Args:
+      single: An Estimator of the model that computes in this process alone.
+      parts: The user's functions, adapted.
+      record: The record of evaluations; its `on_batch` is called at times.
+      eval_steps: The batches that an evaluation takes; 0: all.
+      stop: Ends it early, when this task is asked to stop.
+
+    Returns:
+      What was written; None if there is nothing.
+    """
+    if not record.checkpoint_path or not record.progress.examples:
+        return None
+    try:
+        answers = _answers(single, parts, record.checkpoint_path, eval_steps)
+        with contextlib.closing(answers):
+            content = _judged(answers, parts.class_names, stop, record)
+        content |= {"step": record.step, "evaluated": record.progress.examples}
+        small_files.write(posixpath.join(single.model_dir, NAME), json.dumps(content))
+        return content
+    except Exception as error:  # pylint: disable=broad-except
+        logging.info("the report shows no examples of the evaluation: %s",
+                     errors.first_line(error) or type(error).__name__)
+        return None
+
+
+def read(model_dir: str) -> dict[str, Any] | None:
+    """Returns what `evaluation.json` holds; None if there is none."""
+    return small_files.read_json(posixpath.join(model_dir, NAME))
+
+
+def _answers(single: tf.estimator.Estimator, parts: LoadedPlugins, path: str,
+             eval_steps: int) -> Generator[Answer, None, None]:
+    """Yields what the model says of each example of the evaluation's data."""
+    def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
+        del mode
+        made = parts.input_fn(tf.estimator.ModeKeys.EVAL, params, config)
+        if isinstance(made, tf.data.Dataset):
+            return (made.take(eval_steps) if eval_steps else made).map(
+                functools.partial(carried.mark, has_inputs=True, most_rank=4))
+        batch = made if isinstance(made, tuple) else (made,)
+        return carried.mark(*batch, has_inputs=True, most_rank=4)
+
+    for prediction in single.predict(input_fn, checkpoint_path=path):
+        yield carried.answer(prediction)
+
+
+def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
+            record: EvaluationRecord) -> dict[str, Any]:
+    """Returns the content of the file.
+
+    Raises:
+      ValueError: if labels and predictions are of no kind that is known here.
+    """
+    first = next(answers, None)
+    if first is None or first.label is None:
+        raise ValueError("the input_fn yields no labels in mode 'eval' that are one tensor")
+    names = class_names or _all_classes(first.predictions)
+    judge: _ClassJudge | _NumberJudge = (
+        _ClassJudge(names) if _is_classified(first, names) else _NumberJudge())
+    judge.add(first)
+    until = time.monotonic() + _MOST_SECS
+    for count, answer in enumerate(answers, start=2):
+        judge.add(answer)
+        if count >= _MOST_EXAMPLES or time.monotonic() > until or stop.request:
+            break
+        if not count % 100:
+            record.progress.on_batch()
+    return judge.content()
+
+
+class _ClassJudge:
+    """Adds answers to a classification."""
+
+    def __init__(self, names: Sequence[str]):
+        self._names, self._found = tuple(names), Classification(names)
+
+    def add(self, answer: Answer) -> None:
+        """Adds one; ValueError if it is of no known kind."""
+        label = _label_class(answer.label, self._names)
+        probabilities, predicted = _chosen(answer.predictions)
+        if label is None or predicted is None:
+            raise ValueError("a label or a prediction is no class")
+        self._found.add(label, predicted, probabilities, answer.inputs)
+
+    def content(self) -> dict[str, Any]:
+        """Returns all that there is to see."""
+        return self._found.content()
+
+
+class _NumberJudge:
+    """Adds answers to a regression."""
+
+    def __init__(self) -> None:
+        self._found = Regression()
+
+    def add(self, answer: Answer) -> None:
+        """Adds one; ValueError if it is of no known kind."""
+        label, predicted = _number(answer.label), _number(_only_output(answer.predictions))
+        if label is None or predicted is None:
+            raise ValueError("labels and predictions are neither classes nor single numbers")
+        self._found.add(label, predicted, answer.inputs)
+
+    def content(self) -> dict[str, Any]:
+        """Returns all that there is to see."""
+        return self._found.content()
+
+
+def _is_classified(answer: Answer, names: Sequence[str]) -> bool:
+    probabilities, predicted = _chosen(answer.predictions)
+    has_class = predicted is not None and _label_class(answer.label, names) is not None
+    # A single number between 0 and 1 may be a probability, if the labels are classes.
+    is_sigmoid = "logistic" not in answer.predictions and probabilities is not None and (
+        np.size(_only_output(answer.predictions)) == 1)
+    return has_class and not (is_sigmoid and np.asarray(answer.label).dtype.kind == "f")
+
+
+def _label_class(label: Any, names: Sequence[str]) -> int | None:
+    """Returns the class of a label: a number, a name, or a vector with a 1 at its place."""
+    value = np.asarray(label)
+    if value.size > 1:
+        is_one_hot = value.ndim == 1 and np.sum(value == 1) == 1 and np.sum(value == 0) == (
+            value.size - 1)
+        return int(np.argmax(value)) if is_one_hot else None
+    item = value.reshape([-1])[0] if value.size else None
+    if isinstance(item, bytes):
+        item = item.decode("utf-8", "replace")
+    if isinstance(item, str):
+        return list(names).index(item) if item in names else None
+    if item is None or not np.isfinite(item) or float(item) != int(item) or item < 0:
+        return None
+    return int(item)
+
+
+def _chosen(predictions: Mapping[str, Any]) -> tuple[np.ndarray | None, int | None]:
+    """Returns the probabilities of the classes, or None, and the class that the model chose."""
+    number = next((np.asarray(predictions[key]) for key in _CLASSES if key in predictions), None)
+    predicted = (int(number.reshape([-1])[0]) if number is not None and number.size == 1 and
+                 number.dtype.kind in "iu" else None)
+    vector = np.asarray(predictions["probabilities"] if "probabilities" in predictions else
+                        predictions["logistic"] if "logistic" in predictions else
+                        _only_output(predictions))
+    if vector.dtype.kind != "f" or vector.ndim > 1 or not np.all(np.isfinite(vector)):
+        return None, predicted
+    probabilities = _probabilities(vector.astype(np.float64).reshape([-1]))
+    if predicted is None and probabilities is not None:
+        predicted = int(np.argmax(probabilities))
+    return probabilities, predicted
+
+
+def _probabilities(vector: np.ndarray) -> np.ndarray | None:
+    """Takes one number for the probability of class 1, and numbers of another sum for logits."""
+    if vector.size == 1:
+        return np.array([1 - vector[0], vector[0]]) if 0 <= vector[0] <= 1 else None
+    if np.all(vector >= 0) and abs(vector.sum() - 1) < 1e-2:
+        return vector
+    powers = np.exp(vector - vector.max())
+    return powers / powers.sum()
+
+
+def _all_classes(predictions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the names of the classes, which canned Estimators predict for each example."""
+    names = np.asarray(predictions.get("all_classes", ()))
+    texts = tuple(tf.compat.as_str_any(name) for name in names.reshape([-1]))
+    return () if texts == tuple(map(str, range(len(texts)))) else texts
+
+
+def _only_output(predictions: Mapping[str, Any]) -> Any:
+    """Returns `predictions`, `logits` or the only output, of a model that names no probabilities.
+    """
+    for key in ("predictions", "logits"):
+        if key in predictions:
+            return predictions[key]
+    return next(iter(predictions.values())) if len(predictions) == 1 else np.zeros([0, 0])
+
+
+def _number(value: Any) -> float | None:
+    array = np.asarray(value)
+    return float(array.reshape([-1])[0]) if array.size == 1 and array.dtype.kind in "fiub" else None

@@ -1,0 +1,91 @@
+"""The examples that a report shows with their inputs: images as images, rows as rows, text as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import heapq
+import itertools
+from typing import Any, Mapping
+
+import numpy as np
+import tensorflow as tf
+
+_KEPT = 8
+_MOST_FEATURES = 40
+_MOST_NUMBERS = 12
+_MOST_CHARACTERS = 600
+_MOST_PIXELS = 96
+# The first bytes of the formats that browsers show.
+_FORMATS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
+
+
+class ShownExamples:
+    """Keeps the few examples of the highest score."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, dict[str, Any], dict[str, Any]]] = []
+        self._count = itertools.count()
+
+    def offer(self, score: float, told: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+        """Keeps an example if its score is among the highest so far.
+
+        Args:
+          score: The score.
+          told: What is said of it.
+          inputs: Its features by name, arrays or bytes.
+        """
+        if len(self._heap) == _KEPT and score <= self._heap[0][0]:
+            return
+        # Of equal scores the first stays.
+        entry = (float(score), -next(self._count), dict(told), dict(inputs))
+        (heapq.heappushpop if len(self._heap) == _KEPT else heapq.heappush)(self._heap, entry)
+
+    def content(self) -> list[dict[str, Any]]:
+        """Returns the examples, the one of the highest score first."""
+        return [{**told, "inputs": _shown(inputs)}
+                for _, _, told, inputs in sorted(self._heap, reverse=True)]
+
+
+def _shown(inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns each input with its `name`, and an `image` or a `text`."""
+    return [{"name": name, **_input(value)}
+            for name, value in itertools.islice(inputs.items(), _MOST_FEATURES)]
+
+
+def _input(value: Any) -> dict[str, str]:
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape([])[()]
+    if isinstance(value, bytes):
+        form = next((form for magic, form in _FORMATS.items() if value.startswith(magic)), "")
+        if form:
+            return {"image": _data_uri(form, value)}
+        return {"text": value.decode("utf-8", "replace")[:_MOST_CHARACTERS]}
+    if not isinstance(value, np.ndarray):
+        return {"text": f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)}
+    if value.ndim == 3 and value.shape[-1] in (1, 3, 4) and value.dtype.kind in "fiu":
+        return {"image": _data_uri("png", _png(value))}
+    flat = value.reshape([-1])[:_MOST_NUMBERS]
+    texts = [_input(each)["text"] for each in flat]
+    return {"text": ", ".join(texts) + (", ..." if value.size > len(flat) else "")}
+
+
+def _png(image: np.ndarray) -> bytes:
+    """Returns an image as PNG; one that is not of bytes gets its own range of grey or colour."""
+    stride = -(-max(image.shape[:2]) // _MOST_PIXELS)
+    image = image[::stride, ::stride]
+    if image.dtype != np.uint8:
+        image = np.nan_to_num(image.astype(np.float64))
+        low, high = float(image.min(initial=0.0)), float(image.max(initial=0.0))
+        if low < 0 or high > 255:
+            image = (image - low) / (high - low)
+        elif high > 1:
+            image = image / 255
+        image = np.round(255 * image).astype(np.uint8)
+    # In a graph, for a program of TensorFlow 1 has nothing else.
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        return bytes(session.run(tf.io.encode_png(image)))
+
+
+def _data_uri(form: str, data: bytes) -> str:
+    return f"data:image/{form};base64,{base64.b64encode(data).decode('ascii')}"

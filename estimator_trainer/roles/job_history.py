@@ -1,0 +1,60 @@
+"""The history of a task's process, from its start to its end; the page of the job after that."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Iterator
+
+from absl import logging
+
+from estimator_trainer import task_events
+from estimator_trainer.coordination.history_file import HistoryWriter
+from estimator_trainer.plan import ways_to_look
+from estimator_trainer.plan.plan import Plan
+from estimator_trainer.result import Result
+from estimator_trainer.roles import outcome
+from estimator_trainer.run_report import page
+
+# The history's names of the events that it keeps.
+_KINDS = {"model": "model", "trains": "trains", "progress": "train", "evaluates": "evaluation",
+          "end": "end"}
+
+
+@contextlib.contextmanager
+def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
+    """Keeps the history of this task within a `with` statement, and writes the page at its end.
+
+    Yields:
+      What is to be told how the task ends; an error that leaves the context tells by itself.
+    """
+    writer = HistoryWriter(plan.config.model_dir, plan.task.name, plan.task.is_chief)
+    told: list[str] = []
+
+    def hear(kind: str, values: dict[str, Any]) -> None:
+        if kind in _KINDS:
+            told.append(kind)
+            writer.add(_KINDS[kind], **values)
+
+    def end(ended: Result) -> None:
+        hear("end", {"status": ended.status, "step": int(ended.step), "reason": ended.reason,
+                     "exit_code": ended.exit_code})
+
+    try:
+        with task_events.heard_by(hear):
+            yield end
+    except Exception as error:
+        hear("end", {"status": "failed", "reason": outcome.in_short(error),
+                     "exit_code": getattr(error, "exit_code", 1)})
+        raise
+    finally:
+        writer.close()
+        # A launcher sees more of the tasks' ends, and writes the page after them.
+        if writes_page(plan):
+            page.write_if_possible(plan.config.model_dir)
+            logging.info("%s", ways_to_look.tensorboard(plan.config.model_dir))
+
+
+def writes_page(plan: Plan) -> bool:
+    """Returns whether this task writes the page at the end; it then tells of it at the start."""
+    return plan.config.report and plan.task.is_chief and (
+        plan.script is not None or not task_events.has_launcher())

@@ -1,0 +1,119 @@
+"""The charts of a page, as uPlot draws them: one x for all series, and null where one has no value.
+
+A chart is a dict: `title`, `x` (the axis's name), `data` (the x values, then the y values of each
+series), and `series`, each with `label` and `kind` ("line", "dots", "dashes" or "bars").
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Sequence
+
+from estimator_trainer.run_report.event_files import Histogram
+from estimator_trainer.run_report.event_files import on_the_way
+from estimator_trainer.run_report.run_files import RunFiles
+
+Chart = dict[str, Any]
+Points = Sequence[tuple[float, float | None]]
+_MOST_POINTS = 600
+# What the evaluation and the history tell by other names.
+_NO_METRICS = ("global_step", "eval_name", "loss")
+
+
+def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
+    """Returns the curves of loss, metrics and scalars, those of all runs beside each other."""
+    losses: list[tuple[str, str, Points]] = []
+    metrics: dict[str, list[tuple[str, str, Points]]] = {}
+    for run in runs:
+        prefix = f"{run.name} " if len(runs) > 1 else ""
+        losses += [(f"{prefix}training{'' if task == 'local' else f', {task}'}", "line", points)
+                   for task, points in _of_tasks(run, "loss").items()]
+        evaluated = _evaluated(run)
+        for name, curve in run.events.scalars.items():
+            metrics.setdefault(name, []).append((f"{prefix}training", "line", curve))
+        for name, points in evaluated.items():
+            (losses if name == "loss" else metrics.setdefault(name, [])).append(
+                (f"{prefix}evaluation", "dots", points))
+    found = [chart("loss", "step", "loss", losses)]
+    found += [chart(name, "step", name, series) for name, series in sorted(
+        metrics.items(), key=lambda item: (item[0] != "accuracy", item[0] == "learning_rate"))]
+    return [each for each in found if each["series"]]
+
+
+def of_speed(runs: Sequence[RunFiles]) -> list[Chart]:
+    """Returns the curves of speed, of waiting and of memory, of each task that trains."""
+    wanted = (("speed of each task", "examples_per_sec", 1.0, "examples/s"),
+              ("waiting for input", "input_wait", 100.0, "% of the time"),
+              ("memory", "memory_mb", 1.0, "MB"))
+    found = []
+    for title, key, factor, unit in wanted:
+        series = [(f"{run.name} {task}" if len(runs) > 1 else task, "line",
+                   [(step, None if value is None else factor * value) for step, value in points])
+                  for run in runs for task, points in _of_tasks(run, key).items()]
+        found.append(chart(title, "step", unit, series))
+    return [each for each in found if each["series"]]
+
+
+def of_histograms(run: RunFiles) -> list[Chart]:
+    """Returns the distribution of each variable at the first, the middle and the last step."""
+    found = []
+    for name, histograms in run.events.histograms.items():
+        chosen = {each.step: each for each in (
+            histograms[0], histograms[len(histograms) // 2], histograms[-1])}
+        found.append(chart(name, "value", "count", [
+            (f"step {step}", "line", _outline(each)) for step, each in sorted(chosen.items())]))
+    return found
+
+
+def chart(title: str, x: str, y: str,
+          series: Iterable[tuple[str, str, Points]]) -> Chart:
+    """Returns a chart of series, each a label, a kind and its points; empty ones are left out."""
+    kept = [(label, kind, _fewer(points)) for label, kind, points in series
+            if any(value is not None for _, value in points)]
+    values = sorted({position for _, _, points in kept for position, _ in points})
+    columns = []
+    for _, _, points in kept:
+        known = dict(points)
+        columns.append([known.get(value) for value in values])
+    return {"title": title if y in (title, "") else f"{title}, {y}", "x": x,
+            "data": [values, *columns],
+            "series": [{"label": label, "kind": kind} for label, kind, _ in kept]}
+
+
+def _fewer(points: Points) -> Points:
+    stride = -(-len(points) // _MOST_POINTS) or 1
+    return [*points[:-1:stride], points[-1]] if stride > 1 else points
+
+
+def _of_tasks(run: RunFiles, key: str) -> dict[str, list[tuple[int, Any]]]:
+    """Returns a value of the lines of training, of each task by step."""
+    found: dict[str, list[tuple[int, Any]]] = {}
+    for line in run.of_kind("train"):
+        if line.get("step") is not None:
+            found.setdefault(line["task"], []).append((line["step"], line.get(key)))
+    curves = {task: on_the_way(points) for task, points in found.items()}
+    return {task: points for task, points in curves.items()
+            if any(value is not None for _, value in points)}
+
+
+def _evaluated(run: RunFiles) -> dict[str, list[tuple[int, Any]]]:
+    """Returns each metric of the evaluations by step; events tell of those before the history."""
+    by_step = {each["global_step"]: each for each in run.evaluations if "eval_name" not in each}
+    for line in run.of_kind("evaluation"):
+        if line.get("step") is not None:
+            by_step[line["step"]] = line.get("metrics", {})
+    found: dict[str, list[tuple[int, Any]]] = {}
+    for step, metrics in sorted(by_step.items()):
+        for name, value in metrics.items():
+            if name == "loss" or name not in _NO_METRICS:
+                found.setdefault(name, []).append((step, value))
+    return found
+
+
+def _outline(histogram: Histogram) -> Points:
+    """Returns the middle of each bucket, with its count for each unit of its width."""
+    points = []
+    pairs = list(zip(histogram.limits, histogram.counts))
+    for (low, _), (high, count) in zip(pairs, pairs[1:]):
+        if abs(low) < 1e300 and abs(high) < 1e300 and high > low:
+            points.append(((low + high) / 2, count / (high - low)))
+    return points

@@ -1,0 +1,83 @@
+"""What ran: the model and its layers, the data, params and settings, versions and commands."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any, Mapping
+
+from estimator_trainer.plan.run_record import RunRecord
+from estimator_trainer.run_report import markup
+from estimator_trainer.run_report.markup import Markup
+from estimator_trainer.run_report.run_files import RunFiles
+
+_MOST_CHARACTERS = 300
+
+
+def section(run: RunFiles) -> Markup:
+    """Returns the section about what ran."""
+    record = run.record
+    if record is None:
+        return markup.section("What ran", markup.note(
+            "Nothing recorded what wrote this directory: there is no record.json."))
+    rows: list[tuple[str, str]] = [
+        (kind, markup.code(_plugin(entry))) for kind, entry in record.plugins.items()]
+    rows += [("params that you set", _pairs(given_params(record))),
+             ("settings that are no defaults", _pairs(record.settings, "--")),
+             ("data", _pairs(record.data)),
+             ("versions", ", ".join(f"{name} {version}" for name, version in
+                                    record.versions.items() if version))]
+    others = {key: value for key, value in {**record.params, **record.unrecorded}.items()
+              if key not in record.given}
+    return markup.section(
+        "What ran", markup.table([], rows), _layers(run),
+        markup.details("all other params", _pairs(others) if others else ""),
+        markup.details("runs and their commands", _runs(record), is_open=True))
+
+
+def given_params(record: RunRecord) -> dict[str, Any]:
+    """Returns the params that the user has set."""
+    return {key: value for key, value in {**record.params, **record.unrecorded}.items()
+            if key in record.given}
+
+
+def _plugin(entry: Mapping[str, Any]) -> str:
+    commit = entry.get("git")
+    at = f" (git {commit['commit'][:12]}{', changed' * commit['is_changed']})" if commit else ""
+    return f"{entry.get('name')}  {entry.get('path') or ''}{at}"
+
+
+def _pairs(values: Mapping[str, Any], prefix: str = "") -> Markup:
+    if not values:
+        return Markup("none")
+    shown = []
+    for name, value in sorted(values.items()):
+        whole = str(markup.text(value))
+        cut = whole if len(whole) <= _MOST_CHARACTERS else f"{whole[:_MOST_CHARACTERS]} ..."
+        shown.append(f"<code>{markup.text(prefix + name)}={cut}</code>")
+    return Markup(" &nbsp; ".join(shown))
+
+
+def _layers(run: RunFiles) -> Markup:
+    models = run.of_kind("model")
+    if not models:
+        return Markup("")
+    model = models[-1]
+    rows = [(layer["name"], ", ".join(f"{name} {shape}" for name, shape in
+                                      layer["shapes"].items()), layer["parameters"])
+            for layer in model["layers"]]
+    return markup.details(
+        f"{len(rows)} layers, {model['parameters']:,} parameters",
+        markup.table(["layer", "variables", "parameters"], rows), is_open=len(rows) <= 12)
+
+
+def _runs(record: RunRecord) -> Markup:
+    parts: list[str] = []
+    for run in record.runs:
+        cluster = ", ".join(f"{count} {role}" for role, count in run.get("cluster", {}).items())
+        end = (f"{run['status']} at step {run['step']} ({run['reason']}), {run['ended']}"
+               if "ended" in run else "no end recorded: it runs, or was killed")
+        parts.append(markup.note(f"{run['began']} from step {run['from_step']}, on"
+                                 f" {cluster or 'one process'}: {end}"))
+        parts.append(f"<pre>{markup.text(shlex.join(run['command']))}</pre>")
+        parts += [markup.note(change) for change in run.get("changes", ())]
+    return Markup("".join(parts))
