@@ -16,6 +16,10 @@ _REQUIREMENTS = [line for line in
 # The files that `estimator-trainer init` writes.
 _STARTER = [f"starter/{path.name}" for path in (_HERE / "estimator_trainer/starter").iterdir()
             if path.suffix in (".txt", ".csv")]
+# What the page of a run is made of, uPlot among it.
+_PAGE = [f"run_report/{path.name}"
+         for path in (_HERE / "estimator_trainer/run_report").iterdir()
+         if path.suffix in (".css", ".js", ".LICENSE")]
 
 setuptools.setup(
     name="estimator_trainer",
@@ -26,8 +30,7 @@ setuptools.setup(
     packages=setuptools.find_packages(
         where=str(_HERE),
         include=["estimator_trainer*", "input_fns*", "model_fns*"]),
-    package_data={"estimator_trainer": ["py.typed", "requirements.txt", "run_report/uPlot*",
-                                        "run_report/report.*", *_STARTER],
+    package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_STARTER, *_PAGE],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,
@@ -39,6 +42,7 @@ setuptools.setup(
             # saying so: `import tensorflow_datasets` then loses its API.
             "tensorflow-metadata<1.17",
         ],
+        "tensorboard": ["tensorboard"],
         # What of tf.contrib lives in it, for programs of TensorFlow 1.
         "tf1": ["tf_slim>=1.1"],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",

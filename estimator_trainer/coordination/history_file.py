@@ -5,6 +5,7 @@ The kinds of lines, each with `task`, `kind` and `time` (seconds since 1970):
     start (pid)                                     a process of the task began
     model (parameters, layers)                      what the chief trains
     trains (step)                                   a session of training began
+    serves                                          a ps began to serve
     train (step, loss, steps_per_sec, examples_per_sec, input_wait, paused_secs, memory_mb)
     evaluation (step, metrics, examples, secs, memory_mb)
     end (status, step, reason, exit_code)           the process is about to end
@@ -36,6 +37,7 @@ from estimator_trainer import errors
 from estimator_trainer import machine
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
+from estimator_trainer.plan import run_record
 
 NAME, FOLDER = "history.jsonl", "history"
 # So many lines of training a file keeps of all its tasks; more would make no other curve.
@@ -49,7 +51,14 @@ Line = dict[str, Any]
 
 
 class HistoryWriter:
-    """Writes the lines of one task, the earlier ones of its file before them."""
+    """Writes the lines of one task, the earlier ones of its file before them.
+
+    Nothing is written of a process that ends before its work began, where no run was recorded: a
+    mistake leaves no directory behind.
+
+    Attributes:
+      has_begun: Whether anything is written.
+    """
 
     def __init__(self, model_dir: str, task: str, is_head: bool):
         """Begins to write, with a thread that does it at times.
@@ -63,6 +72,7 @@ class HistoryWriter:
         self._path = (posixpath.join(model_dir, NAME) if is_head else
                       posixpath.join(model_dir, FOLDER, f"{task.replace(':', '-')}.jsonl"))
         self._lock = threading.Lock()
+        self.has_begun = False
         self._lines: list[Line] | None = None
         self._new: list[Line] = []
         self._over = threading.Event()
@@ -76,6 +86,7 @@ class HistoryWriter:
         if kind in ("train", "evaluation"):
             line["memory_mb"] = machine.memory_mb()
         self._new.append(_plain(line))
+        self.has_begun = self.has_begun or kind not in ("start", "end")
         if kind == "end":
             self._write(is_last=True)
 
@@ -93,9 +104,12 @@ class HistoryWriter:
         """Writes the file, if there is something new; a failure is logged, and tried again."""
         with self._lock:
             count = len(self._new)
-            if not count and not is_last:
-                return
             try:
+                if is_last and not self.has_begun:
+                    self.has_begun = small_files.is_listed(
+                        posixpath.join(self._model_dir, run_record.NAME))
+                if not self.has_begun or not count and not is_last:
+                    return
                 if self._lines is None:
                     self._lines = _read(self._path)
                 lines = [*self._lines, *self._new[:count]]

@@ -62,8 +62,7 @@ def saving_by_time_too(secs: float | None) -> Iterator[None]:
 
     CheckpointSaverHook, and so a RunConfig, takes steps or seconds; for both it raises ValueError.
     """
-    saver = tf.estimator.CheckpointSaverHook
-    made = saver.__init__
+    saver, made = tf.estimator.CheckpointSaverHook, tf.estimator.CheckpointSaverHook.__init__
 
     def made_with_both(hook: Any, *args: Any, **kwargs: Any) -> None:
         made(hook, *args, **kwargs)
@@ -138,8 +137,8 @@ def writing_evaluations_of(is_wanted: Callable[[int], bool]) -> Iterator[None]:
 
         return written
 
-    with replacement.attributes(
-            [(module, name, only_wanted(getattr(module, name))) for name in names]):
+    with replacement.attributes([(module, each, only_wanted(getattr(module, each)))
+                                 for each in names]):
         yield
 
 

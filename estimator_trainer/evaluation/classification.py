@@ -122,7 +122,7 @@ def _calibration(probabilities: np.ndarray, is_right: np.ndarray,
 def _pr_curves(probabilities: np.ndarray, labels: np.ndarray) -> list[dict[str, Any]]:
     """Returns precision and recall at thresholds, of each class against all others.
 
-    Of two classes only the second has a curve; of more than ten, none.
+    Where there are two classes only the second has a curve; where there are over ten, none has.
     """
     count = probabilities.shape[1]
     chosen = [1] if count == 2 else list(range(count)) if count <= _MOST_CURVES else []

@@ -37,7 +37,7 @@ class ShownExamples:
         """
         if len(self._heap) == _KEPT and score <= self._heap[0][0]:
             return
-        # Of equal scores the first stays.
+        # The first of those with equal scores stays.
         entry = (float(score), -next(self._count), dict(told), dict(inputs))
         (heapq.heappushpop if len(self._heap) == _KEPT else heapq.heappush)(self._heap, entry)
 

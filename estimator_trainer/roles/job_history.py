@@ -16,8 +16,8 @@ from estimator_trainer.roles import outcome
 from estimator_trainer.run_report import page
 
 # The history's names of the events that it keeps.
-_KINDS = {"model": "model", "trains": "trains", "progress": "train", "evaluates": "evaluation",
-          "end": "end"}
+_KINDS = {"model": "model", "trains": "trains", "serves": "serves", "progress": "train",
+          "evaluates": "evaluation", "end": "end"}
 
 
 @contextlib.contextmanager
@@ -28,11 +28,9 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
       What is to be told how the task ends; an error that leaves the context tells by itself.
     """
     writer = HistoryWriter(plan.config.model_dir, plan.task.name, plan.task.is_chief)
-    told: list[str] = []
 
     def hear(kind: str, values: dict[str, Any]) -> None:
         if kind in _KINDS:
-            told.append(kind)
             writer.add(_KINDS[kind], **values)
 
     def end(ended: Result) -> None:
@@ -49,7 +47,7 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
     finally:
         writer.close()
         # A launcher sees more of the tasks' ends, and writes the page after them.
-        if writes_page(plan):
+        if writes_page(plan) and writer.has_begun:
             page.write_if_possible(plan.config.model_dir)
             logging.info("%s", ways_to_look.tensorboard(plan.config.model_dir))
 

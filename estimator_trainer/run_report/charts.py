@@ -15,6 +15,7 @@ from estimator_trainer.run_report.run_files import RunFiles
 Chart = dict[str, Any]
 Points = Sequence[tuple[float, float | None]]
 _MOST_POINTS = 600
+_BINS = 40
 # What the evaluation and the history tell by other names.
 _NO_METRICS = ("global_step", "eval_name", "loss")
 
@@ -59,8 +60,11 @@ def of_histograms(run: RunFiles) -> list[Chart]:
     for name, histograms in run.events.histograms.items():
         chosen = {each.step: each for each in (
             histograms[0], histograms[len(histograms) // 2], histograms[-1])}
+        low, high = (min(each.low for each in chosen.values()),
+                     max(each.high for each in chosen.values()))
         found.append(chart(name, "value", "count", [
-            (f"step {step}", "line", _outline(each)) for step, each in sorted(chosen.items())]))
+            (f"step {step}", "line", _outline(each, low, high))
+            for step, each in sorted(chosen.items())]))
     return found
 
 
@@ -109,11 +113,22 @@ def _evaluated(run: RunFiles) -> dict[str, list[tuple[int, Any]]]:
     return found
 
 
-def _outline(histogram: Histogram) -> Points:
-    """Returns the middle of each bucket, with its count for each unit of its width."""
-    points = []
-    pairs = list(zip(histogram.limits, histogram.counts))
-    for (low, _), (high, count) in zip(pairs, pairs[1:]):
-        if abs(low) < 1e300 and abs(high) < 1e300 and high > low:
-            points.append(((low + high) / 2, count / (high - low)))
-    return points
+def _outline(histogram: Histogram, low: float, high: float) -> Points:
+    """Returns the middle of each of some bins of equal width, with its count.
+
+    TensorFlow's buckets grow by a tenth each, and those around 0 are very narrow.
+    """
+    width = (high - low) / _BINS or 1.0
+    counts = [0.0] * _BINS
+    for start, end, count in _buckets(histogram):
+        first, last = (min(max(int((at - low) / width), 0), _BINS - 1) for at in (start, end))
+        for i in range(first, last + 1):
+            counts[i] += count / (last - first + 1)
+    return [(low + (i + 0.5) * width, count) for i, count in enumerate(counts)]
+
+
+def _buckets(histogram: Histogram) -> list[tuple[float, float, float]]:
+    """Returns the lower and the upper end of each bucket that holds anything, and its count."""
+    limits = [min(max(limit, histogram.low), histogram.high) for limit in histogram.limits]
+    return [(start, end, count) for start, end, count in zip(
+        [histogram.low, *limits], limits, histogram.counts) if count]

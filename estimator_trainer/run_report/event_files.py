@@ -20,9 +20,19 @@ Curve = list[tuple[int, float]]
 
 
 class Histogram(NamedTuple):
-    """The distribution of a variable at a step: the upper ends of the buckets, and their counts."""
+    """The distribution of a variable at a step.
+
+    Attributes:
+      step: The global step.
+      low: The least value.
+      high: The greatest value.
+      limits: The upper ends of the buckets.
+      counts: How many values are in each bucket.
+    """
 
     step: int
+    low: float
+    high: float
     limits: list[float]
     counts: list[float]
 
@@ -87,4 +97,4 @@ def _values(model_dir: str) -> Iterator[tuple[float, int, Any]]:
 
 
 def _histogram(step: int, histo: Any) -> Histogram:
-    return Histogram(step, list(histo.bucket_limit), list(histo.bucket))
+    return Histogram(step, histo.min, histo.max, list(histo.bucket_limit), list(histo.bucket))

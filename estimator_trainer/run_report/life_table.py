@@ -11,7 +11,7 @@ from estimator_trainer.run_report.markup import Markup
 from estimator_trainer.run_report.run_files import RunFiles
 
 _COLOURS = ("done", "running", "stopped", "failed", "lost", "killed")
-# Of a job that was started a hundred times, the last processes.
+# A job that was started a hundred times shows its last processes.
 _MOST_LIVES = 30
 
 

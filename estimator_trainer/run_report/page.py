@@ -89,7 +89,7 @@ def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
         body = comparison.body(runs, charts) + "".join(
             markup.details(run.model_dir, _of_run(run, now, charts)) for run in runs)
     served = f' data-version="{markup.text(version)}"' if version else ""
-    content = json.dumps(charts.charts, separators=(",", ":")).replace("</", "<\\/")
+    content = json.dumps(charts.charts, separators=(",", ":")).replace("<", "\\u003c")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -141,14 +141,15 @@ def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
     if spans:
         secs = max(life.end for life in spans) - min(life.start for life in spans)
         facts.append(("from the first start to the last end", life_table.duration(secs)))
-    told = "".join(f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span>'
+    shown = "".join(f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span>'
                    "</div>" for name, value in facts)
+    told = f"{run.model_dir}: {reason}".rstrip(".: ")
     made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     return Markup(
         f'<h1>{markup.text(run.name)} <span class="status {status.split()[0]}">'
         f"{markup.text(status)}</span></h1>"
-        + markup.note(f"{run.model_dir}{f': {reason}' if reason else ''}. Made {made}.")
-        + f'<div class="facts">{told}</div>')
+        + markup.note(f"{told}. Made {made}.")
+        + f'<div class="facts">{shown}</div>')
 
 
 def _state(run: RunFiles, lives: dict[str, list[Life]]) -> tuple[str, int, str]:

@@ -22,7 +22,8 @@ def section(run: RunFiles) -> Markup:
     rows: list[tuple[str, str]] = [
         (kind, markup.code(_plugin(entry))) for kind, entry in record.plugins.items()]
     rows += [("params that you set", _pairs(given_params(record))),
-             ("settings that are no defaults", _pairs(record.settings, "--")),
+             ("settings that are no defaults", _pairs({name: value for name, value in record.settings.items()
+                                                      if name not in record.plugins}, "--")),
              ("data", _pairs(record.data)),
              ("versions", ", ".join(f"{name} {version}" for name, version in
                                     record.versions.items() if version))]
@@ -66,7 +67,7 @@ def _layers(run: RunFiles) -> Markup:
                                       layer["shapes"].items()), layer["parameters"])
             for layer in model["layers"]]
     return markup.details(
-        f"{len(rows)} layers, {model['parameters']:,} parameters",
+        f"{len(rows)} layer{'s' * (len(rows) != 1)}, {model['parameters']:,} parameters",
         markup.table(["layer", "variables", "parameters"], rows), is_open=len(rows) <= 12)
 
 

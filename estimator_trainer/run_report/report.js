@@ -37,24 +37,33 @@
     return chart;
   }
 
-  function draw(place) {
+  function draw(place, width) {
     const chart = withPoints(charts[+place.dataset.chart]);
     const axis = {stroke: "#4a5361", grid: {stroke: "#e7eaee"}, ticks: {stroke: "#e7eaee"},
                   font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif"};
     const ticks = (_, values) => values.map(number);
     const bars = chart.series.some((each) => each.kind === "bars");
     const plot = new uPlot({
-      width: Math.max(place.clientWidth, 240), height: HEIGHT,
+      width: width, height: HEIGHT,
       scales: {x: {time: false, range: bars ? padded : undefined},
                y: {range: (_, low, high) => span(bars ? 0 : low, high)}},
       axes: [{...axis, label: chart.x, labelSize: 22, size: 34, values: ticks},
-             {...axis, size: 58, values: ticks}],
+             {...axis, size: (_, values) => 14 + 7.2 * Math.max(4, ...(values || []).map(
+                  (each) => each.length)), values: ticks}],
       series: [{label: chart.x, value: (_, value) => number(value)}].concat(
           chart.series.map(series)),
     }, chart.data, place);
     place.setAttribute("data-drawn", "true");
+    return plot;
+  }
+
+  // A chart is drawn when its place is seen first: in a part that is closed it has no width.
+  function watch(place) {
+    let plot = null;
     new ResizeObserver(() => {
-      const width = Math.max(place.clientWidth, 240);
+      const width = place.clientWidth;
+      if (!width) return;
+      plot = plot || draw(place, width);
       if (width !== plot.width) plot.setSize({width: width, height: HEIGHT});
     }).observe(place);
   }
@@ -71,7 +80,7 @@
     return [low === 0 ? 0 : low - gap, high + gap];
   }
 
-  document.querySelectorAll("[data-chart]").forEach(draw);
+  document.querySelectorAll("[data-chart]").forEach(watch);
 
   // While the job runs, `report --serve` tells when there is something new.
   const served = document.body.dataset.version;

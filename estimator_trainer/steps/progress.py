@@ -69,6 +69,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         logging.info("training from step %d %s", self.step, goal)
         task_events.tell("trains", step=self.step)
         self._own_steps = self._line_own_steps = 0
+        self._start_step = self.step
         self._paused_at: float | None = None
         self._idle_secs = 0.0
         self._line_step, self._line_time = self.step, time.monotonic()
@@ -80,7 +81,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         now = self._resume()
         past = self._own_steps % self._every_steps
         self._own_steps += self.pace.steps
-        self._is_line = past + self.pace.steps >= self._every_steps
+        # The last step has a line, so that the curve of a short run has an end.
+        is_last = self._max_steps and self._start_step + self._own_steps >= self._max_steps
+        self._is_line = past + self.pace.steps >= self._every_steps or bool(is_last)
         self._is_bar = self._is_terminal and now - self._bar_time >= _BAR_SECS
         if self._is_line or self._is_bar or self._first_loss is None:
             return tf.estimator.SessionRunArgs(self._fetches)

@@ -86,14 +86,14 @@ def test_a_training_that_learns_is_not_warned_of(tmp_path, capfd):
 def test_a_model_may_summarize_its_loss_as_the_canned_ones_do(tmp_path):
     ended = _train(tmp_path, "    optimizer =", "    tf.compat.v1.summary.scalar('loss', loss)\n"
                    "    optimizer =", save_summary_steps=1)
-    [path] = glob.glob(str(tmp_path / "model" / "events*"))
+    [path] = glob.glob(str(tmp_path / "model" / "events*.local"))
     tags = [value.tag for event in tf.compat.v1.train.summary_iterator(path)
             for value in event.summary.value]
     assert ended.step == 5 and "loss" in tags and "loss_1" not in tags
 
 
 def test_a_second_evaluation_of_a_step_adds_no_point(tmp_path):
-    _train(tmp_path)
+    _train(tmp_path, num_evaluations=0)
 
     def steps():
         paths = glob.glob(str(tmp_path / "model" / "eval" / "events*"))

@@ -36,12 +36,12 @@ def test_functions_train_evaluate_export_and_resume_in_one_process(line, tmp_pat
     model_dir = tmp_path / "model"
     first = estimator_trainer.train(model_fn=line.model_fn, input_fn=line.input_fn,
                                     model_dir=model_dir, params={"learning_rate": 0.01},
-                                    train_steps=50)
+                                    train_steps=50, num_evaluations=2)
     assert (first.status, first.step, first.reason) == ("done", 50, "train_steps")
     assert first.metrics["global_step"] == 50 and len(first.exports) == 1
     assert estimator_trainer.evaluate(model_dir)["loss"] == first.metrics["loss"]
     second = estimator_trainer.train(model_dir=model_dir, train_steps=100)
-    assert [each["global_step"] for each in second.history] == [50, 100]
+    assert [each["global_step"] for each in second.history] == [25, 50, 100]
     assert second.metrics["loss"] < first.metrics["loss"]
     assert os.path.isdir(estimator_trainer.export(model_dir, checkpoint="step=50"))
 

@@ -16,6 +16,7 @@ from estimator_trainer.jobs import launch
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
+from tests.support import plain_lines
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -32,7 +33,7 @@ def _launched(tmp_path, job_flags, task_flags):
     args = ["launch", *job_flags, "--", *_SLOW, "--log_every_steps=10",
             f"--model_dir={tmp_path}/model", *task_flags]
     with log_path.open("wb") as log:
-        process = subprocess.Popen([*jobs.PROGRAM, *args], stdout=log, stderr=log,
+        process = subprocess.Popen([*jobs.PROGRAM, *plain_lines.of(args)], stdout=log, stderr=log,
                                    env=jobs.environment(**{_MARK: str(tmp_path)}),
                                    start_new_session=True)
     launcher = jobs.Task("launch", process, log_path)

@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from estimator_trainer import cli
+from tests.support import plain_lines
 
 PLAIN_MODEL = """
     import tensorflow as tf
@@ -40,7 +41,7 @@ def run(tmp_path, data_dir, capfd):
         # New data, and input_fns other than the default's, need no prepared dataset.
         needs_none = any("input_fn" in arg or arg.startswith("--data=") for arg in args)
         with_data = [] if needs_none else [f"--param=data_dir={data_dir}"]
-        code = cli.main([*args, *with_data])
+        code = cli.main(plain_lines.of([*args, *with_data]))
         out, err = capfd.readouterr()
         assert code == expected_code, err
         return out, err

@@ -19,7 +19,7 @@ def _launched(tmp_path, job_flags, *script_flags):
     """Launches the script as every task; returns what ran, and the logs by task."""
     ran = subprocess.run(
         [*jobs.PROGRAM, "launch", f"--log_dir={tmp_path}/logs", *job_flags, "--", "run",
-         str(_WHOLE), "--", f"--output_dir={tmp_path}/model", *script_flags],
+         "--noreport", str(_WHOLE), "--", f"--output_dir={tmp_path}/model", *script_flags],
         text=True, capture_output=True, timeout=120, env=jobs.environment(), check=False)
     logs = {path.stem: path.read_text() for path in (tmp_path / "logs").glob("*.log")}
     return ran, logs

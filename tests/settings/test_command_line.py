@@ -54,7 +54,7 @@ def test_parsing_leaves_no_flags_behind_for_plugins_to_collide_with():
     (["train", "evaluate"], "command is 'evaluate'"),
     (["--flagfile=/nowhere"], "flagfile is '/nowhere' (from --flagfile), which cannot be read"),
     (["--train_steps"], "the flags cannot be read"),
-    (["--train_steps=7", "launch"], "tf-config, show, check, init, list first of all"),
+    (["--train_steps=7", "launch"], "tf-config, show, report, check, init, list first of all"),
     (["launch", "--workers=2"], "Did you mean '--worker'?"),
     (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=..."),
     (["launch", "--", "evaluate"], "launch got 'evaluate'"),

@@ -18,6 +18,7 @@ import time
 from typing import Any, Callable, Iterator, Sequence
 
 from estimator_trainer.jobs.launcher import fork_server
+from tests.support import plain_lines
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = (sys.executable, "-m", "estimator_trainer")
@@ -66,7 +67,7 @@ def trainer(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = No
             **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs the program alone, to its end, as a fork that has TensorFlow already."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = _forked(args, environment(**variables), cwd, out.fileno(), err.fileno())
+        process = _forked(plain_lines.of(args), environment(**variables), cwd, out.fileno(), err.fileno())
         try:
             code = process.wait(timeout_secs)
         except subprocess.TimeoutExpired:
@@ -81,7 +82,7 @@ def trainer(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = No
 def program(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = None,
             **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs `python -m estimator_trainer` alone, to its end, as a user starts it."""
-    return subprocess.run([*PROGRAM, *args], text=True, capture_output=True, timeout=timeout_secs,
+    return subprocess.run([*PROGRAM, *plain_lines.of(args)], text=True, capture_output=True, timeout=timeout_secs,
                           cwd=cwd, env=environment(**variables), check=False)
 
 
@@ -186,8 +187,8 @@ def start(folder: pathlib.Path, name: str, args: Sequence[str], tf_config: str =
     env = environment(**{"TF_CONFIG": tf_config, **variables})
     with log_path.open("wb") as log:
         if is_forked and not prefix:
-            return Task(name, _forked(args, env, None, log.fileno(), log.fileno(), name), log_path)
-        process = subprocess.Popen([*prefix, *PROGRAM, *args], stdout=log, stderr=log, env=env,
+            return Task(name, _forked(plain_lines.of(args), env, None, log.fileno(), log.fileno(), name), log_path)
+        process = subprocess.Popen([*prefix, *PROGRAM, *plain_lines.of(args)], stdout=log, stderr=log, env=env,
                                    start_new_session=True)
     return Task(name, process, log_path)
 

@@ -1,0 +1,86 @@
+"""The history has all lines of all tasks, across resumes, and stays small."""
+
+from __future__ import annotations
+
+import json
+
+from estimator_trainer.coordination import history_file
+from estimator_trainer.coordination.history_file import HistoryWriter
+
+
+def _steps(lines, kind="train"):
+    return [line["step"] for line in lines if line["kind"] == kind]
+
+
+def _written(model_dir, task, is_head, steps, code=0):
+    writer = HistoryWriter(str(model_dir), task, is_head)
+    for step in steps:
+        writer.add("train", step=step, loss=1 / (step + 1))
+    writer.add("end", status="done", step=steps[-1], exit_code=code)
+    writer.close()
+
+
+def test_a_resumed_run_goes_on_below_the_lines_of_the_first(tmp_path):
+    _written(tmp_path, "local", True, [0, 10])
+    _written(tmp_path, "local", True, [20, 30])
+    lines = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
+    assert _steps(lines) == [0, 10, 20, 30]
+    assert [line["kind"] for line in lines].count("start") == 2
+    assert all(line["memory_mb"] > 10 for line in lines if line["kind"] == "train")
+
+
+def test_the_head_collects_the_lines_of_the_others(tmp_path):
+    _written(tmp_path, "worker:0", False, [1, 3])
+    _written(tmp_path, "chief:0", True, [2, 4])
+    text = (tmp_path / "history.jsonl").read_text()
+    assert text.count('"worker:0"') == text.count('"chief:0"') == 4
+    # What comes after the head's end is there for who reads.
+    _written(tmp_path, "evaluator:0", False, [9])
+    lines = history_file.read(str(tmp_path))
+    assert {line["task"] for line in lines} == {"worker:0", "chief:0", "evaluator:0"}
+    assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
+
+
+def test_a_line_that_was_cut_off_costs_no_other_line(tmp_path):
+    _written(tmp_path, "local", True, [0, 10])
+    with (tmp_path / "history.jsonl").open("a") as file:
+        file.write('{"task": "local", "kind": "tra')
+    _written(tmp_path, "local", True, [20])
+    assert _steps(history_file.read(str(tmp_path))) == [0, 10, 20]
+
+
+def test_a_number_that_is_none_is_null(tmp_path):
+    writer = HistoryWriter(str(tmp_path), "local", True)
+    writer.add("train", step=1, loss=float("nan"), input_wait=None)
+    writer.add("evaluation", step=1, metrics={"auc": float("inf"), "loss": 0.123456789})
+    writer.close()
+    text = (tmp_path / "history.jsonl").read_text()
+    assert '"loss": null' in text and '"auc": null' in text and "0.123457" in text
+
+
+def test_a_long_history_is_thinned_and_keeps_its_ends(tmp_path):
+    lines = [{"task": "local", "kind": "train", "time": float(i), "step": 10 * i}
+             for i in range(3 * history_file.MOST_LINES)]
+    lines.insert(5, {"task": "local", "kind": "start", "time": 4.5})
+    kept = history_file.thinned(lines)
+    steps = _steps(kept)
+    assert history_file.MOST_LINES / 3 < len(steps) <= history_file.MOST_LINES
+    assert (steps[0], steps[-1]) == (0, 10 * (3 * history_file.MOST_LINES - 1))
+    # They lie evenly, and what is not training stays.
+    gaps = {b - a for a, b in zip(steps, steps[1:-1])}
+    assert max(gaps) <= 2 * min(gaps)
+    assert [line["kind"] for line in kept].count("start") == 1
+    assert history_file.thinned(kept) == kept
+
+
+def test_many_tasks_share_the_lines_that_there_are():
+    lines = [{"task": f"worker:{i % 8}", "kind": "train", "time": float(i), "step": i}
+             for i in range(4 * history_file.MOST_LINES)]
+    assert len(history_file.thinned(lines)) <= history_file.MOST_LINES
+
+
+def test_a_mistake_leaves_no_directory_behind(tmp_path):
+    writer = HistoryWriter(str(tmp_path / "new"), "local", True)
+    writer.add("end", status="failed", step=0, exit_code=2)
+    writer.close()
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,1 @@
+"""Tests of the page of a run, and of what it is made of."""

@@ -1,0 +1,128 @@
+"""The page in a real browser: of a finished, a failed and a running job, and of two runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import urllib.request
+
+import pytest
+
+from tests.support import browser
+from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
+
+_SLOW = [f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")]
+
+
+@pytest.fixture(name="driver", scope="module")
+def fixture_driver():
+    with browser.opened() as driver:
+        yield driver
+
+
+@pytest.fixture(name="run", scope="module")
+def fixture_run(tmp_path_factory, data_dir):
+    """Returns the model_dir of a cluster that has finished, whose worker was killed once."""
+    folder = tmp_path_factory.mktemp("runs")
+    model_dir = folder / "cluster"
+    with subprocess.Popen(
+            [*jobs.PROGRAM, "launch", "--worker=1", "--ps=1", "--evaluator=1", "--",
+             f"--model_dir={model_dir}", f"--param=data_dir={data_dir}",
+             "--model_fn=dense_l2_ema", "--param=histograms=true", "--train_steps=600"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=jobs.environment()) as job:
+        jobs.wait_for(lambda: (model_dir / "history" / "worker-0.jsonl").exists(), 60)
+        _kill_worker(model_dir)
+        assert job.wait(120) == 0
+    return model_dir
+
+
+def _kill_worker(model_dir):
+    line = (model_dir / "history" / "worker-0.jsonl").read_text().splitlines()[0]
+    pid = int(line.partition('"pid": ')[2].rstrip("}"))
+    # It may have ended by itself already.
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _look(driver, url, folder, name):
+    """Looks at a page in windows of two widths; returns its text in the wide one."""
+    for width in reversed(browser.WIDTHS):
+        browser.show(driver, url, width)
+        browser.check(driver, folder / f"{name}-{width}.png")
+    return driver.find_element("tag name", "body").text
+
+
+def test_the_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
+    text = _look(driver, (run / "report.html").as_uri(), tmp_path, "finished")
+    for part in ("done", "accuracy", "confusion matrix", "calibration", "the worst errors",
+                 "What ran", "dense_l2_ema", "histograms=true", "parameters", "estimator-trainer train",
+                 "chief:0", "worker:0", "ps:0", "evaluator:0", "exit 0", "variables/"):
+        assert part in text, part
+    assert len(driver.find_elements("css selector", ".life i")) >= 4
+    assert driver.find_elements("css selector", ".example img")
+
+
+def test_the_page_of_a_failed_job_says_why(driver, tmp_path):
+    ran = subprocess.run([*jobs.PROGRAM, *_SLOW, f"--model_dir={tmp_path}/model",
+                          "--param=nan_step=20", "--train_steps=100"], env=jobs.environment(),
+                         capture_output=True, text=True, check=False, timeout=120)
+    assert ran.returncode == 1
+    text = _look(driver, (tmp_path / "model" / "report.html").as_uri(), tmp_path, "failed")
+    assert "failed" in text and "the loss became NaN" in text and "exit 1" in text
+
+
+def test_two_runs_stand_beside_each_other(driver, run, tmp_path, data_dir):
+    ran = subprocess.run([*jobs.PROGRAM, f"--model_dir={tmp_path}/alone", "--train_steps=200",
+                          f"--param=data_dir={data_dir}", "--model_fn=dense_l2_ema",
+                          "--param=learning_rate=0.01"], env=jobs.environment(),
+                         capture_output=True, text=True, check=False, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    page = tmp_path / "both.html"
+    subprocess.run([*jobs.PROGRAM, "report", f"--model_dir={run}", f"--model_dir={tmp_path}/alone",
+                    f"--output={page}"], env=jobs.environment(), check=True, timeout=60)
+    text = _look(driver, page.as_uri(), tmp_path, "two")
+    assert "cluster" in text and "alone" in text and "param learning_rate" in text
+    assert "What differs" in text and "one process" in text
+
+
+def test_the_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
+    model_dir = tmp_path / "model"
+    model_dir.mkdir()
+    with _served(model_dir) as url:
+        browser.show(driver, url, 1280)
+        assert "Nothing to show yet" in driver.page_source
+        with subprocess.Popen([*jobs.PROGRAM, *_SLOW, f"--model_dir={model_dir}",
+                               "--train_steps=400", "--log_every_steps=20"],
+                              stderr=subprocess.DEVNULL, env=jobs.environment()) as job:
+            jobs.wait_for(lambda: _status(driver) == "running" and driver.find_elements(
+                "css selector", "[data-drawn]"), 60)
+            browser.check(driver, tmp_path / "running.png")
+            assert job.wait(120) == 0
+        jobs.wait_for(lambda: _status(driver) == "done", 30)
+        browser.check(driver, tmp_path / "ended.png")
+
+
+def _status(driver):
+    found = driver.find_elements("css selector", ".status")
+    with contextlib.suppress(Exception):  # The page may load anew at this moment.
+        return found[0].text if found else ""
+    return ""
+
+
+@contextlib.contextmanager
+def _served(model_dir: pathlib.Path):
+    """Serves the page of a model_dir; yields its address."""
+    with subprocess.Popen([*jobs.PROGRAM, "report", f"--model_dir={model_dir}", "--serve"],
+                          stdout=subprocess.PIPE, text=True, env=jobs.environment()) as server:
+        try:
+            url = server.stdout.readline().split()[0]
+            assert urllib.request.urlopen(f"{url}version", timeout=10).read()
+            yield url
+        finally:
+            server.send_signal(signal.SIGINT)
+            assert server.wait(20) == 0

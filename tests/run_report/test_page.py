@@ -1,0 +1,75 @@
+"""The page is one file that needs no other; every text of a run is escaped."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import estimator_trainer
+from estimator_trainer import errors
+from estimator_trainer.run_report import page
+from tests.support import line_model
+
+
+@pytest.fixture(name="trained", scope="module")
+def fixture_trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("line")
+    path = line_model.write(folder)
+    estimator_trainer.train(str(path), str(path), folder / "model", train_steps=50,
+                            params={"scale": 2.0})
+    return folder / "model"
+
+
+def test_the_page_needs_no_network_and_is_small(trained):
+    text = (trained / "report.html").read_text()
+    assert len(text) < 2_000_000
+    assert not re.findall(r"(?:src|href)=[\"'](?!data:)", text)
+    assert not re.findall(r"url\((?!data:)|@import|https?://(?!github\.com/leeoniya/uPlot)", text)
+
+
+def test_the_page_tells_what_ran_and_what_came_of_it(trained):
+    text = (trained / "report.html").read_text()
+    for part in ("line.py", "scale=2.0", "1 layer, 1 parameters", "slope", "residuals", "the worst errors",
+                 "train_steps", "tensorflow", "mean absolute error", "estimator_trainer.train"):
+        assert part in text, part
+    charts = json.loads(re.search(r'id="charts">(.*?)</script>', text).group(1))
+    titles = [chart["title"] for chart in charts]
+    assert titles[0] == "loss" and "residuals, examples" in titles
+    # Training is reported after 50 steps, and evaluated ten times.
+    labels = [each["label"] for each in charts[0]["series"]]
+    assert labels == ["training", "evaluation"] and len(charts[0]["data"][0]) >= 10
+    for chart in charts:
+        assert len({len(column) for column in chart["data"]}) == 1
+        assert len(chart["data"]) == 1 + len(chart["series"])
+
+
+def test_what_a_run_says_cannot_become_markup(trained, tmp_path):
+    record = json.loads((trained / "record.json").read_text())
+    record["params"]["scale"] = "</script><script>alert(1)</script>"
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    (tmp_path / "history.jsonl").write_text(json.dumps({
+        "task": "<img src=x>", "kind": "train", "time": 1.0, "step": 1, "loss": 1.0}) + "\n")
+    page.write([str(tmp_path)])
+    text = (tmp_path / "report.html").read_text()
+    assert "alert(1)" in text and "<script>alert" not in text and "<img src=x>" not in text
+
+
+def test_a_directory_that_nobody_trained_in_is_one_sentence(tmp_path):
+    with pytest.raises(errors.ConfigError, match="expected the directory of a training"):
+        page.write([str(tmp_path)])
+
+
+def test_the_version_changes_with_what_there_is_to_show(trained, tmp_path):
+    before = page.version_of([str(tmp_path)])
+    (tmp_path / "history.jsonl").write_text("{}\n")
+    assert page.version_of([str(tmp_path)]) != before
+    assert page.version_of([str(trained)]) == page.version_of([str(trained)])
+
+
+def test_from_python_several_runs_are_compared(trained, tmp_path):
+    output = tmp_path / "both.html"
+    assert estimator_trainer.report([trained, trained], output) == str(output)
+    assert "What differs" in output.read_text()
+    assert estimator_trainer.report(trained) == str(trained / "report.html")
