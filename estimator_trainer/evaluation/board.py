@@ -79,14 +79,23 @@ def _of_record(record: RunRecord, metrics: Mapping[str, Any]) -> Iterator[tf.com
     protos = importlib.import_module("tensorboard.plugins.hparams.api_pb2")
     values = {name: value if isinstance(value, (bool, int, float, str)) else json.dumps(value)
               for name, value in {**record.params, **record.settings}.items()}
-    kinds = {bool: protos.DATA_TYPE_BOOL, str: protos.DATA_TYPE_STRING}
     yield _taken(hparams.experiment_pb(
-        [protos.HParamInfo(name=name, type=kinds.get(type(value), protos.DATA_TYPE_FLOAT64))
-         for name, value in values.items()],
+        [_hparam(protos, name, value) for name, value in values.items()],
         [protos.MetricInfo(name=protos.MetricName(group=_EVALUATION, tag=name))
          for name in metrics if name != "global_step"]))
     yield _taken(hparams.session_start_pb(values))
     yield _taken(hparams.session_end_pb(protos.STATUS_SUCCESS))
+
+
+def _hparam(protos: Any, name: str, value: Any) -> Any:
+    """Returns what the page of hparams is to know of one; it asks for the values of a text."""
+    if isinstance(value, bool):
+        return protos.HParamInfo(name=name, type=protos.DATA_TYPE_BOOL)
+    if not isinstance(value, str):
+        return protos.HParamInfo(name=name, type=protos.DATA_TYPE_FLOAT64)
+    info = protos.HParamInfo(name=name, type=protos.DATA_TYPE_STRING)
+    info.domain_discrete.values.add().string_value = value
+    return info
 
 
 def _errors(judged: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:

@@ -19,7 +19,6 @@ from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan import ways_to_look
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
@@ -53,8 +52,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     preflight.check(plan, parts, evaluation)
     run_history.begin(plan, parts)
     announcement.log(plan, parts)
-    if job_history.writes_page(plan):
-        logging.info("%s", ways_to_look.while_it_runs(config.model_dir))
+    job_history.announce_page(plan)
     hooks = experiment_lib.hooks_of(
         plan, parts, EndOfTraining(config, task, stop, watchdog, state_writer))
     experiment = experiment_lib.build(plan, parts, strategies, record, hooks,

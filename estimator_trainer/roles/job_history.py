@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import Any, Callable, Iterator
 
 from absl import logging
@@ -23,6 +24,8 @@ _KINDS = {"model": "model", "trains": "trains", "serves": "serves", "progress": 
 @contextlib.contextmanager
 def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
     """Keeps the history of this task within a `with` statement, and writes the page at its end.
+
+    That of a script is written when the script has ended, which may train many times.
 
     Yields:
       What is to be told how the task ends; an error that leaves the context tells by itself.
@@ -46,13 +49,26 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
         raise
     finally:
         writer.close()
-        # A launcher sees more of the tasks' ends, and writes the page after them.
-        if writes_page(plan) and writer.has_begun:
-            page.write_if_possible(plan.config.model_dir)
-            logging.info("%s", ways_to_look.tensorboard(plan.config.model_dir))
+        if writer.has_begun and plan.script is None:
+            write_page(plan)
 
 
-def writes_page(plan: Plan) -> bool:
-    """Returns whether this task writes the page at the end; it then tells of it at the start."""
-    return plan.config.report and plan.task.is_chief and (
-        plan.script is not None or not task_events.has_launcher())
+def announce_page(plan: Plan) -> None:
+    """Logs where the page will be, and how to see it before; a script may train many times."""
+    if _writes_page(plan):
+        logging.log_first_n(logging.INFO, "%s", 1 if plan.script else sys.maxsize,
+                            ways_to_look.while_it_runs(plan.config.model_dir))
+
+
+def write_page(plan: Plan) -> None:
+    """Writes the page, if it is this task's to do, and tells how to look at the run."""
+    if _writes_page(plan):
+        page.write_if_possible(plan.config.model_dir)
+        logging.info("%s", ways_to_look.tensorboard(plan.config.model_dir))
+
+
+def _writes_page(plan: Plan) -> bool:
+    # A launcher sees more of the tasks' ends, and writes the page after them, where it knows of a
+    # model_dir.
+    is_mine = plan.script is not None or not task_events.has_launcher()
+    return plan.config.report and plan.task.is_chief and is_mine

@@ -39,7 +39,7 @@ def _of_regression(judged: Mapping[str, Any]) -> list[Chart]:
     pairs = sorted(zip(labels, points["predictions"]))
     ends = [(value, value) for value in (min(labels), max(labels))] if labels else []
     return [
-        chart("predictions", "label", "prediction",
+        chart("prediction by label", "label", "",
               [("an example", "points", pairs), ("a right one", "dashes", ends)]),
         chart("residuals", "prediction - label", "examples",
               [("examples", "bars", [((low + high) / 2, count) for low, high, count in

@@ -6,11 +6,19 @@
   const HEIGHT = 210;
   const charts = JSON.parse(document.getElementById("charts").textContent);
 
-  function number(value) {
+  function number(value, digits = 4) {
     if (value === null || value === undefined) return "-";
     const size = Math.abs(value);
-    if (size && (size < 1e-3 || size >= 1e6)) return value.toExponential(2);
-    return String(+value.toPrecision(4));
+    if (size && (size < 1e-3 || size >= 1e6)) return value.toExponential(Math.max(digits - 2, 1));
+    return String(+value.toPrecision(digits));
+  }
+
+  // As many digits as tell the marks of an axis from each other.
+  function ticks(_, values) {
+    for (let digits = 3; ; digits++) {
+      const texts = values.map((value) => number(value, digits));
+      if (digits > 8 || new Set(texts).size === values.length) return texts;
+    }
   }
 
   function series(each, i) {
@@ -41,14 +49,13 @@
     const chart = withPoints(charts[+place.dataset.chart]);
     const axis = {stroke: "#4a5361", grid: {stroke: "#e7eaee"}, ticks: {stroke: "#e7eaee"},
                   font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif"};
-    const ticks = (_, values) => values.map(number);
     const bars = chart.series.some((each) => each.kind === "bars");
     const plot = new uPlot({
       width: width, height: HEIGHT,
       scales: {x: {time: false, range: bars ? padded : undefined},
                y: {range: (_, low, high) => span(bars ? 0 : low, high)}},
       axes: [{...axis, label: chart.x, labelSize: 22, size: 34, values: ticks},
-             {...axis, size: (_, values) => 14 + 7.2 * Math.max(4, ...(values || []).map(
+             {...axis, size: (_, values) => 20 + 7.4 * Math.max(4, ...(values || []).map(
                   (each) => each.length)), values: ticks}],
       series: [{label: chart.x, value: (_, value) => number(value)}].concat(
           chart.series.map(series)),

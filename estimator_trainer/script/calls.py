@@ -42,6 +42,7 @@ class Calls:
 
     Attributes:
       result: How training in this task ended last, or that the script failed; None before.
+      plan: The plan of this task, with what only the script knows, once it has begun to train.
     """
 
     def __init__(self, plan: Plan, given: frozenset[str], tf_config: str,
@@ -55,7 +56,7 @@ class Calls:
           strategies: The strategies that the command line asks for, or None.
         """
         self.result: Result | None = None
-        self._plan, self._given, self._tf_config = plan, given, tf_config
+        self.plan, self._given, self._tf_config = plan, given, tf_config
         self._strategies = strategies
         self._is_inside = False
 
@@ -69,7 +70,7 @@ class Calls:
 
     def fail(self, reason: str) -> None:
         """Makes the result a failure, unless it is one."""
-        plan, ended = self._plan, self.result
+        plan, ended = self.plan, self.result
         if ended is None:
             step = checkpoints.latest_step(plan.config.model_dir) if plan.given else 0
             self.result = Result(plan.task.name, "failed", step, reason)
@@ -101,7 +102,7 @@ class Calls:
         if steps is not None:
             # A task of a cluster may start anew, when others have made steps.
             max_steps = steps + (checkpoints.latest_step(estimator.model_dir)
-                                 if self._plan.task.is_local else 0)
+                                 if self.plan.task.is_local else 0)
         self._run(estimator, tf.estimator.TrainSpec(
             given["input_fn"], max_steps, given["hooks"],
             saving_listeners=given["saving_listeners"]), None)
@@ -109,21 +110,21 @@ class Calls:
 
     def _use(self, original: Callable[..., Any], estimator: Any, *args: Any,
              **kwargs: Any) -> Any:
-        if self._is_inside or self._plan.task.is_local:
+        if self._is_inside or self.plan.task.is_local:
             return original(estimator, *args, **kwargs)
         with environment.no_cluster():
             return original(_alone(estimator), *args, **kwargs)
 
     def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> Result:
         """Runs the role of this task; goes on with the script in the chief alone."""
-        if self.result is not None and not self._plan.task.is_local:
+        if self.result is not None and not self.plan.task.is_local:
             raise errors.ConfigError(
                 "the script trains a second time in one job of several tasks; expected one call"
                 " of tf.estimator.train_and_evaluate or Estimator.train, after which the ps and"
                 " the evaluator end")
         experiment = GivenExperiment(given_estimator.take_apart(estimator), train_spec, eval_spec,
                                      self._strategies)
-        self._plan = plan = self._planned(experiment)
+        self.plan = plan = self.planned(experiment)
         run_plan.refuse(plan)
         access.check(plan.config, plan.versions.tensorflow)
         with self._inside():
@@ -141,16 +142,16 @@ class Calls:
         # A train_and_evaluate of one process returns both; an exporter may have exported nothing.
         metrics, exports = returned if isinstance(returned, tuple) else (None, None)
         self.result = Result(
-            self._plan.task.name, "done", checkpoints.latest_step(estimator.model_dir),
+            self.plan.task.name, "done", checkpoints.latest_step(estimator.model_dir),
             "own_train", record.plain_metrics(metrics or {}),
             tuple(tf.compat.as_str_any(path) for path in exports or () if path))
-        if self._plan.task.is_chief:
+        if self.plan.task.is_chief:
             checkpoints.write_result(estimator.model_dir, self.result)
         return returned
 
     def _planned(self, experiment: GivenExperiment) -> Plan:
         """Returns the plan with what only the script knows."""
-        plan, problems = self._plan, list(self._plan.problems)
+        plan, problems = self.plan, list(self.plan.problems)
         task, text = plan.task, environment.read().tf_config
         if text != self._tf_config:
             # The script has made a TF_CONFIG of its own, from its arguments.

@@ -18,6 +18,7 @@ from estimator_trainer.estimator import upstream
 from estimator_trainer.plan import tensorflow1_hint
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.script_file import Script
+from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
 from estimator_trainer.script import bends
 from estimator_trainer.script.calls import Calls
@@ -48,6 +49,8 @@ def run(plan: Plan, given: frozenset[str]) -> int:
         calls.fail(f"exit code {code}")
     if calls.result is None:
         return code
+    if calls.plan.given:
+        job_history.write_page(calls.plan)
     result.print_last_line(calls.result)
     return code or calls.result.exit_code
 

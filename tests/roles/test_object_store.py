@@ -99,11 +99,14 @@ def test_a_stopped_job_is_resumed(tmp_path, storage):
 @pytest.mark.soak
 def test_launch_runs_a_job_in_a_bucket(tmp_path, storage):
     ran = jobs.trainer("launch", "--worker=1", "--ps=1", "--evaluator=1",
-                       f"--log_dir={tmp_path}/logs", "--", *_flags("--train_steps=100"),
+                       f"--log_dir={tmp_path}/logs", "--",
+                       *_flags("--train_steps=100", "--report"),
                        **storage.environment("launch"))
     assert ran.returncode == 0, ran.stderr[-3000:] + ran.stdout[-3000:]
     assert f"job done, exit 0; result: {_MODEL_DIR}/result.json" in ran.stdout + ran.stderr
     assert json.loads(storage.objects.read("job/result.json"))["status"] == "done"
+    page = storage.objects.read("job/report.html").decode()
+    assert all(name in page for name in ("chief:0", "worker:0", "ps:0", "evaluator:0"))
     _assert_polite(storage)
 
 
@@ -130,15 +133,21 @@ def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
     assert ran.returncode == 0, ran.stderr[-3000:]
     assert not [request for request in storage.requests if request.kind == "rewrite"]
     train = ["train", "--input_fn=tfrecord", "--model_fn=linear", "--train_steps=100",
-             "--exporters=best,final", "--param=train_files=gs://bucket/digits/train-*",
+             "--exporters=best,final", "--report", "--param=train_files=gs://bucket/digits/train-*",
              "--param=eval_files=gs://bucket/digits/test-*"]
     for command in (train, ["evaluate"], ["evaluate", "--checkpoint=best"], ["export"], ["show"],
+                    ["report", f"--output={tmp_path}/page.html"], ["report"],
                     ["predict", "--output=gs://bucket/out/predictions.jsonl"]):
         ran = jobs.trainer(*command, f"--model_dir={_MODEL_DIR}", **storage.environment())
         assert ran.returncode == 0, (command, ran.stderr[-3000:])
     assert len(storage.objects.read("out/predictions.jsonl").splitlines()) == 355
     assert storage.objects.names("job/export/manual/", suffix="saved_model.pb")
     assert json.loads(storage.objects.read("job/result.json"))["metrics"]["global_step"] == 100
+    for page in (storage.objects.read("job/report.html").decode(),
+                 (tmp_path / "page.html").read_text()):
+        assert "confusion matrix" in page and "gs://bucket/job" in page and "step 100" in page
+    lines = storage.objects.read("job/history.jsonl").decode().splitlines()
+    assert [json.loads(line)["kind"] for line in lines].count("evaluation") == 1
 
 
 def test_a_table_is_read_from_a_bucket(tmp_path, storage):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import pty
 import re
+import subprocess
 
 import pytest
 import tensorflow as tf
@@ -12,6 +17,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import graph_state
 from estimator_trainer.steps import progress
 from estimator_trainer.steps.pace import Pace
+from tests.support import jobs
 
 
 def test_a_row_of_launch_has_the_tasks_own_share(monkeypatch, caplog):
@@ -30,3 +36,31 @@ def test_a_row_of_launch_has_the_tasks_own_share(monkeypatch, caplog):
     [own] = [values["examples_per_sec"] for kind, values in told if kind == "progress"]
     [shown] = re.findall(r"([\d,]+) examples/s", caplog.text)
     assert int(shown.replace(",", "")) / own == pytest.approx(4, rel=0.01)
+
+
+def _on_a_terminal(*args):
+    """Runs the program on a terminal of its own; returns all that it draws there."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([*jobs.PROGRAM, *args], stdin=theirs, stdout=theirs, stderr=theirs,
+                               env=jobs.environment(TERM="xterm"))
+    os.close(theirs)
+    drawn = b""
+    with contextlib.suppress(OSError):  # The terminal's other end is closed.
+        while chunk := os.read(ours, 65536):
+            drawn += chunk
+    os.close(ours)
+    assert process.wait(60) == 0
+    return drawn.decode()
+
+
+@pytest.mark.cluster
+def test_the_bar_is_seen_on_a_terminal_and_every_line_is_in_the_history(tmp_path, data_dir):
+    drawn = _on_a_terminal(f"--model_dir={tmp_path}/model", f"--param=data_dir={data_dir}",
+                           "--model_fn=linear", "--train_steps=3000", "--num_evaluations=2")
+    assert re.search(r"\[=+ +\] step \d+/3000  loss", drawn)
+    # What follows a bar is another bar, or a line that wipes it.
+    lines = re.findall(r"(\d\d:\d\d:\d\d) local  step \d+/3000", drawn)
+    assert max(map(lines.count, lines)) <= 2
+    history = (tmp_path / "model" / "history.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in history if '"kind": "train"' in line]
+    assert steps == list(range(100, 3001, 100))
