@@ -141,8 +141,9 @@ def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
     if spans:
         secs = max(life.end for life in spans) - min(life.start for life in spans)
         facts.append(("from the first start to the last end", life_table.duration(secs)))
-    shown = "".join(f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span>'
-                   "</div>" for name, value in facts)
+    shown = "".join(
+        f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span></div>'
+        for name, value in facts)
     told = f"{run.model_dir}: {reason}".rstrip(".: ")
     made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     return Markup(

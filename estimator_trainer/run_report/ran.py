@@ -21,9 +21,10 @@ def section(run: RunFiles) -> Markup:
             "Nothing recorded what wrote this directory: there is no record.json."))
     rows: list[tuple[str, str]] = [
         (kind, markup.code(_plugin(entry))) for kind, entry in record.plugins.items()]
+    settings = {name: value for name, value in record.settings.items()
+                if name not in record.plugins}
     rows += [("params that you set", _pairs(given_params(record))),
-             ("settings that are no defaults", _pairs({name: value for name, value in record.settings.items()
-                                                      if name not in record.plugins}, "--")),
+             ("settings that are no defaults", _pairs(settings, "--")),
              ("data", _pairs(record.data)),
              ("versions", ", ".join(f"{name} {version}" for name, version in
                                     record.versions.items() if version))]

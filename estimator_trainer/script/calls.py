@@ -124,7 +124,7 @@ class Calls:
                 " the evaluator end")
         experiment = GivenExperiment(given_estimator.take_apart(estimator), train_spec, eval_spec,
                                      self._strategies)
-        self.plan = plan = self.planned(experiment)
+        self.plan = plan = self._planned(experiment)
         run_plan.refuse(plan)
         access.check(plan.config, plan.versions.tensorflow)
         with self._inside():

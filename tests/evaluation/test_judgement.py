@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.carried import Answer
 from estimator_trainer.evaluation import judgement
 from estimator_trainer.evaluation.classification import Classification
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.evaluation.regression import Regression
-from estimator_trainer.coordination.stop import Stop
 
 _INPUTS = {"x": np.float32(0.5), "name": b"caf\xc3\xa9"}
 
@@ -57,8 +57,8 @@ def test_numbers_are_a_regression():
 
 
 def test_a_number_between_0_and_1_is_no_class_where_the_labels_are_numbers():
-    found = _judged(np.array([0.0, 1.0], np.float32), [{"y": np.float32(0.1)},
-                                                        {"y": np.float32(0.9)}])
+    predictions = [{"y": np.float32(0.1)}, {"y": np.float32(0.9)}]
+    found = _judged(np.array([0.0, 1.0], np.float32), predictions)
     assert found["kind"] == "regression"
 
 

@@ -31,8 +31,8 @@ def test_the_page_needs_no_network_and_is_small(trained):
 
 def test_the_page_tells_what_ran_and_what_came_of_it(trained):
     text = (trained / "report.html").read_text()
-    for part in ("line.py", "scale=2.0", "1 layer, 1 parameters", "slope", "residuals", "the worst errors",
-                 "train_steps", "tensorflow", "mean absolute error", "estimator_trainer.train"):
+    for part in ("line.py", "scale=2.0", "1 layer, 1 parameters", "slope", "residuals",
+                 "the worst errors", "train_steps", "tensorflow", "mean absolute error", "estimator_trainer.train"):
         assert part in text, part
     charts = json.loads(re.search(r'id="charts">(.*?)</script>', text).group(1))
     titles = [chart["title"] for chart in charts]

@@ -22,7 +22,8 @@ from tests.support import jobs
 
 def test_a_row_of_launch_has_the_tasks_own_share(monkeypatch, caplog):
     told = []
-    monkeypatch.setattr(task_events, "tell", lambda kind, details=None, **values: told.append((kind, values)))
+    monkeypatch.setattr(task_events, "tell",
+                        lambda kind, details=None, **values: told.append((kind, values)))
     with tf.Graph().as_default(), caplog.at_level("INFO"):
         step = tf.compat.v1.train.create_global_step()
         graph_state.LOSSES.add(tf.constant(1.0))

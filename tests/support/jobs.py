@@ -67,7 +67,8 @@ def trainer(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = No
             **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs the program alone, to its end, as a fork that has TensorFlow already."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = _forked(plain_lines.of(args), environment(**variables), cwd, out.fileno(), err.fileno())
+        process = _forked(plain_lines.of(args), environment(**variables), cwd, out.fileno(),
+                          err.fileno())
         try:
             code = process.wait(timeout_secs)
         except subprocess.TimeoutExpired:
@@ -82,8 +83,8 @@ def trainer(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = No
 def program(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = None,
             **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs `python -m estimator_trainer` alone, to its end, as a user starts it."""
-    return subprocess.run([*PROGRAM, *plain_lines.of(args)], text=True, capture_output=True, timeout=timeout_secs,
-                          cwd=cwd, env=environment(**variables), check=False)
+    return subprocess.run([*PROGRAM, *plain_lines.of(args)], text=True, capture_output=True,
+                          timeout=timeout_secs, cwd=cwd, env=environment(**variables), check=False)
 
 
 def convert(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -187,9 +188,10 @@ def start(folder: pathlib.Path, name: str, args: Sequence[str], tf_config: str =
     env = environment(**{"TF_CONFIG": tf_config, **variables})
     with log_path.open("wb") as log:
         if is_forked and not prefix:
-            return Task(name, _forked(plain_lines.of(args), env, None, log.fileno(), log.fileno(), name), log_path)
-        process = subprocess.Popen([*prefix, *PROGRAM, *plain_lines.of(args)], stdout=log, stderr=log, env=env,
-                                   start_new_session=True)
+            return Task(name, _forked(plain_lines.of(args), env, None, log.fileno(), log.fileno(),
+                                      name), log_path)
+        process = subprocess.Popen([*prefix, *PROGRAM, *plain_lines.of(args)], stdout=log,
+                                   stderr=log, env=env, start_new_session=True)
     return Task(name, process, log_path)
 
 
