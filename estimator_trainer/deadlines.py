@@ -88,6 +88,8 @@ OBJECT_WRITE_SECS = 1.0
 # What is new of a job's history is written after this: on a disk, and in a bucket.
 HISTORY_SECS = 2.0
 OBJECT_HISTORY_SECS = 30.0
+# A process that ends waits so long for its history to be written, on a disk that may hang.
+LAST_HISTORY_SECS = 10.0
 
 # So many signs of life may be missing before the one who gives them is taken for lost.
 BEATS_TO_MISS = 5

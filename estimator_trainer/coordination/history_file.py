@@ -93,7 +93,7 @@ class HistoryWriter:
     def close(self) -> None:
         """Writes what is left."""
         self._over.set()
-        self._thread.join()
+        self._thread.join(deadlines.LAST_HISTORY_SECS)
         self._write(is_last=True)
 
     def _run(self) -> None:
@@ -102,27 +102,34 @@ class HistoryWriter:
 
     def _write(self, is_last: bool) -> None:
         """Writes the file, if there is something new; a failure is logged, and tried again."""
-        with self._lock:
-            count = len(self._new)
-            try:
-                if is_last and not self.has_begun:
-                    self.has_begun = small_files.is_listed(
-                        posixpath.join(self._model_dir, run_record.NAME))
-                if not self.has_begun or not count and not is_last:
-                    return
-                if self._lines is None:
-                    self._lines = _read(self._path)
-                lines = [*self._lines, *self._new[:count]]
-                if self._is_head and (is_last or not storage.is_object_store(self._model_dir)):
-                    lines = _with_parts(self._model_dir, lines)
-                lines = thinned(lines)
-                if not storage.is_object_store(self._path):
-                    small_files.make_folder(posixpath.dirname(self._path))
-                small_files.write(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
-                self._lines, self._new = lines, self._new[count:]
-            except (tf.errors.OpError, OSError) as error:
-                logging.log_every_n_seconds(logging.WARNING, "cannot write %s: %s", 60,
-                                            self._path, errors.first_line(error))
+        # The other thread may wait for a disk that answers no more, and this one is to end.
+        if not self._lock.acquire(timeout=deadlines.LAST_HISTORY_SECS):
+            return
+        try:
+            self._write_alone(is_last)
+        except (tf.errors.OpError, OSError) as error:
+            logging.log_every_n_seconds(logging.WARNING, "cannot write %s: %s", 60,
+                                        self._path, errors.first_line(error))
+        finally:
+            self._lock.release()
+
+    def _write_alone(self, is_last: bool) -> None:
+        count = len(self._new)
+        if is_last and not self.has_begun:
+            self.has_begun = small_files.is_listed(
+                posixpath.join(self._model_dir, run_record.NAME))
+        if not self.has_begun or not count and not is_last:
+            return
+        if self._lines is None:
+            self._lines = _read(self._path)
+        lines = [*self._lines, *self._new[:count]]
+        if self._is_head and (is_last or not storage.is_object_store(self._model_dir)):
+            lines = _with_parts(self._model_dir, lines)
+        lines = thinned(lines)
+        if not storage.is_object_store(self._path):
+            small_files.make_folder(posixpath.dirname(self._path))
+        small_files.write(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
+        self._lines, self._new = lines, self._new[count:]
 
 
 def read(model_dir: str) -> list[Line]:

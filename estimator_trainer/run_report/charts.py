@@ -6,6 +6,7 @@ series), and `series`, each with `label` and `kind` ("line", "dots", "dashes" or
 
 from __future__ import annotations
 
+import math
 from typing import Any, Iterable, Sequence
 
 from estimator_trainer.run_report.event_files import Histogram
@@ -71,7 +72,9 @@ def of_histograms(run: RunFiles) -> list[Chart]:
 def chart(title: str, x: str, y: str,
           series: Iterable[tuple[str, str, Points]]) -> Chart:
     """Returns a chart of series, each a label, a kind and its points; empty ones are left out."""
-    kept = [(label, kind, _fewer(points)) for label, kind, points in series
+    finite = [(label, kind, [(at, value if value is None or math.isfinite(value) else None)
+                             for at, value in points]) for label, kind, points in series]
+    kept = [(label, kind, _fewer(points)) for label, kind, points in finite
             if any(value is not None for _, value in points)]
     values = sorted({position for _, _, points in kept for position, _ in points})
     columns = []

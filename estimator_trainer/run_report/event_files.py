@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import posixpath
 import time
 from typing import Any, Iterator, NamedTuple
@@ -66,8 +67,11 @@ def read(model_dir: str) -> Events:
     curves = {tag: on_the_way([(step, value) for _, step, value in sorted(
         points, key=lambda point: point[0])]) for tag, points in sorted(found.items())}
     scalars = {tag: points for tag, points in curves.items() if isinstance(points[0][1], float)}
-    histograms = {tag: [_histogram(*point) for point in points] for tag, points in curves.items()
-                  if tag not in scalars}
+    # What diverged has no range that could be drawn.
+    histograms = {tag: [_histogram(*point) for point in points
+                        if math.isfinite(point[1].min) and math.isfinite(point[1].max)]
+                  for tag, points in curves.items() if tag not in scalars}
+    histograms = {tag: found for tag, found in histograms.items() if found}
     return Events(scalars, dict(list(histograms.items())[:_MOST_HISTOGRAMS]), is_whole)
 
 

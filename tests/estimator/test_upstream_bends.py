@@ -6,13 +6,11 @@ import contextlib
 import copy
 import inspect
 import socket
-import time
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.compat import private_api
 from estimator_trainer.estimator import upstream
 
 
@@ -247,29 +245,3 @@ def test_an_event_file_has_the_name_of_its_task_and_else_that_of_the_second_and_
     # Where TensorFlow puts the process into the name itself, this bend can go.
     assert names["plain"].removeprefix("events.out.tfevents.")[10:] == f".{socket.gethostname()}"
     assert names["named"].endswith(".worker_1") and names["own"].endswith(".own")
-
-
-def test_a_saver_takes_steps_or_seconds_and_not_both(tmp_path):
-    with pytest.raises(ValueError, match="both"):
-        tf.estimator.CheckpointSaverHook(str(tmp_path), save_secs=1, save_steps=1)
-    assert hasattr(tf.estimator.CheckpointSaverHook(str(tmp_path), save_steps=1),
-                   private_api.SAVER_TIMER)
-
-
-@pytest.mark.parametrize("secs, saved", [(0.2, True), (600, False)])
-def test_a_saver_by_steps_saves_by_time_too(secs, saved, tmp_path):
-    class Slow(tf.estimator.SessionRunHook):
-        """Makes each step take a while."""
-
-        def after_run(self, run_context, run_values):
-            time.sleep(0.1)
-
-    slow = tf.estimator.Estimator(_model_fn, str(tmp_path), tf.estimator.RunConfig(
-        save_checkpoints_steps=5))
-    init = tf.estimator.CheckpointSaverHook.__init__
-    with upstream.saving_by_time_too(secs):
-        slow.train(lambda: _input_fn().repeat(), hooks=[Slow()], steps=8)
-    assert tf.estimator.CheckpointSaverHook.__init__ is init
-    steps = {int(path.name.partition("-")[2].partition(".")[0])
-             for path in tmp_path.glob("model.ckpt-*.index")}
-    assert bool(steps & {2, 3, 4}) if saved else steps == {0, 5, 8}

@@ -10,6 +10,7 @@ import pytest
 from estimator_trainer.cluster import topology
 from estimator_trainer.plan import plugins
 from estimator_trainer.settings import command_line
+from estimator_trainer.settings.command_table import PageConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -17,7 +18,7 @@ from tests.support import jobs
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
-JOB_SETTINGS = {f.name for config in (JobConfig, HostLists) for f in dataclasses.fields(config)}
+JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig) for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
 OTHERS = {"check", "idx", "mnist"}

@@ -61,7 +61,8 @@ def test_the_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
     text = _look(driver, (run / "report.html").as_uri(), tmp_path, "finished")
     for part in ("done", "accuracy", "confusion matrix", "calibration", "the worst errors",
                  "What ran", "dense_l2_ema", "histograms=true", "parameters",
-                 "estimator-trainer train", "chief:0", "worker:0", "ps:0", "evaluator:0", "exit 0", "variables/"):
+                 "estimator-trainer train", "chief:0", "worker:0", "ps:0", "evaluator:0", "exit 0",
+                 "variables/"):
         assert part in text, part
     assert len(driver.find_elements("css selector", ".life i")) >= 4
     assert driver.find_elements("css selector", ".example img")

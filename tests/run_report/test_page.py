@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+import tensorflow as tf
 
 import estimator_trainer
 from estimator_trainer import errors
@@ -32,7 +33,8 @@ def test_the_page_needs_no_network_and_is_small(trained):
 def test_the_page_tells_what_ran_and_what_came_of_it(trained):
     text = (trained / "report.html").read_text()
     for part in ("line.py", "scale=2.0", "1 layer, 1 parameters", "slope", "residuals",
-                 "the worst errors", "train_steps", "tensorflow", "mean absolute error", "estimator_trainer.train"):
+                 "the worst errors", "train_steps", "tensorflow", "mean absolute error",
+                 "estimator_trainer.train"):
         assert part in text, part
     charts = json.loads(re.search(r'id="charts">(.*?)</script>', text).group(1))
     titles = [chart["title"] for chart in charts]
@@ -73,3 +75,23 @@ def test_from_python_several_runs_are_compared(trained, tmp_path):
     assert estimator_trainer.report([trained, trained], output) == str(output)
     assert "What differs" in output.read_text()
     assert estimator_trainer.report(trained) == str(trained / "report.html")
+
+
+def test_what_diverged_is_left_out_of_the_charts(tmp_path):
+    with tf.Graph().as_default():
+        writer = tf.compat.v1.summary.FileWriter(str(tmp_path))
+        for step, norm in enumerate((1.0, float("inf"), float("nan"), 2.0)):
+            histo = tf.compat.v1.HistogramProto(
+                min=norm, max=norm + 1, bucket_limit=[norm + 1], bucket=[4])
+            writer.add_summary(tf.compat.v1.Summary(value=[
+                tf.compat.v1.Summary.Value(tag="norm", simple_value=norm),
+                tf.compat.v1.Summary.Value(tag="weights", histo=histo)]), step)
+        writer.close()
+    page.write([str(tmp_path)])
+    text = (tmp_path / "report.html").read_text()
+    charts = json.loads(re.search(r'id="charts">(.*?)</script>', text).group(1),
+                        parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    [norm] = [chart for chart in charts if chart["title"] == "norm"]
+    assert norm["data"] == [[0, 1, 2, 3], [1.0, None, None, 2.0]]
+    [weights] = [chart for chart in charts if chart["title"].startswith("weights")]
+    assert [each["label"] for each in weights["series"]] == ["step 0", "step 3"]

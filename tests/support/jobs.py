@@ -89,9 +89,9 @@ def program(*args: str, timeout_secs: float = 120, cwd: pathlib.Path | None = No
 
 def convert(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs `python -m input_fns.convert` to its end."""
-    return subprocess.run([sys.executable, "-m", "input_fns.convert", *args], text=True,
-                          capture_output=True, timeout=120, env=environment(**variables),
-                          check=False)
+    words = [sys.executable, "-m", "input_fns.convert", *args]
+    return subprocess.run(words, text=True, capture_output=True, timeout=120,
+                          env=environment(**variables), check=False)
 
 
 @functools.cache
@@ -188,8 +188,8 @@ def start(folder: pathlib.Path, name: str, args: Sequence[str], tf_config: str =
     env = environment(**{"TF_CONFIG": tf_config, **variables})
     with log_path.open("wb") as log:
         if is_forked and not prefix:
-            return Task(name, _forked(plain_lines.of(args), env, None, log.fileno(), log.fileno(),
-                                      name), log_path)
+            words, output = plain_lines.of(args), log.fileno()
+            return Task(name, _forked(words, env, None, output, output, name), log_path)
         process = subprocess.Popen([*prefix, *PROGRAM, *plain_lines.of(args)], stdout=log,
                                    stderr=log, env=env, start_new_session=True)
     return Task(name, process, log_path)
@@ -221,7 +221,7 @@ def wait(tasks: Sequence[Task], timeout_secs: float) -> None:
     raise AssertionError(f"still running: {names}\n{tails}")
 
 
-def wait_for(condition: Callable[[], bool], timeout_secs: float) -> None:
+def wait_for(condition: Callable[[], Any], timeout_secs: float) -> None:
     """Waits until `condition` holds; fails if it does not in time."""
     deadline = time.monotonic() + timeout_secs
     while not condition():
@@ -243,9 +243,6 @@ def saved_step(model_dir: pathlib.Path) -> int:
 def evaluated_steps(model_dir: pathlib.Path) -> list[int]:
     """Returns the global steps that have an evaluation on disk, in order."""
     import tensorflow as tf
-    steps = []
-    for path in (model_dir / "eval").glob("events*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            if any(value.tag == "loss" for value in event.summary.value):
-                steps.append(event.step)
-    return sorted(steps)
+    return sorted(event.step for path in (model_dir / "eval").glob("events*")
+                  for event in tf.compat.v1.train.summary_iterator(str(path))
+                  if any(value.tag == "loss" for value in event.summary.value))
