@@ -4,7 +4,7 @@
 
 Jobs of real processes use the tests' Cloud Storage, which answers after --latency_ms, and refuses a
 second write of an object within a second. A job trains, ends at `--train_steps`, and the evaluator
-exports. Requests are counted by task while the job trains, and in all while it ends. Prices are
+exports, and the page is written. Requests are counted by task while the job trains, and in all while it ends. Prices are
 Google's of 2026-11 for Standard storage in one region (cloud.google.com/storage/pricing).
 """
 
@@ -68,7 +68,7 @@ def _run(folder: pathlib.Path, storage: cloud_storage.CloudStorage, counts: dict
     steps = round(asynchronous * (train_secs + 2 * _SETTLE_SECS) / _STEP_SECS)
     args = slow_jobs.patient_flags(
         f"--param=step_secs={_STEP_SECS}", "--model_dir=gs://bucket/job", "--log_every_steps=1",
-        f"--train_steps={steps}", *flags)
+        "--report", f"--train_steps={steps}", *flags)
     with jobs.running(folder, jobs.cluster(**counts), args, evaluator=True,
                       variables=storage.environment) as running:
         tasks = list(running.values())

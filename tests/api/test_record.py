@@ -19,8 +19,8 @@ pytestmark = pytest.mark.cluster
 def _trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("line")
     path = line_model.write(folder)
-    estimator_trainer.train(str(path), str(path), folder / "model", train_steps=200, num_evaluations=0,
-                            params={"scale": 4.0, "api_key": "hunter2"})
+    estimator_trainer.train(str(path), str(path), folder / "model", train_steps=200,
+                            num_evaluations=0, params={"scale": 4.0, "api_key": "hunter2"})
     return folder / "model", path
 
 

@@ -18,7 +18,8 @@ from tests.support import jobs
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
-JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig) for f in dataclasses.fields(config)}
+JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig)
+                for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
 OTHERS = {"check", "idx", "mnist"}

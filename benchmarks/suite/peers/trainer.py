@@ -47,7 +47,7 @@ def _run(todo: work.Work, folder: str, *flags: str) -> dict[int, tuple[float, re
     command = [
         sys.executable, "-m", "estimator_trainer", *_MODELS[todo.case],
         *fashion_mnist.flags(todo.records), f"--param=batch_size={todo.batch_size}",
-        f"--model_dir={folder}", "--exporters=none", *flags]
+        f"--model_dir={folder}", "--exporters=none", "--noreport", "--num_evaluations=0", *flags]
     log, found = [], {}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as process:
