@@ -81,7 +81,8 @@ def _measure(row: str, case: str, records: pathlib.Path) -> tuple[float, float]:
                    f"--train_steps={last}"] if row == "loop" else [
             sys.executable, "-m", "estimator_trainer", *model, *fashion_mnist.flags(records),
             f"--param=batch_size={batch_size}", f"--model_dir={folder}/model", "--exporters=none",
-            "--eval_steps=1", "--noreport", "--save_checkpoints_steps=1000000", f"--train_steps={last}"]
+            "--eval_steps=1", "--noreport", "--save_checkpoints_steps=1000000",
+            f"--train_steps={last}"]
         hosts = jobs.cluster(chief=1, worker=1, ps=1)
         chief, *_ = [_start(stack, command, hosts, role) for role in ("chief", "worker", "ps")]
         lines = _lines(chief)

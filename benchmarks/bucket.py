@@ -3,9 +3,10 @@
     python -m benchmarks.bucket [--train_secs=60] [--latency_ms=50]
 
 Jobs of real processes use the tests' Cloud Storage, which answers after --latency_ms, and refuses a
-second write of an object within a second. A job trains, ends at `--train_steps`, and the evaluator
-exports, and the page is written. Requests are counted by task while the job trains, and in all while it ends. Prices are
-Google's of 2026-11 for Standard storage in one region (cloud.google.com/storage/pricing).
+second write of an object within a second. A job trains, ends at `--train_steps`, the evaluator
+exports, and the chief writes the page. Requests are counted by task while the job trains, and in
+all while it ends. Prices are Google's of 2026-11 for Standard storage in one region
+(cloud.google.com/storage/pricing).
 """
 
 from __future__ import annotations

@@ -177,7 +177,8 @@ def _trainer(model: str, sizes: Sizes, *flags: str) -> list[str]:
                                                     "batch_size")}
     return [sys.executable, "-m", "estimator_trainer", *_FLAGS[model],
             f"--input_fn={benchmarks.REPO / 'benchmarks' / 'synthetic.py'}",
-            "--noreport", "--num_evaluations=0", *(f"--param={name}={value}" for name, value in data.items()), "--exporters=none",
+            *(f"--param={name}={value}" for name, value in data.items()), "--exporters=none",
+            "--noreport", "--num_evaluations=0",
             f"--train_steps={2 * sizes.steps}", f"--log_every_steps={sizes.steps}", *flags]
 
 

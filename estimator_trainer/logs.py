@@ -102,6 +102,11 @@ def draw_bar(text: str) -> None:
     sys.stderr.flush()
 
 
+def has_bar() -> bool:
+    """Returns whether a progress bar is to be seen."""
+    return _bar_is_drawn
+
+
 def clear_bar() -> None:
     """Wipes the progress bar, if one is drawn."""
     global _bar_is_drawn

@@ -73,6 +73,7 @@ class HistoryWriter:
                       posixpath.join(model_dir, FOLDER, f"{task.replace(':', '-')}.jsonl"))
         self._lock = threading.Lock()
         self.has_begun = False
+        self._written_at = -math.inf
         self._lines: list[Line] | None = None
         self._new: list[Line] = []
         self._over = threading.Event()
@@ -118,7 +119,7 @@ class HistoryWriter:
         if is_last and not self.has_begun:
             self.has_begun = small_files.is_listed(
                 posixpath.join(self._model_dir, run_record.NAME))
-        if not self.has_begun or not count and not is_last:
+        if not self.has_begun or not count:
             return
         if self._lines is None:
             self._lines = _read(self._path)
@@ -128,7 +129,11 @@ class HistoryWriter:
         lines = thinned(lines)
         if not storage.is_object_store(self._path):
             small_files.make_folder(posixpath.dirname(self._path))
+        if storage.is_object_store(self._path):
+            free_at = self._written_at + deadlines.OBJECT_WRITE_SECS
+            time.sleep(max(0.0, free_at - time.monotonic()))
         small_files.write(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
+        self._written_at = time.monotonic()
         self._lines, self._new = lines, self._new[count:]
 
 

@@ -11,7 +11,9 @@ import importlib
 import importlib.util
 import json
 import posixpath
+import socket
 import struct
+import time
 from typing import Any, Iterator, Mapping
 
 from absl import logging
@@ -19,6 +21,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import record_file
+from estimator_trainer.coordination import small_files
 from estimator_trainer.plan import run_record
 from estimator_trainer.plan.run_record import RunRecord
 
@@ -58,12 +61,15 @@ def write(model_dir: str, metrics: Mapping[str, Any], judged: Mapping[str, Any] 
 def _write(folder: str, summaries: list[tf.compat.v1.Summary], step: int) -> None:
     if not summaries:
         return
-    # The writer of TensorFlow 1 refuses to be made where ops are executed at once.
-    with tf.Graph().as_default():
-        writer = tf.compat.v1.summary.FileWriter(folder, filename_suffix=_SUFFIX)
-        for summary in summaries:
-            writer.add_summary(summary, step)
-        writer.close()
+    now = time.time()
+    small_files.make_folder(folder)
+    path = posixpath.join(folder, f"events.out.tfevents.{int(now)}.{socket.gethostname()}{_SUFFIX}")
+    # A FileWriter uploads a file twice within a second, which a bucket refuses.
+    with tf.io.TFRecordWriter(path) as writer:
+        first = tf.compat.v1.Event(wall_time=now, file_version="brain.Event:2")
+        for event in (first, *(tf.compat.v1.Event(wall_time=now, step=step, summary=summary)
+                               for summary in summaries)):
+            writer.write(event.SerializeToString())
 
 
 def _of_record(record: RunRecord, metrics: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_trainer.coordination import small_files
+from estimator_trainer.evaluation import event_files
 
 
 def read(model_dir: str) -> list[dict[str, Any]]:
@@ -20,23 +21,11 @@ def read(model_dir: str) -> list[dict[str, Any]]:
     folders = tf.io.gfile.glob(posixpath.join(small_files.escape(model_dir), "eval*"))
     for folder in sorted(folders):
         name = posixpath.basename(folder.rstrip("/")).removeprefix("eval").lstrip("_")
-        for path in sorted(tf.io.gfile.glob(posixpath.join(small_files.escape(folder),
-                                                           "events.out.tfevents.*"))):
-            for step, metrics in _events(path):
-                found[step, name] = {"global_step": step, **({"eval_name": name} if name else {}),
-                                     **metrics}
-    return [found[key] for key in sorted(found)]
-
-
-def _events(path: str) -> list[tuple[int, dict[str, float]]]:
-    """Returns the scalars of each event of a file, up to where it is damaged."""
-    found = []
-    try:
-        for event in tf.compat.v1.train.summary_iterator(path):
+        for event in event_files.events(folder):
             metrics = {value.tag: value.simple_value for value in event.summary.value
                        if value.HasField("simple_value")}
             if metrics:
-                found.append((int(event.step), dict(sorted(metrics.items()))))
-    except tf.errors.DataLossError:
-        pass  # A process was killed while it wrote the last event.
-    return found
+                step = int(event.step)
+                found[step, name] = {"global_step": step, **({"eval_name": name} if name else {}),
+                                     **dict(sorted(metrics.items()))}
+    return [found[key] for key in sorted(found)]

@@ -58,6 +58,14 @@ class RunRecord:
         return dataclasses.replace(self, runs=[*self.runs[:-1], {**self.runs[-1], **end}])
 
 
+def told(run: dict[str, Any]) -> str:
+    """Returns a sentence that tells when and where a run began, and how it ended."""
+    tasks = ", ".join(f"{count} {role}" for role, count in run.get("cluster", {}).items())
+    end = (f"{run['status']} at step {run['step']} ({run['reason']}), {run['ended']}"
+           if "ended" in run else "no end was recorded: it runs, or was killed")
+    return f"{run['began']} from step {run['from_step']}{', ' * bool(tasks)}{tasks}: {end}"
+
+
 def to_json(record: RunRecord) -> str:
     """Returns the text of `record.json`."""
     return json.dumps({"format": _FORMAT, **dataclasses.asdict(record)}, indent=2) + "\n"

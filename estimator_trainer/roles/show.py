@@ -99,12 +99,7 @@ def _of_record(record: RunRecord) -> list[str]:
 
 
 def _run(run: dict[str, Any]) -> list[str]:
-    cluster = ", ".join(f"{count} {role}" for role, count in run.get("cluster", {}).items())
-    end = (f"{run['status']} at step {run['step']} ({run['reason']}), {run['ended']}"
-           if "ended" in run else "no end was recorded: it runs, or was killed")
-    tasks = f", {cluster}" if cluster else ""
-    return [f"{run['began']} from step {run['from_step']}{tasks}: {end}",
-            f"  {' '.join(run['command'])}",
+    return [run_record.told(run), f"  {' '.join(run['command'])}",
             *(f"  {change}" for change in run.get("changes", ()))]
 
 

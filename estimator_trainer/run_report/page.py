@@ -14,6 +14,7 @@ from typing import Any, Sequence
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.coordination import small_files
 from estimator_trainer.plan import ways_to_look
@@ -42,11 +43,18 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
       output: The file; "": `report.html` in the directory, or `comparison.html` here.
 
     Raises:
-      ConfigError: if nobody has trained in one of the directories.
+      ConfigError: if nobody has trained in one of the directories, or the file cannot be written.
     """
     own = posixpath.join(model_dirs[0], ways_to_look.PAGE)
     path = output or (own if len(model_dirs) == 1 else COMPARISON)
-    small_files.write(path, html([run_files.read(each) for each in model_dirs], time.time()))
+    content = html([run_files.read(each) for each in model_dirs], time.time())
+    try:
+        small_files.write(path, content)
+    except tf.errors.OpError as error:
+        raise errors.ConfigError(
+            f"output is {path!r} (from {'--output' if output else '--model_dir'}), which cannot be"
+            f" written: {errors.first_line(error)}; expected a file that this user may write. For"
+            " example: --output=/tmp/report.html") from error
     return path
 
 
@@ -88,7 +96,8 @@ def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
         title = ", ".join(comparison.names(runs))
         body = comparison.body(runs, charts) + "".join(
             markup.details(run.model_dir, _of_run(run, now, charts)) for run in runs)
-    served = f' data-version="{markup.text(version)}"' if version else ""
+    poll_secs = deadlines.history_secs(runs[0].model_dir)
+    served = f' data-version="{version}" data-poll-secs="{poll_secs}"' if version else ""
     content = json.dumps(charts.charts, separators=(",", ":")).replace("<", "\\u003c")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any, Mapping
 
+from estimator_trainer.plan import run_record
 from estimator_trainer.plan.run_record import RunRecord
 from estimator_trainer.run_report import markup
 from estimator_trainer.run_report.markup import Markup
@@ -75,11 +76,7 @@ def _layers(run: RunFiles) -> Markup:
 def _runs(record: RunRecord) -> Markup:
     parts: list[str] = []
     for run in record.runs:
-        cluster = ", ".join(f"{count} {role}" for role, count in run.get("cluster", {}).items())
-        end = (f"{run['status']} at step {run['step']} ({run['reason']}), {run['ended']}"
-               if "ended" in run else "no end recorded: it runs, or was killed")
-        parts.append(markup.note(f"{run['began']} from step {run['from_step']}, on"
-                                 f" {cluster or 'one process'}: {end}"))
+        parts.append(markup.note(run_record.told(run)))
         parts.append(f"<pre>{markup.text(shlex.join(run['command']))}</pre>")
         parts += [markup.note(change) for change in run.get("changes", ())]
     return Markup("".join(parts))

@@ -94,6 +94,6 @@
   if (served) {
     setInterval(() => fetch("version").then((answer) => answer.text()).then((version) => {
       if (version !== served) location.reload();
-    }).catch(() => {}), 2000);
+    }).catch(() => {}), 1000 * document.body.dataset.pollSecs);
   }
 })();

@@ -18,8 +18,8 @@ from estimator_trainer.evaluation import judgement
 from estimator_trainer.plan import run_record
 from estimator_trainer.plan.run_record import RunRecord
 from estimator_trainer.result import Result
-from estimator_trainer.run_report import event_files
-from estimator_trainer.run_report.event_files import Events
+from estimator_trainer.run_report import training_events
+from estimator_trainer.run_report.training_events import Events
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +68,7 @@ def read(model_dir: str) -> RunFiles:
             f" {errors.first_line(error)}; expected the directory of a training. For example:"
             " --model_dir=/tmp/digits") from error
     found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir),
-                     judgement.read(model_dir), event_files.read(model_dir),
+                     judgement.read(model_dir), training_events.read(model_dir),
                      evaluations.read(model_dir))
     if record is None and not lines and not found.evaluations and not found.events.scalars:
         raise errors.ConfigError(

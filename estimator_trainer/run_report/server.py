@@ -12,6 +12,8 @@ from estimator_trainer.run_report import page
 from estimator_trainer.run_report import run_files
 
 _HOST = "127.0.0.1"
+# A page of another site could otherwise have its own name lead here, and read the answer.
+_NAMES = (_HOST, "localhost")
 
 
 def serve(model_dirs: Sequence[str], port: int) -> None:
@@ -45,6 +47,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:  # pylint: disable=invalid-name
         """Answers a request; a model_dir that has nothing to show yet has a page that waits."""
         path = self.path.partition("?")[0]
+        if self.headers.get("Host", "").partition(":")[0] not in _NAMES:
+            self.send_error(403)
+            return
         if path not in ("/", "/version"):
             self.send_error(404)
             return

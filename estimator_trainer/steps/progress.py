@@ -84,7 +84,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         # The last step has a line, so that the curve of a short run has an end.
         is_last = self._max_steps and self._start_step + self._own_steps >= self._max_steps
         self._is_line = past + self.pace.steps >= self._every_steps or bool(is_last)
-        self._is_bar = self._is_terminal and now - self._bar_time >= _BAR_SECS
+        # A line of the log has wiped the bar, or it is old.
+        self._is_bar = self._is_terminal and (
+            not logs.has_bar() or now - self._bar_time >= _BAR_SECS)
         if self._is_line or self._is_bar or self._first_loss is None:
             return tf.estimator.SessionRunArgs(self._fetches)
         return None

@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import urllib.error
 import urllib.request
 
 import pytest
@@ -123,6 +124,9 @@ def _served(model_dir: pathlib.Path):
         try:
             url = server.stdout.readline().split()[0]
             assert urllib.request.urlopen(f"{url}version", timeout=10).read()
+            elsewhere = urllib.request.Request(url, headers={"Host": "example.com"})
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(elsewhere, timeout=10)
             yield url
         finally:
             server.send_signal(signal.SIGINT)

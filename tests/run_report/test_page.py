@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_trainer
+from estimator_trainer import cli
 from estimator_trainer import errors
 from estimator_trainer.run_report import page
 from tests.support import line_model
@@ -95,3 +96,26 @@ def test_what_diverged_is_left_out_of_the_charts(tmp_path):
     assert norm["data"] == [[0, 1, 2, 3], [1.0, None, None, 2.0]]
     [weights] = [chart for chart in charts if chart["title"].startswith("weights")]
     assert [each["label"] for each in weights["series"]] == ["step 0", "step 3"]
+
+
+def test_the_command_prints_where_the_page_is(trained, tmp_path, capsys):
+    assert cli.main(["report", f"--model_dir={trained}", f"--output={tmp_path}/a.html"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}/a.html\n"
+    assert "the worst errors" in (tmp_path / "a.html").read_text()
+
+
+@pytest.mark.parametrize("args, said", [
+    ([], "got 'no --model_dir'"), (["digits"], "got 'digits'"),
+    (["--model_dir=/none"], "model_dir is '/none'"), (["--model_dir=a", "--port=-1"], "port is -1"),
+    (["--model_dir=a", "--train_steps=1"], "flag --train_steps")])
+def test_a_mistake_of_report_is_one_sentence(args, said, capsys):
+    assert cli.main(["report", *args]) == 2
+    text = capsys.readouterr().err
+    assert said in text and "For example: " in text or "expected a flag" in text
+    assert "Traceback" not in text
+
+
+def test_a_page_that_cannot_be_written_is_one_sentence(trained, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(errors.ConfigError, match="output is '.*file/page.html'"):
+        page.write([str(trained)], f"{tmp_path}/file/page.html")

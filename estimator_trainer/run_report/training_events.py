@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import posixpath
 import time
 from typing import Any, Iterator, NamedTuple
 
-import tensorflow as tf
-
-from estimator_trainer.coordination import small_files
+from estimator_trainer.evaluation import event_files
 
 # A page is not worth a longer wait; files with images of every step may be large.
 _MOST_SECS = 8.0
@@ -90,14 +87,9 @@ def on_the_way(points: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
 
 
 def _values(model_dir: str) -> Iterator[tuple[float, int, Any]]:
-    pattern = posixpath.join(small_files.escape(model_dir), "events.out.tfevents.*")
-    for path in sorted(tf.io.gfile.glob(pattern)):
-        try:
-            for event in tf.compat.v1.train.summary_iterator(path):
-                for value in event.summary.value:
-                    yield event.wall_time, int(event.step), value
-        except (tf.errors.DataLossError, tf.errors.NotFoundError):
-            continue  # A process was killed while it wrote the last event.
+    for event in event_files.events(model_dir):
+        for value in event.summary.value:
+            yield event.wall_time, int(event.step), value
 
 
 def _histogram(step: int, histo: Any) -> Histogram:
