@@ -84,7 +84,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             screen.line("launch", ways_to_look.while_it_runs(model_dir))
         supervisor = Supervisor(children, job.max_restarts, screen, _history_path(model_dir))
         code = supervisor.run()
-        if is_shown:
+        if is_shown and code != errors.ConfigError.exit_code:
             _write_page(screen, fork_server, log_dir, model_dir)
         if fork_server:
             fork_server.close()
