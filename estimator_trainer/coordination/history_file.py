@@ -45,6 +45,8 @@ MOST_LINES = 4000
 _LEAST_LINES = 200
 # These lines are on one task's way, in order; they are few, unless a job restarts for ever.
 _MOST_OF_LIFE = 500
+# The lines of hundreds of tasks take a while to collect, which is then done less often.
+_REST = 20
 _DIGITS = 6
 
 Line = dict[str, Any]
@@ -73,7 +75,7 @@ class HistoryWriter:
                       posixpath.join(model_dir, FOLDER, f"{task.replace(':', '-')}.jsonl"))
         self._lock = threading.Lock()
         self.has_begun = False
-        self._written_at = -math.inf
+        self._written_at = self._collects_at = -math.inf
         self._lines: list[Line] | None = None
         self._new: list[Line] = []
         self._over = threading.Event()
@@ -82,14 +84,17 @@ class HistoryWriter:
         self._thread.start()
 
     def add(self, kind: str, **values: Any) -> None:
-        """Adds a line, which is written a little later; that of an end at once."""
+        """Adds a line, which is written a little later; an end, and an evaluator's lines, at once.
+
+        The head ends when it hears of the final evaluation, and then collects the lines.
+        """
         line: Line = {"task": self._task, "kind": kind, "time": round(time.time(), 3), **values}
         if kind in ("train", "evaluation"):
             line["memory_mb"] = machine.memory_mb()
         self._new.append(_plain(line))
         self.has_begun = self.has_begun or kind not in ("start", "end")
-        if kind == "end":
-            self._write(is_last=True)
+        if kind == "end" or kind == "evaluation" and not self._is_head:
+            self._write(is_last=kind == "end")
 
     def close(self) -> None:
         """Writes what is left."""
@@ -124,17 +129,21 @@ class HistoryWriter:
         if self._lines is None:
             self._lines = _read(self._path)
         lines = [*self._lines, *self._new[:count]]
-        if self._is_head and (is_last or not storage.is_object_store(self._model_dir)):
+        is_remote = storage.is_object_store(self._model_dir)
+        began = time.monotonic()
+        if self._is_head and (is_last or not is_remote and began >= self._collects_at):
             lines = _with_parts(self._model_dir, lines)
+            self._collects_at = time.monotonic() + _REST * (time.monotonic() - began)
         lines = thinned(lines)
-        if not storage.is_object_store(self._path):
-            small_files.make_folder(posixpath.dirname(self._path))
-        if storage.is_object_store(self._path):
+        if is_remote:
             free_at = self._written_at + deadlines.OBJECT_WRITE_SECS
             time.sleep(max(0.0, free_at - time.monotonic()))
+        else:
+            small_files.make_folder(posixpath.dirname(self._path))
         small_files.write(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
-        self._written_at = time.monotonic()
-        self._lines, self._new = lines, self._new[count:]
+        self._written_at, self._lines = time.monotonic(), lines
+        # Another thread may have added some meanwhile.
+        del self._new[:count]
 
 
 def read(model_dir: str) -> list[Line]:
@@ -161,11 +170,10 @@ def _spread(lines: list[Line], most: int) -> list[Line]:
     """Returns the lines, or half of `most` that are about evenly far from each other by step."""
     if len(lines) <= most:
         return lines
-    first, last = lines[0].get("step", 0), max(line.get("step", 0) for line in lines)
-    gap = max(1.0, (last - first) / (most / 2))
+    steps = [line.get("step") or 0 for line in lines]
+    gap = max(1.0, (max(steps) - steps[0]) / (most / 2))
     kept, due = [], -math.inf
-    for line in lines[:-1]:
-        step = line.get("step", 0)
+    for line, step in zip(lines[:-1], steps):
         # A resumed run begins at an earlier step.
         if step >= due or step < due - 2 * gap:
             kept.append(line)

@@ -140,7 +140,9 @@ def _grid_or_nothing(charts: Charts, found: list[dict[str, Any]]) -> str:
 
 def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
     status, step, reason = _state(run, lives)
-    metrics = dict(run.result.metrics) if run.result else {}
+    # While a run goes on, result.json is that of the one before.
+    is_told = run.result is not None and status != lives_lib.RUNNING
+    metrics = run.result.metrics if run.result and is_told else {}
     if not metrics and run.evaluations:
         metrics = run.evaluations[-1]
     spans = [life for found in lives.values() for life in found]

@@ -112,8 +112,16 @@ def test_all_reduce_on_chief_and_worker_with_an_evaluator(tmp_path, data_dir):
 
 def test_an_evaluator_listed_in_the_cluster_is_the_one_that_evaluates(tmp_path, data_dir):
     tasks = _run(tmp_path, data_dir, jobs.cluster(chief=1, ps=1, evaluator=1), _FOR_OLD_GRADIENTS,
-                 "--log_device_placement")
+                 "--log_device_placement", "--report")
     _assert_trained(tmp_path, tasks, overshoot=2)
+    page = (tmp_path / "model" / "report.html").read_text()
+    assert all(text in page for text in (*tasks, "confusion matrix", "the worst errors"))
+    history = (tmp_path / "model" / "history.jsonl").read_text().splitlines()
+    lines = [json.loads(line) for line in history]
+    assert {line["task"] for line in lines} == set(tasks)
+    last = max(line["step"] for line in lines if line["kind"] == "train")
+    assert [line["task"] for line in lines if line["kind"] == "evaluation"
+            and line["step"] >= last] == ["evaluator:0"]
     assert "evaluated step" not in tasks["chief:0"].log
     placed = re.findall(r"dense/kernel/Assign: .*", tasks["chief:0"].log)
     assert placed == ["dense/kernel/Assign: (AssignVariableOp):"
