@@ -22,7 +22,7 @@ JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig)
                 for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
-OTHERS = {"check", "idx", "mnist"}
+OTHERS = {"check", "idx", "logdir", "mnist"}
 
 
 def test_every_flag_in_the_readme_exists():
@@ -37,7 +37,7 @@ def test_every_command_in_the_readme_parses(line):
 
 
 def test_the_first_screen_has_one_command_to_run_and_one_to_test():
-    commands = re.findall(r"```\n([^`]*?(?:pip install)[^`]*?)```", TEXT)
+    commands = re.findall(r"```\n([^`]*?(?:bin/pip install)[^`]*?)```", TEXT)
     assert len(commands) == 2
     assert "estimator-trainer --model_dir" in commands[0] and commands[1].rstrip().endswith(
         "-m pytest")
