@@ -20,9 +20,8 @@ def of(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
 
 
 def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
-    # A path may have a comma.
-    if field.name in ("param", "plugin_flag") or field.metadata["group"] == "The page" and (
-            isinstance(field.default, tuple)):
+    # What a user writes there may have a comma.
+    if field.name in ("param", "plugin_flag", "model_dir") and isinstance(field.default, tuple):
         return flags.DEFINE_multi_string
     by_type: dict[type, Callable[..., Any]] = {
         bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, str: flags.DEFINE_string,
