@@ -127,7 +127,7 @@ def _pr_curves(judged: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
     for curve in judged.get("pr_curves", ()):
         right, wrong = curve["true_positives"], curve["false_positives"]
         yield _taken(summary.raw_data_pb(
-            f"pr_curve/{judged['class_names'][curve['class']]}", right, wrong,
+            f"pr_curve/{curve['name']}", right, wrong,
             [curve["negatives"] - each for each in wrong],
             [curve["positives"] - each for each in right],
             [p / (p + n) if p + n else 0.0 for p, n in zip(right, wrong)],

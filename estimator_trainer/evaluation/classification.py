@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -11,10 +12,14 @@ from estimator_trainer.evaluation.shown_examples import ShownExamples
 # A larger matrix cannot be read; the pairs that are confused most often can.
 _MOST_CLASSES = 50
 _MOST_PAIRS = 30
+_MOST_ROWS = 500
 _MOST_CURVES = 10
 _BINS = 10
 _THRESHOLDS = 51
 _LEAST_PROBABILITY = 1e-12
+
+# How often examples of a label got a prediction.
+Pairs = collections.Counter[tuple[int, int]]
 
 
 class Classification:
@@ -59,42 +64,52 @@ class Classification:
     def content(self) -> dict[str, Any]:
         """Returns all that there is to see, as JSON has it."""
         labels, classes = np.array(self._labels), np.array(self._classes)
-        count = int(max(labels.max(initial=0), classes.max(initial=0))) + 1
-        count = max(count, len(self._class_names))
-        matrix = np.zeros([count, count], np.int64)
-        np.add.at(matrix, (labels, classes), 1)
+        pairs = collections.Counter(zip(self._labels, self._classes))
         found: dict[str, Any] = {
             "kind": "classification", "examples": len(labels),
             "accuracy": float(np.mean(labels == classes)),
-            "class_names": [self._name(i) for i in range(count)],
-            "per_class": _per_class(matrix), "confused": self._confused(matrix),
-            "matrix": matrix.tolist() if count <= _MOST_CLASSES else None,
+            "per_class": self._per_class(pairs), "confused": self._confused(pairs),
+            "matrix": self._matrix(pairs),
             "worst": self._worst.content(), "most_certain": self._most_certain.content()}
         if len(self._probabilities) == len(labels):
             probabilities = np.stack(self._probabilities)
             found["calibration"] = _calibration(probabilities, labels == classes, classes)
-            found["pr_curves"] = _pr_curves(probabilities, labels)
+            found["pr_curves"] = [{"name": self._name(curve["class"]), **curve}
+                                  for curve in _pr_curves(probabilities, labels)]
         return found
 
     def _name(self, number: int) -> str:
         return self._class_names[number] if number < len(self._class_names) else str(number)
 
-    def _confused(self, matrix: np.ndarray) -> list[dict[str, Any]]:
+    def _matrix(self, pairs: Pairs) -> dict[str, Any] | None:
+        """Returns the classes' `names`, and their `counts`, a row a label; None if too many."""
+        most = max(max(pair) for pair in pairs)
+        count = max(most + 1, len(self._class_names))
+        if count > _MOST_CLASSES:
+            return None
+        return {"names": [self._name(i) for i in range(count)],
+                "counts": [[pairs[i, j] for j in range(count)] for i in range(count)]}
+
+    def _confused(self, pairs: Pairs) -> list[dict[str, Any]]:
         """Returns the pairs of classes that were confused most often."""
-        wrong = matrix - np.diag(np.diag(matrix))
-        order = np.argsort(wrong, axis=None, kind="stable")[::-1][:_MOST_PAIRS]
-        pairs = zip(*np.unravel_index(order, wrong.shape))
-        return [{"label": self._name(int(i)), "predicted": self._name(int(j)),
-                 "count": int(wrong[i, j])} for i, j in pairs if wrong[i, j]]
+        wrong = collections.Counter({pair: count for pair, count in pairs.items()
+                                     if pair[0] != pair[1]})
+        return [{"label": self._name(label), "predicted": self._name(predicted), "count": count}
+                for (label, predicted), count in wrong.most_common(_MOST_PAIRS)]
 
-
-def _per_class(matrix: np.ndarray) -> list[dict[str, Any]]:
-    """Returns the precision, the recall and the number of examples of each class."""
-    right, labelled, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
-    return [{"examples": int(labelled[i]),
-             "precision": float(right[i] / predicted[i]) if predicted[i] else None,
-             "recall": float(right[i] / labelled[i]) if labelled[i] else None}
-            for i in range(len(matrix))]
+    def _per_class(self, pairs: Pairs) -> list[dict[str, Any]]:
+        """Returns the precision, the recall and the examples of each class that was seen."""
+        labelled: collections.Counter[int] = collections.Counter()
+        predicted: collections.Counter[int] = collections.Counter()
+        for (label, chosen), count in pairs.items():
+            labelled[label] += count
+            predicted[chosen] += count
+        # Those with the most examples, if there are thousands.
+        shown = sorted({*labelled, *predicted}, key=lambda i: (-labelled[i], i))[:_MOST_ROWS]
+        return [{"name": self._name(i), "examples": labelled[i],
+                 "precision": pairs[i, i] / predicted[i] if predicted[i] else None,
+                 "recall": pairs[i, i] / labelled[i] if labelled[i] else None}
+                for i in sorted(shown)]
 
 
 def _calibration(probabilities: np.ndarray, is_right: np.ndarray,

@@ -16,6 +16,11 @@ from estimator_trainer.run_report.training_events import on_the_way
 Chart = dict[str, Any]
 Points = Sequence[tuple[float, float | None]]
 _MOST_POINTS = 600
+# All series have the x values of each, so a chart grows with the square of their number.
+_MOST_SERIES = 24
+_MOST_CELLS = 30_000
+_LEAST_POINTS = 20
+_MOST_METRICS = 40
 _BINS = 40
 # What the evaluation and the history tell by other names.
 _NO_METRICS = ("global_step", "eval_name", "loss")
@@ -38,7 +43,7 @@ def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
     found = [chart("loss", "step", "loss", losses)]
     found += [chart(name, "step", name, series) for name, series in sorted(
         metrics.items(), key=lambda item: (item[0] != "accuracy", item[0] == "learning_rate"))]
-    return [each for each in found if each["series"]]
+    return [each for each in found if each["series"]][:1 + _MOST_METRICS]
 
 
 def of_speed(runs: Sequence[RunFiles]) -> list[Chart]:
@@ -74,20 +79,26 @@ def chart(title: str, x: str, y: str,
     """Returns a chart of series, each a label, a kind and its points; empty ones are left out."""
     finite = [(label, kind, [(at, value if value is None or math.isfinite(value) else None)
                              for at, value in points]) for label, kind, points in series]
-    kept = [(label, kind, _fewer(points)) for label, kind, points in finite
-            if any(value is not None for _, value in points)]
+    finite = [each for each in finite if any(value is not None for _, value in each[2])]
+    if len(finite) > _MOST_SERIES:
+        # The evaluation is to be among those that are drawn.
+        finite.sort(key=lambda each: each[1] == "line")
+    shown = finite[:_MOST_SERIES]
+    title = title if y in (title, "") else f"{title}, {y}"
+    title += f" ({len(shown)} of {len(finite)} series)" if len(shown) < len(finite) else ""
+    most = min(_MOST_POINTS, max(_LEAST_POINTS, _MOST_CELLS // max(1, len(shown)) ** 2))
+    kept = [(label, kind, _fewer(points, most)) for label, kind, points in shown]
     values = sorted({position for _, _, points in kept for position, _ in points})
     columns = []
     for _, _, points in kept:
         known = dict(points)
         columns.append([known.get(value) for value in values])
-    return {"title": title if y in (title, "") else f"{title}, {y}", "x": x,
-            "data": [values, *columns],
+    return {"title": title, "x": x, "data": [values, *columns],
             "series": [{"label": label, "kind": kind} for label, kind, _ in kept]}
 
 
-def _fewer(points: Points) -> Points:
-    stride = -(-len(points) // _MOST_POINTS) or 1
+def _fewer(points: Points, most: int) -> Points:
+    stride = -(-len(points) // most) or 1
     return [*points[:-1:stride], points[-1]] if stride > 1 else points
 
 

@@ -13,8 +13,7 @@ def of(judged: Mapping[str, Any]) -> list[Chart]:
     if judged["kind"] == "regression":
         return _of_regression(judged)
     charts = _of_calibration(judged["calibration"]) if "calibration" in judged else []
-    names = judged["class_names"]
-    curves = [(names[curve["class"]], "line", _precision_by_recall(curve))
+    curves = [(curve["name"], "line", _precision_by_recall(curve))
               for curve in judged.get("pr_curves", ())]
     return [*charts, *([chart("precision by recall", "recall", "", curves)]
                        if curves else [])]
@@ -36,11 +35,16 @@ def _of_calibration(calibration: Mapping[str, Any]) -> list[Chart]:
 def _of_regression(judged: Mapping[str, Any]) -> list[Chart]:
     points, residuals = judged["points"], judged["residuals"]
     labels, edges = points["labels"], residuals["edges"]
-    pairs = sorted(zip(labels, points["predictions"]))
-    ends = [(value, value) for value in (min(labels), max(labels))] if labels else []
+    if not labels:
+        return []
+    # Examples of one label are many points at one x.
+    rows = [(label, predicted, None) for label, predicted in zip(labels, points["predictions"])]
+    rows += [(value, None, value) for value in (min(labels), max(labels))]
+    columns = [list(column) for column in zip(*sorted(rows, key=lambda row: row[0]))]
     return [
-        chart("prediction by label", "label", "",
-              [("an example", "points", pairs), ("a right one", "dashes", ends)]),
+        {"title": "prediction by label", "x": "label", "data": columns,
+         "series": [{"label": "an example", "kind": "points"},
+                    {"label": "a right one", "kind": "dashes"}]},
         chart("residuals", "prediction - label", "examples",
               [("examples", "bars", [((low + high) / 2, count) for low, high, count in
                                      zip(edges, edges[1:], residuals["counts"])])])]

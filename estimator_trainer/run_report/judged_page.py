@@ -24,11 +24,10 @@ def section(judged: Mapping[str, Any] | None, charts: Charts) -> Markup:
 
 
 def _of_classes(judged: Mapping[str, Any]) -> list[Markup]:
-    names = judged["class_names"]
-    rows = [(names[i], each["examples"], each["precision"], each["recall"])
-            for i, each in enumerate(judged["per_class"])]
+    rows = [(each["name"], each["examples"], each["precision"], each["recall"])
+            for each in judged["per_class"]]
     return [
-        _matrix(judged["matrix"], names) if judged["matrix"] else _confused(judged["confused"]),
+        _matrix(**judged["matrix"]) if judged["matrix"] else _confused(judged["confused"]),
         markup.details("precision and recall of each class", markup.table(
             ["class", "examples", "precision", "recall"], rows), is_open=len(rows) <= 20),
         _examples("the worst errors: the label had the least probability", judged["worst"]),
@@ -44,10 +43,10 @@ def _of_regression(judged: Mapping[str, Any]) -> list[Markup]:
             _examples("the worst errors", judged["worst"])]
 
 
-def _matrix(matrix: Sequence[Sequence[int]], names: Sequence[str]) -> Markup:
+def _matrix(counts: Sequence[Sequence[int]], names: Sequence[str]) -> Markup:
     head = "".join(f"<th>{markup.text(name)}</th>" for name in names)
     body = []
-    for i, row in enumerate(matrix):
+    for i, row in enumerate(counts):
         cells = "".join(_matrix_cell(count, sum(row), i == j) for j, count in enumerate(row))
         body.append(f"<tr><th>{markup.text(names[i])}</th>{cells}</tr>")
     return Markup("<h3>confusion matrix: a row is a label, a column what the model chose</h3>"

@@ -37,9 +37,10 @@ def _judged(labels, predictions, names=()):
 ])
 def test_classes_are_seen_in_any_shape(labels, predictions, names):
     found = _judged(labels, predictions, names)
-    assert found["kind"] == "classification" and found["matrix"] == [[1, 0], [1, 1]]
+    assert found["kind"] == "classification" and found["matrix"]["counts"] == [[1, 0], [1, 1]]
     assert found["accuracy"] == pytest.approx(2 / 3)
-    assert found["per_class"][1] == {"examples": 2, "precision": 1.0, "recall": 0.5}
+    second = found["per_class"][1]
+    assert (second["examples"], second["precision"], second["recall"]) == (2, 1.0, 0.5)
     [error] = found["most_certain"]
     assert error["position"] == 2
     assert error["inputs"] == [{"name": "x", "text": "0.5"}, {"name": "name", "text": "café"}]
@@ -121,3 +122,13 @@ def test_numbers_that_are_none_are_counted_not_drawn():
     found.add(1.0, 2.0, {})
     content = found.content()
     assert content["not_finite"] == 1 and content["mean_error"] == 1.0
+
+
+def test_labels_that_are_large_numbers_take_no_room():
+    found = Classification()
+    for i in range(3000):
+        found.add(10 ** 12 + i, 10 ** 12 + i % 2999, None, {})
+    content = found.content()
+    assert content["matrix"] is None and len(content["per_class"]) == 500
+    assert content["confused"] == [{"label": str(10 ** 12 + 2999), "predicted": str(10 ** 12),
+                                    "count": 1}]
