@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import signal
 import time
 from typing import Any, Sequence
 
@@ -17,7 +18,7 @@ _NAMES = (_HOST, "localhost")
 
 
 def serve(model_dirs: Sequence[str], port: int) -> None:
-    """Serves the page until Ctrl-C.
+    """Serves the page until Ctrl-C, or SIGTERM.
 
     Raises:
       ConfigError: if the port is taken.
@@ -29,6 +30,8 @@ def serve(model_dirs: Sequence[str], port: int) -> None:
         raise errors.ConfigError(
             f"port is {port} (from --port), which cannot be listened at ({error}); expected a free"
             " one up to 65535. For example: --port=0") from error
+    # Where a shell started it in the background, Python has no handler of SIGINT.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     print(f"http://{_HOST}:{server.server_address[1]}/  (Ctrl-C ends)", flush=True)
     with server:
         try:

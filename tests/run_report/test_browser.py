@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 import urllib.error
 import urllib.request
 
@@ -16,6 +17,8 @@ from tests.support import browser
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
+
+_LIMIT_SECS = 200
 
 _SLOW = [f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")]
 
@@ -99,13 +102,16 @@ def test_the_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
         browser.show(driver, url, 1280)
         assert "Nothing to show yet" in driver.page_source
         with subprocess.Popen([*jobs.PROGRAM, *_SLOW, f"--model_dir={model_dir}",
-                               "--train_steps=400", "--log_every_steps=20"],
+                               "--train_steps=100000", "--log_every_steps=20"],
                               stderr=subprocess.DEVNULL, env=jobs.environment()) as job:
-            jobs.wait_for(lambda: _status(driver) == "running" and driver.find_elements(
-                "css selector", "[data-drawn]"), 60)
-            browser.check(driver, tmp_path / "running.png")
-            assert job.wait(120) == 0
-        jobs.wait_for(lambda: _status(driver) == "done", 30)
+            try:
+                jobs.wait_for(lambda: _status(driver) == "running" and driver.find_elements(
+                    "css selector", "[data-drawn]"), 60)
+                browser.check(driver, tmp_path / "running.png")
+            finally:
+                job.terminate()
+            assert job.wait(60) == 143
+        jobs.wait_for(lambda: _status(driver) == "stopped", 30)
         browser.check(driver, tmp_path / "ended.png")
 
 
@@ -121,6 +127,8 @@ def _served(model_dir: pathlib.Path):
     """Serves the page of a model_dir; yields its address."""
     with subprocess.Popen([*jobs.PROGRAM, "report", f"--model_dir={model_dir}", "--serve"],
                           stdout=subprocess.PIPE, text=True, env=jobs.environment()) as server:
+        ends = threading.Timer(_LIMIT_SECS, server.kill)
+        ends.start()
         try:
             url = server.stdout.readline().split()[0]
             assert urllib.request.urlopen(f"{url}version", timeout=10).read()
@@ -128,6 +136,8 @@ def _served(model_dir: pathlib.Path):
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 urllib.request.urlopen(elsewhere, timeout=10)
             yield url
-        finally:
-            server.send_signal(signal.SIGINT)
+            server.terminate()
             assert server.wait(20) == 0
+        finally:
+            ends.cancel()
+            server.kill()
