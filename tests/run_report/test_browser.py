@@ -107,7 +107,9 @@ def test_the_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
             try:
                 jobs.wait_for(lambda: _status(driver) == "running" and driver.find_elements(
                     "css selector", "[data-drawn]"), 60)
-                browser.check(driver, tmp_path / "running.png")
+                for width in browser.WIDTHS:
+                    browser.show(driver, url, width)
+                    browser.check(driver, tmp_path / f"running-{width}.png")
             finally:
                 job.terminate()
             assert job.wait(60) == 143
