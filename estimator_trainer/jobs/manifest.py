@@ -1,6 +1,6 @@
 """`manifest` writes what a scheduler needs to run a job, and says what to type next.
 
-    job + flags ──► plan.for_job ──► tfjob | kubernetes | google_cloud ──► yaml_file: job.yaml
+    job + flags ──► plan.for_job ──► the Platform of platform_table ──► yaml_file: job.yaml
                                  └─► source_package ──► dockerfile
 
 Nothing of this process's environment goes into any of the files.
@@ -8,20 +8,18 @@ Nothing of this process's environment goes into any of the files.
 
 from __future__ import annotations
 
-import json
 import pathlib
 import re
 import shlex
-from typing import Any, Sequence
+from typing import Sequence
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
 from estimator_trainer.jobs.platforms import dockerfile
-from estimator_trainer.jobs.platforms import google_cloud
 from estimator_trainer.jobs.platforms import kubernetes
+from estimator_trainer.jobs.platforms import platform_table
 from estimator_trainer.jobs.platforms import source_package
-from estimator_trainer.jobs.platforms import tfjob
-from estimator_trainer.jobs.platforms import yaml_file
+from estimator_trainer.jobs.platforms.platform import Platform
 from estimator_trainer.plan import missing_imports
 from estimator_trainer.plan import param_code
 from estimator_trainer.plan import run_plan
@@ -53,11 +51,10 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     Raises:
       ConfigError: if the job could not run, with every problem; then nothing is written.
     """
+    platform = platform_table.BY_NAME[job.platform]
     plan = _ready_plan(job, config, flags, script)
-    # Without an image the package goes into a container of Vertex AI's.
-    tensorflow = (source_package.tensorflow_here() if job.image else
-                  google_cloud.EXECUTOR_TENSORFLOW)
-    contents = {**_job_file(job, config, flags),
+    tensorflow = platform.tensorflow(job)
+    contents = {**platform.files(job, config, flags),
                 source_package.NAME: source_package.archive(
                     _packed(plan, script), tensorflow, config.tf1)}
     if job.image:
@@ -74,8 +71,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
             f" {error.strerror}; expected a directory, existing or not. For example:"
             " --output_dir=manifest") from error
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
-                      *_warnings(job, config), "Next:",
-                      *(f"  {line}" for line in _commands(job, config))])
+                      *_warnings(platform, job, config), "Next:",
+                      *(f"  {line}" for line in _commands(platform, job, config))])
 
 
 def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
@@ -100,14 +97,12 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     if job.image and not _IMAGE.fullmatch(job.image):
         problems.append(f"image is {job.image!r} (from --image); expected the name of a container"
                         " image. For example: --image=REGISTRY/digits:1")
-    if job.chief_name != "chief" and job.platform != "ai-platform":
+    platform = platform_table.BY_NAME[job.platform]
+    if job.chief_name != "chief" and not platform.takes_master:
         problems.append(f"chief_name is {job.chief_name!r} (from --chief_name), a role that"
                         f" {job.platform} does not write into TF_CONFIG. For example:"
                         " --chief_name=chief --evaluator=1")
-    if job.platform in ("tfjob", "kubernetes"):
-        problems += kubernetes.problems(job)
-    else:
-        problems += google_cloud.problems(job, config)
+    problems += platform.problems(job, config)
     if problems:
         raise errors.ConfigError("\n".join(problems))
     return plan
@@ -158,49 +153,23 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _job_file(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
-    """Returns the job's file: its name and its content."""
-    values: list[dict[str, Any]]
-    if job.platform == "tfjob":
-        values, comment = tfjob.objects(job, flags), tfjob.COMMENT
-    elif job.platform == "kubernetes":
-        values, comment = kubernetes.objects(job, flags), kubernetes.COMMENT
-    elif job.platform == "vertex":
-        values = [google_cloud.custom_job(job, config, flags, source_package.NAME)]
-        comment = google_cloud.VERTEX_COMMENT
-        if google_cloud.has_empty_pool(job):
-            body = {"displayName": job.name, "jobSpec": values[0]}
-            return {"job.json": (json.dumps(body, indent=2) + "\n").encode()}
-    else:
-        values = [google_cloud.training_job(job, config, flags)]
-        comment = google_cloud.AI_PLATFORM_COMMENT
-    return {"job.yaml": yaml_file.text(values, comment).encode()}
-
-
-def _commands(job: JobConfig, config: TrainerConfig) -> list[str]:
+def _commands(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
     folder = shlex.quote(str(pathlib.Path(job.output_dir)))
     lines = []
     if job.image:
         lines = [f"docker build -t {job.image} {folder}", f"docker push {job.image}"]
-    if job.platform == "tfjob":
-        return lines + tfjob.commands(job, folder)
-    if job.platform == "kubernetes":
-        return lines + kubernetes.commands(job, folder)
-    return lines + google_cloud.commands(job, config, folder, source_package.NAME)
+    return lines + platform.commands(job, config, folder)
 
 
-def _warnings(job: JobConfig, config: TrainerConfig) -> list[str]:
+def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
     """Returns a line if the model_dir is inside each task's own container."""
     folder = config.model_dir
     if not folder:
         return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
                 " example: a bucket"]
-    mounted = {"vertex": "/gcs/", "ai-platform": "//"}.get(
-        job.platform, f"{job.volume.partition(':')[2].rstrip('/')}/" if job.volume else "//")
-    if "://" in folder or f"{folder}/".startswith(mounted):
+    mount = platform.mount(job)
+    if "://" in folder or mount and f"{folder}/".startswith(f"{mount.rstrip('/')}/"):
         return []
-    advice = ("--volume=CLAIM:PATH above it, or " if job.platform in ("tfjob", "kubernetes")
-              else "")
     return [f"WARNING: model_dir is {folder!r} (from --model_dir), and nothing mounts it: each task"
-            f" would see a directory of its own, lost with its container. Expected {advice}a"
-            " bucket. For example: -- --model_dir=gs://bucket/job"]
+            " would see a directory of its own, lost with its container. Expected"
+            f" {platform.mount_advice}a bucket. For example: -- --model_dir=gs://bucket/job"]

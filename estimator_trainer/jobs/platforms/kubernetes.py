@@ -12,15 +12,19 @@ import re
 from typing import Any, Sequence
 
 from estimator_trainer import deadlines
+from estimator_trainer.jobs.platforms import yaml_file
+from estimator_trainer.jobs.platforms.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.job_config import ROLES
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
-COMMENT = """\
+_COMMENT = """\
 Written by `estimator-trainer manifest`. One Job a role; every pod runs the same command line.
 Exit codes 1 (failed) and 2 (configuration) end their Job at once; 142 (a task was lost), 143
 (stopped after saving a checkpoint) and a kill are retried, --max_restarts times a task.
 Needs Kubernetes 1.26 or newer, and a network that keeps to a NetworkPolicy."""
 
+MOUNT_ADVICE = "--volume=CLAIM:PATH above it, or "
 CONTAINER = "tensorflow"
 PORT = 2222
 _INDEX = "$(INDEX)"
@@ -32,7 +36,7 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
-def problems(job: JobConfig) -> list[str]:
+def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
     """Returns a sentence for each setting that Kubernetes would not take."""
     found = []
     if not _LABEL.fullmatch(job.namespace):
@@ -59,19 +63,18 @@ def name_problems(name: str) -> list[str]:
             " --name=digits"]
 
 
-def objects(job: JobConfig, flags: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the Service, the NetworkPolicy and the Jobs.
-
-    Args:
-      job: The job.
-      flags: The flags of every task.
-    """
-    return [_service(job), network_policy(job, _labels(job)),
-            *(_job(job, role, flags) for role in ROLES if getattr(job, role))]
+def mount(job: JobConfig) -> str:
+    """Returns the directory of the volume, or ""."""
+    return job.volume.partition(":")[2]
 
 
-def commands(job: JobConfig, folder: str) -> list[str]:
-    """Returns what to type to run the job, and to follow it."""
+def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    return yaml_file.job(
+        [_service(job), network_policy(job, _labels(job)),
+         *(_job(job, role, flags) for role in ROLES if getattr(job, role))], _COMMENT)
+
+
+def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
     names = " ".join(f"job/{job.name}-{role}" for role in ROLES if getattr(job, role))
     follow = f"{job.name}-{'chief' if job.chief else 'worker'}"
     return [f"kubectl apply -f {folder}/job.yaml",
@@ -165,3 +168,7 @@ def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
                 {"action": "Ignore",
                  "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
             "template": {"metadata": {"labels": labels}, "spec": spec}}}
+
+
+PLATFORM = Platform(problems=problems, files=_files, commands=_commands, mount=mount,
+                    mount_advice=MOUNT_ADVICE)

@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from estimator_trainer.jobs.platforms import kubernetes
+from estimator_trainer.jobs.platforms import yaml_file
+from estimator_trainer.jobs.platforms.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
-COMMENT = """\
+_COMMENT = """\
 Written by `estimator-trainer manifest`, for Kubeflow's training operator v1.
 restartPolicy ExitCode: 1 to 127 fail the job (1 failed, 2 configuration), 128 to 255 restart the
 pod (142 a task was lost, 143 stopped after saving a checkpoint, 137 killed).
@@ -20,17 +23,11 @@ the chief, and their logs and exit codes stay readable until the TFJob is delete
 _KEYS = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
 
 
-def objects(job: JobConfig, flags: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the NetworkPolicy and the TFJob.
-
-    Args:
-      job: The job.
-      flags: The flags of every task.
-    """
+def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
     replicas = {key: _replicas(job, role, flags) for role, key in _KEYS.items()
                 if getattr(job, role)}
     policy = kubernetes.network_policy(job, {"training.kubeflow.org/job-name": job.name})
-    return [policy, {
+    return yaml_file.job([policy, {
         "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
         "metadata": kubernetes.metadata(job, job.name),
         "spec": {
@@ -38,11 +35,10 @@ def objects(job: JobConfig, flags: Sequence[str]) -> list[dict[str, Any]]:
             "successPolicy": "",
             "runPolicy": {"cleanPodPolicy": "None",
                           "backoffLimit": job.max_restarts * len(job.tasks)},
-            "tfReplicaSpecs": replicas}}]
+            "tfReplicaSpecs": replicas}}], _COMMENT)
 
 
-def commands(job: JobConfig, folder: str) -> list[str]:
-    """Returns what to type to run the job, and to follow it."""
+def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
     head = f"{job.name}-{'chief' if job.chief else 'worker'}-0"
     return [f"kubectl apply -f {folder}/job.yaml",
             f"kubectl logs -n {job.namespace} -f pod/{head}",
@@ -54,3 +50,7 @@ def _replicas(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]
     pod = kubernetes.pod_spec(job, role, flags, "tfjob-port")
     return {"replicas": getattr(job, role), "restartPolicy": "ExitCode",
             "template": {"spec": pod}}
+
+
+PLATFORM = Platform(problems=kubernetes.problems, files=_files, commands=_commands,
+                    mount=kubernetes.mount, mount_advice=kubernetes.MOUNT_ADVICE)

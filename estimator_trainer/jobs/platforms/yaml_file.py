@@ -34,3 +34,8 @@ def text(values: Sequence[Mapping[str, Any]], comment: str) -> str:
     documents: str = yaml.dump_all(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
                                    width=_WIDTH)
     return lines + documents
+
+
+def job(values: Sequence[Mapping[str, Any]], comment: str) -> dict[str, bytes]:
+    """Returns the file of a job: its name and its content."""
+    return {"job.yaml": text(values, comment).encode()}

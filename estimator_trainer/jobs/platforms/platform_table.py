@@ -1,0 +1,18 @@
+"""The table of the schedulers, by the names that --platform takes (PLATFORMS of job_config)."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+from estimator_trainer.jobs.platforms import ai_platform
+from estimator_trainer.jobs.platforms import kubernetes
+from estimator_trainer.jobs.platforms import tfjob
+from estimator_trainer.jobs.platforms import vertex
+from estimator_trainer.jobs.platforms.platform import Platform
+
+BY_NAME: Mapping[str, Platform] = {
+    "tfjob": tfjob.PLATFORM,
+    "kubernetes": kubernetes.PLATFORM,
+    "vertex": vertex.PLATFORM,
+    "ai-platform": ai_platform.PLATFORM,
+}
