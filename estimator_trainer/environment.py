@@ -11,6 +11,7 @@ import dataclasses
 import os
 from typing import Iterator, Mapping
 
+_RANKS = ("SLURM_", "OMPI_", "PMI_", "MPI_", "PBS_JOBID", "LSB_JOBID")
 _EVENTS = "ESTIMATOR_TRAINER_EVENTS_FD"
 
 
@@ -25,6 +26,7 @@ class Environment:
       legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
       cuda_visible_devices: CUDA_VISIBLE_DEVICES, the GPUs to use; None if it is not set.
       no_color: NO_COLOR; any value means: no colours (no-color.org).
+      ranks: What Slurm or MPI tells of this process's rank, by variable; those that are set.
     """
 
     tf_config: str = ""
@@ -33,6 +35,7 @@ class Environment:
     legacy_keras: str = ""
     cuda_visible_devices: str | None = None
     no_color: str = ""
+    ranks: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def read() -> Environment:
@@ -43,7 +46,8 @@ def read() -> Environment:
         aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""),
         legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""),
         cuda_visible_devices=os.environ.get("CUDA_VISIBLE_DEVICES"),
-        no_color=os.environ.get("NO_COLOR", ""))
+        no_color=os.environ.get("NO_COLOR", ""),
+        ranks={name: os.environ[name] for name in os.environ if name.startswith(_RANKS)})
 
 
 def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:

@@ -19,12 +19,19 @@ def problems(task: TaskConfig) -> list[str]:
     """Returns a sentence if this task's port is taken, naming the process that has it."""
     if task.role not in ("chief", "worker", "ps") or _is_free(task.address):
         return []
+    return [taken(task)]
+
+
+def taken(task: TaskConfig) -> str:
+    """Returns the sentence about a task whose port another process has.
+
+    That may have come between `problems` and the start of TensorFlow's server, seconds later.
+    """
     port = int(task.address.rpartition(":")[2])
-    return [
-        f"the address of {task.name} is {task.address!r} (from TF_CONFIG[\"cluster\"]), and"
-        f" port {port} is taken on this machine{_holder(port)}; expected a free port. Stop the"
-        f" process that listens there (a leftover of an earlier run?), or change the address."
-    ]
+    return (f"the address of {task.name} is {task.address!r} (from {task.source}), and port {port}"
+            f" is taken on this machine{_holder(port)}; expected a free port. Stop the process"
+            " that listens there (a leftover of an earlier run, or a task with the same address?),"
+            f" or change the address{task.port_remedy}.")
 
 
 def _is_free(address: str) -> bool:

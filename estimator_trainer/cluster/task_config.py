@@ -37,6 +37,8 @@ class TaskConfig:
       trial: Number of the hyperparameter tuning trial, or "".
       notes: One line for each thing that was changed to reach the normal form.
       platform_names: What the platform calls the tasks of `cluster`, in the same order.
+      source: Where the addresses come from, for messages.
+      port_remedy: What changes the ports, for messages: "", or the words " by --FLAG".
     """
 
     cluster: Mapping[str, tuple[str, ...]]
@@ -48,6 +50,8 @@ class TaskConfig:
     trial: str
     notes: tuple[str, ...]
     platform_names: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    source: str = 'TF_CONFIG["cluster"]'
+    port_remedy: str = ""
 
     @property
     def is_local(self) -> bool:

@@ -32,6 +32,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Each of them names a file or a directory that every task opens by itself.
 _PATHS = ("model_dir", "params_file", "warm_start_from")
+_NODES_OWN = ("/tmp/", "/var/tmp/", "/dev/shm/")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 
 
@@ -53,13 +54,14 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     """
     platform = platform_table.BY_NAME[job.platform]
     plan = _ready_plan(job, config, flags, script)
-    tensorflow = platform.tensorflow(job)
-    contents = {**platform.files(job, config, flags),
-                source_package.NAME: source_package.archive(
-                    _packed(plan, script), tensorflow, config.tf1)}
-    if job.image:
-        contents["Dockerfile"] = dockerfile.text(
-            source_package.NAME, tensorflow, job.gpus).encode()
+    contents = dict(platform.files(job, config, flags))
+    if not platform.shares_disk:
+        tensorflow = platform.tensorflow(job)
+        contents[source_package.NAME] = source_package.archive(
+            _packed(plan, script), tensorflow, config.tf1)
+        if job.image:
+            contents["Dockerfile"] = dockerfile.text(
+                source_package.NAME, tensorflow, job.gpus).encode()
     folder = pathlib.Path(job.output_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,12 +94,13 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     # The roles and their numbers decide, and they are the same on every platform.
     tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
     plan = run_plan.for_job(config, tasks, script, job.gpus)
-    problems = [*plan.problems, *_path_problems(config, flags), *_code_problems(plan, script),
-                *kubernetes.name_problems(job.name)]
+    platform = platform_table.BY_NAME[job.platform]
+    problems = [*plan.problems, *([] if platform.shares_disk else _path_problems(config, flags)),
+                *_code_problems(plan, script), *kubernetes.name_problems(job.name),
+                *(problem for flag in flags for problem in _text_problems(flag))]
     if job.image and not _IMAGE.fullmatch(job.image):
         problems.append(f"image is {job.image!r} (from --image); expected the name of a container"
                         " image. For example: --image=REGISTRY/digits:1")
-    platform = platform_table.BY_NAME[job.platform]
     if job.chief_name != "chief" and not platform.takes_master:
         problems.append(f"chief_name is {job.chief_name!r} (from --chief_name), a role that"
                         f" {job.platform} does not write into TF_CONFIG. For example:"
@@ -130,9 +133,6 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
         if flag.lstrip("-").partition("=")[0] == "flagfile" and flag.startswith("-"):
             problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"
                             " flags themselves. For example: -- --model_dir=gs://bucket/job")
-        if not _is_utf8(flag):
-            problems.append(f"{flag!r} (after `--`) is not UTF-8, as the text of a job must be;"
-                            " expected another value.")
     return problems
 
 
@@ -145,12 +145,13 @@ def _code_problems(plan: Plan, script: Script | None) -> list[str]:
                     for problem in missing_imports.problems(code)]
 
 
-def _is_utf8(text: str) -> bool:
+def _text_problems(flag: str) -> list[str]:
     try:
-        text.encode("utf-8")
+        flag.encode("utf-8")
     except UnicodeEncodeError:
-        return False
-    return True
+        return [f"{flag!r} (after `--`) is not UTF-8, as the text of a job must be; expected"
+                " another value."]
+    return []
 
 
 def _commands(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
@@ -168,6 +169,11 @@ def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
         return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
                 " example: a bucket"]
     mount = platform.mount(job)
+    if platform.shares_disk:
+        is_of_node = folder.startswith(_NODES_OWN)
+        return [f"WARNING: model_dir is {folder!r} (from --model_dir), which on most clusters each"
+                " node has for itself; expected a directory that all share. For example:"
+                " -- --model_dir=runs/digits"] * is_of_node
     if "://" in folder or mount and f"{folder}/".startswith(f"{mount.rstrip('/')}/"):
         return []
     return [f"WARNING: model_dir is {folder!r} (from --model_dir), and nothing mounts it: each task"

@@ -58,7 +58,7 @@ def _hosts(task: TaskConfig) -> Findings:
         fault = answers.get(host, f"no answer in {deadlines.CHECK_SECS:.0f} s")
         if fault:
             found.warnings.append(
-                f"host {host!r} (from TF_CONFIG[\"cluster\"]) does not resolve here: {fault}."
+                f"host {host!r} (from {task.source}) does not resolve here: {fault}."
                 f" Wait until that task is started, or correct the name. To look:"
                 f" getent hosts {host}")
     return found

@@ -19,6 +19,7 @@ from estimator_trainer.plan import run_record
 from estimator_trainer.plan.params import Recorded
 from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.plan.run_record import RunRecord
+from estimator_trainer.settings.rank_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Returns the text of a file; None if there is none.
@@ -32,7 +33,8 @@ PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_i
 _OF_ONE_COMMAND = frozenset((
     *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "checkpoint", "export_dir",
     "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
-    "warm_start_from", "warm_start_vars", "device"))
+    "warm_start_from", "warm_start_vars", "device",
+    *(field.name for field in dataclasses.fields(RankConfig))))
 # What they say holds for a model at every time; the others say how to train.
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))

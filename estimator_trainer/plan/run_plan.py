@@ -15,6 +15,7 @@ from estimator_trainer import machine
 from estimator_trainer import storage
 from estimator_trainer import versions
 from estimator_trainer.cluster import ports
+from estimator_trainer.cluster import rank_source
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.environment import Environment
@@ -42,8 +43,7 @@ def for_training(config: TrainerConfig, environment: Environment,
                  asked: Asked = Asked()) -> Plan:
     """Plans `train` in the role that TF_CONFIG gives."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
-    task = _collect(problems, lambda: task_config.parse(
-        environment.tf_config, environment.cluster_spec))
+    task = _collect(problems, lambda: _task(config, environment))
     recorded = None
     if task is not None:
         config = _with_model_dir(config, environment, task)
@@ -69,8 +69,7 @@ def for_script(config: TrainerConfig, environment: Environment, script: Script) 
     What only the script knows, such as its strategy, is looked at when it begins to train.
     """
     problems = versions.problems(versions.installed(), environment.legacy_keras)
-    task = _collect(problems, lambda: task_config.parse(
-        environment.tf_config, environment.cluster_spec))
+    task = _collect(problems, lambda: _task(config, environment))
     if task is not None:
         problems += ports.problems(task)
     problems += storage_problems(config)
@@ -134,6 +133,19 @@ def refuse(plan: Plan) -> None:
     """Raises ConfigError with all the plan's problems, one a line, if there are any."""
     if plan.problems:
         raise errors.ConfigError("\n".join(plan.problems))
+
+
+def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskConfig:
+    """Returns which task this is, as TF_CONFIG tells it, or else Slurm or MPI."""
+    if environment.tf_config.strip() or environment.cluster_spec.strip():
+        return task_config.parse(environment.tf_config, environment.cluster_spec)
+    ranks = rank_source.ranks(environment.ranks, config.rank_hosts, config.first_port)
+    if ranks is None:
+        rank_source.refuse_roles(config.num_ps, config.num_evaluators)
+        return dataclasses.replace(_LOCAL, notes=rank_source.notes(environment.ranks))
+    task = task_config.parse(ranks.tf_config(config.num_ps, config.num_evaluators))
+    return dataclasses.replace(task, source=ranks.launcher, port_remedy=" by --first_port=PORT",
+                               notes=(ranks.note, *task.notes))
 
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],

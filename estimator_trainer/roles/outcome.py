@@ -8,6 +8,7 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer import result
+from estimator_trainer.cluster import ports
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.job_state import JobState
@@ -24,6 +25,8 @@ from estimator_trainer.steps.end_of_training import EndOfTraining
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
 _DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
+# TensorFlow says no more when another process has the port; with each strategy it is this error.
+_NO_SERVER = "Could not start gRPC server"
 
 
 def follow(task: TaskConfig, final_state: JobState) -> Result:
@@ -87,6 +90,8 @@ def explained(error: Exception, plan: Plan) -> Exception:
     """Returns one sentence for an error that is not the code's fault, else the error itself."""
     config, task = plan.config, plan.task
     step = checkpoints.latest_step(config.model_dir)
+    if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
+        return errors.ConfigError(ports.taken(task))
     if isinstance(error, tf.estimator.NanLossDuringTrainingError):
         return errors.TrainerError(
             f"the loss became NaN in {task.name}, after the checkpoint of step {step}. Try a lower"

@@ -15,9 +15,11 @@ from estimator_trainer.settings.command_table import PageConfig
 from estimator_trainer.settings.help_page import EXAMPLE
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.rank_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _HOST_LISTS = frozenset(field.name for field in dataclasses.fields(HostLists))
+_RANKS = frozenset(field.name for field in dataclasses.fields(RankConfig))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,9 +108,9 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
             f"{command} got {(words or rest)[0]!r} (from the command line); expected the job's"
             " flags, `--`, and the flags of every task, which all train. For example:"
             f" estimator-trainer {command} --worker=2 --ps=1 -- --model_dir=/tmp/digits")
-    if _HOST_LISTS & given:
+    if clusters := (_HOST_LISTS | _RANKS) & given:
         raise errors.ConfigError(
-            f"{min(_HOST_LISTS & given)} is set (after `--`), and {command} makes the cluster by"
+            f"{min(clusters)} is set (after `--`), and {command} makes the cluster by"
             f" itself; expected the number of tasks. For example: estimator-trainer {command}"
             " --worker=2 --ps=1 -- --model_dir=/tmp/digits")
     for name in ("json", "probe", *_HOST_LISTS):
@@ -132,6 +134,7 @@ def _parse_script(argv: list[str]) -> CommandLine:
             " ./train.py -- --batch_size=64")
     if not values["train_steps"].present:
         settings["train_steps"] = 0
+    settings["rank_hosts"] = tuple(settings["rank_hosts"])
     config = TrainerConfig(model_fn=words[0], input_fn=words[0], exporters=("none",), **settings)
     return CommandLine("run", config, script=words[0], arguments=tuple(arguments),
                        given=frozenset(name for name in settings if values[name].present),
@@ -193,7 +196,7 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], fro
 
 def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     job_dir = settings.pop("job_dir")
-    for name in ("param", "exporters", "allow_changed"):
+    for name in ("param", "exporters", "allow_changed", "rank_hosts"):
         settings[name] = tuple(settings[name])
     settings["model_dir"] = settings["model_dir"] or job_dir
     config = TrainerConfig(**settings)

@@ -9,6 +9,7 @@ from estimator_trainer import errors
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.rank_config import RankConfig
 from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -50,7 +51,8 @@ class NoConfig:
     """The settings of a command that takes no flags."""
 
 
-_TRAINER = dataclasses.fields(TrainerConfig)
+_RANKS = dataclasses.fields(RankConfig)
+_TRAINER = tuple(field for field in dataclasses.fields(TrainerConfig) if field not in _RANKS)
 _HOSTS = dataclasses.fields(HostLists)
 # A script decides by itself what to train, on what data, where, and what to export.
 _SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Evaluation")
@@ -58,7 +60,7 @@ _SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start
                    "warm_start_vars", "eval_every_steps", "num_evaluations", "checkpoint")
 _SCRIPT = tuple(
     field for field in _TRAINER if field.name == "tf1" or
-    field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES)
+    field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES) + _RANKS
 _JSON, _PROBE = dataclasses.fields(ReportConfig)
 
 
@@ -106,7 +108,7 @@ class Command:
 
 COMMANDS = {
     "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train",
-                     (*_TRAINER, *_HOSTS)),
+                     (*_TRAINER, *_RANKS, *_HOSTS)),
     "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "use_model"),
     "predict": Command("Predict the input_fn's data in mode `infer`, one JSON line an instance.",
                        "use_model"),
@@ -133,7 +135,8 @@ COMMANDS = {
         "report", dataclasses.fields(PageConfig), settings=PageConfig),
     "check": Command(
         "Say what `train` would run, and every problem found. --json for machines, --probe to look"
-        " at peers, model_dir, GPUs and data too.", "check", (_JSON, _PROBE, *_TRAINER, *_HOSTS)),
+        " at peers, model_dir, GPUs and data too.", "check",
+        (_JSON, _PROBE, *_TRAINER, *_RANKS, *_HOSTS)),
     "init": Command("Write a model_fn, an input_fn and a test to begin with: init DIR", "init", (),
                     "DIR", NoConfig),
     "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),

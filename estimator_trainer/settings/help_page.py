@@ -10,6 +10,7 @@ from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.rank_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 EXAMPLE = "estimator-trainer --model_fn=cnn --input_fn=digits --model_dir=/tmp/digits"
@@ -28,8 +29,10 @@ def _of_program() -> str:
     for name, command in COMMANDS.items():
         first, *more = textwrap.wrap(command.help, 84)
         lines += [f"  {name:10}{first}", *(f"  {'':10}{line}" for line in more)]
-    fields = (field for config in _SETTINGS for field in dataclasses.fields(config))
-    return "\n".join([*lines, *_flags(fields), "", _FLAGFILE, "",
+    fields = {field.name: field for config in _SETTINGS for field in dataclasses.fields(config)}
+    # Those that a TrainerConfig inherits belong beside the lists of hosts.
+    ranks = [fields.pop(field.name) for field in dataclasses.fields(RankConfig)]
+    return "\n".join([*lines, *_flags([*fields.values(), *ranks]), "", _FLAGFILE, "",
                       "  estimator-trainer COMMAND --help tells of one command.", "",
                       f"For example: {EXAMPLE}"])
 

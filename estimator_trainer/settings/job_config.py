@@ -9,7 +9,7 @@ from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
-PLATFORMS = ("tfjob", "kubernetes", "vertex", "ai-platform")
+PLATFORMS = ("tfjob", "kubernetes", "vertex", "ai-platform", "slurm")
 # Vertex AI's MachineSpec.acceleratorType has these GPUs; AI Platform has those up to the A100.
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
@@ -61,8 +61,10 @@ class JobConfig:
     volume: str = setting(
         MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every task mounts"
         " at PATH, for a --model_dir below it.")
-    cpus: int = setting(MANIFEST, 2, "Kubernetes: CPUs of a task.", minimum=1)
-    memory_gib: int = setting(MANIFEST, 8, "Kubernetes: memory of a task, in GiB.", minimum=1)
+    nodes: int = setting(MANIFEST, 0, "Slurm: nodes; 0 = as few as the tasks fit on.", minimum=0)
+    cpus: int = setting(MANIFEST, 2, "Kubernetes, Slurm: CPUs of a task.", minimum=1)
+    memory_gib: int = setting(
+        MANIFEST, 8, "Kubernetes, Slurm: memory of a task, in GiB.", minimum=1)
     gpus: int = setting(MANIFEST, 0, "GPUs of a chief and of a worker.", minimum=0)
     gpu_type: str = setting(
         MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: which GPU.", choices=GPU_TYPES)

@@ -14,12 +14,13 @@ from estimator_trainer.cluster import topology
 from estimator_trainer.settings import checkpoint_clock
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings.checkpoint_clock import CheckpointClock
+from estimator_trainer.settings.rank_config import RankConfig
 from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainerConfig:
+class TrainerConfig(RankConfig):
     """The settings of one run.
 
     Raises:

@@ -14,6 +14,7 @@ from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.rank_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _LAUNCH_ONLY, _MANIFEST_ONLY = {"log_dir", "share_import", "host"}, {"platform", "image", "region"}
@@ -37,7 +38,8 @@ def test_help_names_every_command_and_flag():
 
 @pytest.mark.parametrize("command, takes, takes_not", [
     ("train", _names(TrainerConfig, HostLists), _names(JobConfig, ReportConfig)),
-    ("predict", _names(TrainerConfig), _names(JobConfig, HostLists)),
+    ("predict", _names(TrainerConfig) - _names(RankConfig),
+     _names(JobConfig, HostLists, RankConfig)),
     ("check", _names(TrainerConfig, ReportConfig, HostLists), _names(JobConfig)),
     ("launch", {"worker", *_LAUNCH_ONLY}, {"model_fn", *_MANIFEST_ONLY}),
     ("manifest", {"worker", *_MANIFEST_ONLY}, {"model_fn", *_LAUNCH_ONLY}),

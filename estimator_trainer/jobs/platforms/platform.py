@@ -29,6 +29,8 @@ class Platform:
         files.
       mount: Returns the directory that all tasks share, "/" where they share every one, or "".
       mount_advice: Words of a warning about a model_dir outside `mount`, before "a bucket".
+      shares_disk: Whether tasks find the program, plug-ins and paths as they are here, so that
+        no code is packed.
       takes_master: Whether the job can be told to name its chief `master`.
       tensorflow: Returns the version of TensorFlow that the source package is made for.
     """
@@ -38,5 +40,6 @@ class Platform:
     commands: Callable[[JobConfig, TrainerConfig, str], list[str]]
     mount: Callable[[JobConfig], str] = _nothing
     mount_advice: str = ""
+    shares_disk: bool = False
     takes_master: bool = False
     tensorflow: Callable[[JobConfig], str] = _tensorflow_here

@@ -6,6 +6,7 @@ from typing import Mapping
 
 from estimator_trainer.jobs.platforms import ai_platform
 from estimator_trainer.jobs.platforms import kubernetes
+from estimator_trainer.jobs.platforms import slurm
 from estimator_trainer.jobs.platforms import tfjob
 from estimator_trainer.jobs.platforms import vertex
 from estimator_trainer.jobs.platforms.platform import Platform
@@ -15,4 +16,5 @@ BY_NAME: Mapping[str, Platform] = {
     "kubernetes": kubernetes.PLATFORM,
     "vertex": vertex.PLATFORM,
     "ai-platform": ai_platform.PLATFORM,
+    "slurm": slurm.PLATFORM,
 }

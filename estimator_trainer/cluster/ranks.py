@@ -1,0 +1,125 @@
+"""Ranks are the tasks that a launcher such as Slurm or MPI started, told apart by numbers alone.
+
+    rank    0      1 ...        ...              the last
+    role    chief  the workers  the ps, if any   the evaluator, if one is asked for
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import json
+from typing import Sequence
+
+from estimator_trainer import errors
+
+# Below are the ports that services are registered for, above those that Linux gives to clients.
+_LOWEST_PORT, _BLOCK, _NUM_BLOCKS = 12000, 64, 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranks:
+    """All ranks of one start of a program.
+
+    Attributes:
+      rank: The rank of this process.
+      addresses: host:port of each rank.
+      launcher: Who started them, such as "Slurm's step 12.0".
+      size_name: The variable that has their number.
+    """
+
+    rank: int
+    addresses: tuple[str, ...]
+    launcher: str
+    size_name: str
+
+    @property
+    def note(self) -> str:
+        """A line that tells where the cluster comes from."""
+        return (f"TF_CONFIG is not set: the cluster is that of {self.launcher}, in which this is"
+                f" rank {self.rank} of {len(self.addresses)}")
+
+    def tf_config(self, num_ps: int, num_evaluators: int) -> str:
+        """Returns the TF_CONFIG of this process.
+
+        Raises:
+          ConfigError: if no chief is left beside the ps and the evaluator.
+        """
+        num_workers = len(self.addresses) - 1 - num_ps - num_evaluators
+        if num_workers < 0:
+            raise errors.ConfigError(
+                f"num_ps is {num_ps} (from --num_ps) and num_evaluators {num_evaluators} (from"
+                f" --num_evaluators), of {len(self.addresses)} tasks (from {self.size_name});"
+                f" expected a chief beside them, and so {1 + num_ps + num_evaluators} tasks or"
+                f" more. For example: --ntasks={2 + num_ps + num_evaluators} of srun, -n of"
+                " mpirun")
+        roles = (["chief"] + ["worker"] * num_workers + ["ps"] * num_ps +
+                 ["evaluator"] * num_evaluators)
+        cluster: dict[str, list[str]] = {}
+        for role, address in zip(roles, self.addresses):
+            cluster.setdefault(role, []).append(address)
+        role = roles[self.rank]
+        return json.dumps({"cluster": cluster, "task": {
+            "type": role, "index": roles[:self.rank].count(role)}})
+
+
+def with_ports(hosts: Sequence[str], ports: Sequence[int]) -> tuple[str, ...]:
+    """Returns host:port of each rank: on each host the first has the first port, and so on.
+
+    Args:
+      hosts: The host of each rank.
+      ports: As many ports as a host has ranks, at least.
+    """
+    taken: collections.Counter[str] = collections.Counter()
+    addresses = []
+    for host in hosts:
+        addresses.append(f"{host}:{ports[taken[host]]}")
+        taken[host] += 1
+    return tuple(addresses)
+
+
+def ports(hosts: Sequence[str], first_port: int, job: int) -> range:
+    """Returns a port for each rank of the fullest host.
+
+    Args:
+      hosts: The host of each rank.
+      first_port: The port that the user wants first, or 0.
+      job: A number of the job, so that jobs beside each other on a host get other ports.
+
+    Raises:
+      ConfigError: if the last port would be above 65535.
+    """
+    count = max(collections.Counter(hosts).values())
+    first = first_port or _LOWEST_PORT + _BLOCK * (job % _NUM_BLOCKS)
+    if first + count > 1 << 16:
+        raise errors.ConfigError(
+            f"first_port is {first_port} (from --first_port), and a host has {count} tasks;"
+            f" expected {(1 << 16) - count} at most. For example: --first_port={_LOWEST_PORT}")
+    return range(first, first + count)
+
+
+def hosts_of(rank_hosts: Sequence[str], size: int, size_name: str) -> list[str]:
+    """Returns the host of each rank.
+
+    Args:
+      rank_hosts: HOST or HOST:RANKS, in the order of the ranks.
+      size: The number of ranks.
+      size_name: The variable that has this number.
+
+    Raises:
+      ConfigError: if the list is not one of so many ranks.
+    """
+    hosts: list[str] = []
+    for each in rank_hosts:
+        host, colon, text = each.partition(":")
+        if not host or colon and not (text.isdecimal() and len(text) < 7 and int(text)):
+            raise errors.ConfigError(
+                f"rank_hosts has {each!r} (from --rank_hosts); expected HOST or HOST:RANKS. For"
+                " example: --rank_hosts=node1:2,node2")
+        hosts += [host] * int(text or 1)
+    if len(hosts) != size:
+        raise errors.ConfigError(
+            f"rank_hosts has places for {len(hosts)} tasks (from --rank_hosts); expected {size},"
+            f" as {size_name} says, in the order of the ranks. For example:"
+            " --rank_hosts=node1:2,node2")
+    return hosts

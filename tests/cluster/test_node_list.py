@@ -1,0 +1,40 @@
+"""Slurm's short forms of names and counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer.cluster import node_list
+
+# What `scontrol show hostnames` of Slurm 22.05 prints for each.
+_HOSTNAMES = {
+    "tnode-[01-03,7,09-10]": "tnode-01 tnode-02 tnode-03 tnode-7 tnode-09 tnode-10",
+    "a[1-2]b[01-02],c": "a1b01 a1b02 a2b01 a2b02 c",
+    "x": "x",
+    "n[8-11].site": "n8.site n9.site n10.site n11.site",
+    "n2,n1": "n2 n1",
+}
+
+
+@pytest.mark.parametrize("text", _HOSTNAMES)
+def test_a_node_list_stands_for_the_names_that_slurm_itself_prints(text):
+    assert node_list.expanded(text) == _HOSTNAMES[text].split()
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("3,2", [3, 2]), ("2(x3),1", [2, 2, 2, 1]), ("1", [1])])
+def test_the_tasks_of_each_node_are_counted(text, expected):
+    assert node_list.counts(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "n[1", "n1-3]", "n[3-1]", "n[a-b]", "n[]", "a,,b",
+                                  "n[0-99999999999]"])
+def test_what_is_no_node_list_is_refused(text):
+    with pytest.raises(ValueError, match="no"):
+        node_list.expanded(text)
+
+
+@pytest.mark.parametrize("text", ["", "x", "2(3)", "1,", "1(x99999999)"])
+def test_what_is_no_list_of_counts_is_refused(text):
+    with pytest.raises(ValueError, match="no list of counts"):
+        node_list.counts(text)

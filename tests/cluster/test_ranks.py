@@ -1,0 +1,124 @@
+"""Ranks of Slurm and of MPI get roles and addresses, from the variables that the launchers set."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer import errors
+from estimator_trainer.cluster import rank_source
+from estimator_trainer.cluster import ranks
+from estimator_trainer.cluster import task_config
+
+# As Slurm 22.05 set them in the tasks of `srun -N2 -n5`; with this layout by each distribution.
+_STEP = {"SLURM_JOB_ID": "5", "SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "tnode-[01-02]",
+         "SLURM_STEP_NUM_TASKS": "5", "SLURM_STEP_TASKS_PER_NODE": "4,1"}
+_PLACES = {"block": ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0)),
+           "cyclic": ((0, 0), (1, 0), (0, 1), (0, 2), (0, 3)),
+           "plane": ((0, 0), (0, 1), (1, 0), (0, 2), (0, 3))}
+
+
+def _slurm(rank: int, distribution: str = "", **changes: str) -> dict[str, str]:
+    node, local = _PLACES[distribution or "block"][rank]
+    how = {"SLURM_DISTRIBUTION": distribution} if distribution else {}
+    plane = {"SLURM_DIST_PLANESIZE": "2"} if distribution == "plane" else {}
+    return {**_STEP, "SLURM_PROCID": str(rank), "SLURM_NODEID": str(node),
+            "SLURM_LOCALID": str(local), **how, **plane, **changes}
+
+
+def _task(variables, num_ps=1, num_evaluators=1, **keywords):
+    found = rank_source.ranks(variables, **keywords)
+    return task_config.parse(found.tf_config(num_ps, num_evaluators))
+
+
+@pytest.mark.parametrize("distribution", ["", "block", "cyclic", "plane"])
+def test_every_task_of_a_step_sees_the_same_cluster_in_each_distribution(distribution):
+    tasks = [_task(_slurm(rank, distribution)) for rank in range(5)]
+    assert [task.name for task in tasks] == [
+        "chief:0", "worker:0", "worker:1", "ps:0", "evaluator:0"]
+    assert all(task.cluster == tasks[0].cluster for task in tasks)
+    places = _PLACES[distribution or "block"]
+    hosts = [task.address.rpartition(":")[0] for task in tasks[:4]]
+    assert hosts == [f"tnode-0{node + 1}" for node, _ in places[:4]]
+    assert len({task.address for task in tasks[:4]}) == 4
+
+
+def test_jobs_and_steps_beside_each_other_get_other_ports():
+    def ports(**changes):
+        return {address.rpartition(":")[2] for address in
+                rank_source.ranks(_slurm(0, **changes)).addresses}
+    groups = [ports(), ports(SLURM_JOB_ID="6"), ports(SLURM_STEP_ID="1"),
+              ports(SLURM_JOB_ID="6", SLURM_STEP_ID="1")]
+    assert len(set.union(*groups)) == sum(map(len, groups))
+    assert all(12000 <= int(port) < 32768 for port in set.union(*groups))  # Clients' are above.
+
+
+def test_ports_that_slurm_reserved_or_the_user_names_are_taken():
+    reserved = _slurm(0, SLURM_STEP_RESV_PORTS="13000-13002,13010")
+    assert [address.rpartition(":")[2] for address in rank_source.ranks(reserved).addresses] == [
+        "13000", "13001", "13002", "13010", "13000"]
+    given = rank_source.ranks(reserved, first_port=4000)
+    assert given.addresses[4] == "tnode-02:4000" and given.addresses[3] == "tnode-01:4003"
+
+
+@pytest.mark.parametrize("variables", [
+    {}, {"SLURM_JOB_ID": "5", "SLURM_NTASKS": "5", "SLURM_PROCID": "0"},
+    {**_STEP, "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"},
+    {"PMI_RANK": "0", "PMI_SIZE": "1"}])
+def test_a_process_that_no_launcher_gave_a_rank_among_others_trains_alone(variables):
+    assert rank_source.ranks(variables) is None
+
+
+def test_a_batch_script_that_forgot_srun_is_told():
+    assert "no task of srun's" in rank_source.notes({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})[0]
+    assert not rank_source.notes({**_STEP, "SLURM_NTASKS": "5"})
+    assert not rank_source.notes({})
+
+
+def _open_mpi(rank: int, size: int, local_rank: int, local_size: int) -> dict[str, str]:
+    return {f"OMPI_COMM_WORLD_{name}": str(value) for name, value in (
+        ("RANK", rank), ("SIZE", size), ("LOCAL_RANK", local_rank), ("LOCAL_SIZE", local_size))}
+
+
+def test_mpi_on_one_machine_needs_no_hosts():
+    hydra = {"PMI_RANK": "2", "PMI_SIZE": "3", "MPI_LOCALRANKID": "2", "MPI_LOCALNRANKS": "3"}
+    for variables in (_open_mpi(2, 3, 2, 3), hydra):
+        task = _task(variables, num_evaluators=0)
+        assert (task.name, task.address.rpartition(":")[0]) == ("ps:0", "localhost")
+
+
+def test_mpi_on_several_hosts_takes_them_from_the_list():
+    task = _task(_open_mpi(2, 3, 0, 1), num_ps=0, num_evaluators=0, rank_hosts=("a:2", "b"))
+    assert [each.rpartition(":")[0] for each in (*task.cluster["chief"], *task.cluster["worker"])
+            ] == ["a", "a", "b"]
+
+
+def test_mpirun_in_a_job_of_slurms_counts_and_not_the_daemons_that_it_started_by_srun():
+    daemons = {**_slurm(4), **_open_mpi(0, 3, 0, 3)}
+    assert len(rank_source.ranks(daemons).addresses) == 3
+    same = {**_slurm(4), "PMI_RANK": "4", "PMI_SIZE": "5"}
+    assert rank_source.ranks(same).addresses[4].startswith("tnode-02:")
+
+
+@pytest.mark.parametrize("variables, keywords, expected", [
+    (_open_mpi(0, 3, 0, 1), {}, "rank_hosts is missing (no --rank_hosts)"),
+    (_open_mpi(1, 3, 0, 1), {"rank_hosts": ("a:2", "b")}, "and it is task 0 there"),
+    (_open_mpi(0, 3, 0, 1), {"rank_hosts": ("a:2",)}, "has places for 2 tasks"),
+    (_open_mpi(0, 3, 0, 1), {"rank_hosts": ("a:x", "b")}, "rank_hosts has 'a:x'"),
+    (_slurm(0, SLURM_DISTRIBUTION="arbitrary"), {}, "SLURM_DISTRIBUTION is 'arbitrary'"),
+    (_slurm(1, SLURM_NODEID="1"), {}, "rank 1 is task 1 of node 1"),
+    (_slurm(0, SLURM_STEP_NODELIST="n[1"), {}, "SLURM_STEP_NODELIST is 'n[1'"),
+    (_slurm(0, SLURM_STEP_TASKS_PER_NODE="x"), {}, "SLURM_STEP_TASKS_PER_NODE is 'x'"),
+    (_slurm(0, SLURM_PROCID=""), {}, "SLURM_PROCID is ''"),
+    (_slurm(0), {"first_port": 65534}, "expected 65532 at most"),
+])
+def test_what_does_not_tell_where_the_ranks_are_is_explained(variables, keywords, expected):
+    with pytest.raises(errors.ConfigError) as caught:
+        rank_source.ranks(variables, **keywords)
+    assert expected in str(caught.value)
+
+
+def test_ps_and_evaluator_leave_a_chief():
+    made = ranks.Ranks(1, ("a:1", "a:2"), "Slurm's step 1.0", "SLURM_STEP_NUM_TASKS")
+    assert '"ps": ["a:2"]' in made.tf_config(1, 0)
+    with pytest.raises(errors.ConfigError, match="expected a chief beside them, and so 3 tasks"):
+        made.tf_config(1, 1)
