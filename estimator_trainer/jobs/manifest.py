@@ -15,6 +15,7 @@ import shlex
 from typing import Any, Sequence
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 from estimator_trainer.cluster import task_config
 from estimator_trainer.jobs.platforms import dockerfile
 from estimator_trainer.jobs.platforms import google_cloud
@@ -74,7 +75,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
             f" {error.strerror}; expected a directory, existing or not. For example:"
             " --output_dir=manifest") from error
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
-                      *_warnings(job, config), "Next:",
+                      *_warnings(job, config), *_secret_warnings(flags), "Next:",
                       *(f"  {line}" for line in _commands(job, config))])
 
 
@@ -126,9 +127,10 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
                 f" -- --{name}={root}/{path.rpartition('/')[2]}")
     for pair in config.param:
         key, _, value = pair.partition("=")
+        shown = secret_names.masked_words([pair])[0]
         if value.startswith(("./", "../")) and not param_code.of({key: value}):
             problems.append(
-                f"param {pair!r} (from --param) names a file of this machine, which the job does"
+                f"param {shown!r} (from --param) names a file of this machine, which the job does"
                 " not pack; expected a path that every task can open, or for code FILE.py:NAME."
                 f" For example: -- --param {key}=gs://bucket/{value.rpartition('/')[2]}")
     for flag in flags:
@@ -136,7 +138,8 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
             problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"
                             " flags themselves. For example: -- --model_dir=gs://bucket/job")
         if not _is_utf8(flag):
-            problems.append(f"{flag!r} (after `--`) is not UTF-8, as the text of a job must be;"
+            shown = secret_names.masked_words([flag])[0]
+            problems.append(f"{shown!r} (after `--`) is not UTF-8, as the text of a job must be;"
                             " expected another value.")
     return problems
 
@@ -204,3 +207,15 @@ def _warnings(job: JobConfig, config: TrainerConfig) -> list[str]:
     return [f"WARNING: model_dir is {folder!r} (from --model_dir), and nothing mounts it: each task"
             f" would see a directory of its own, lost with its container. Expected {advice}a"
             " bucket. For example: -- --model_dir=gs://bucket/job"]
+
+
+def _secret_warnings(flags: Sequence[str]) -> list[str]:
+    """Returns a line if the job's file holds a secret."""
+    shown = secret_names.masked_words(flags)
+    found = [word.lstrip("-") for word, flag in zip(shown, flags) if word != flag]
+    if not found:
+        return []
+    return [f"WARNING: {', '.join(found)} is written into the job as it is, and whoever may read"
+            " the job, its pods or this folder reads it. Expected a file that the platform mounts"
+            " from its store of secrets, or a variable, and a plug-in that reads it. For example:"
+            " -- --param password_file=/run/secrets/password"]
