@@ -26,5 +26,7 @@ def of(value: Any, path: str, is_whole: bool = False) -> str:
         return "missing"
     if '["job"]' in path.lower():
         return "..."
-    shown = (_JOB_OF_TEXT if is_whole else _JOB).sub(r"\1...", repr(value))
+    shown = _JOB.sub(r"\1...", repr(value))
+    if is_whole:
+        shown = repr(_JOB_OF_TEXT.sub(r"\1...", value))
     return shown if len(shown) <= _MOST_CHARACTERS else shown[:_MOST_CHARACTERS - 3] + "..."
