@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import pathlib
 import textwrap
+import threading
 
 import pytest
 
@@ -86,10 +89,35 @@ def test_nothing_that_one_process_prints_or_writes_has_a_secret(line, tmp_path, 
     _assert_nothing_left(tmp_path / "model")
 
 
+@contextlib.contextmanager
+def _watching_command_lines(seen):
+    """Adds to `seen` the command line of every process of a fork server, as `ps` shows it."""
+    ends = threading.Event()
+
+    def watch():
+        while not ends.wait(0.2):
+            for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):
+                    words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                    seen.extend([words] if "fork_server" in words else [])
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ends.set()
+        watcher.join(10)
+
+
 @pytest.mark.soak
 def test_nothing_that_a_job_of_several_tasks_prints_or_writes_has_a_secret(line, tmp_path):
-    ran = jobs.trainer("launch", "--worker=1", "--ps=1", "--", "--report", *line)
+    seen = []
+    with _watching_command_lines(seen):
+        ran = jobs.trainer("launch", "--worker=1", "--ps=1", "--", "--report", *line)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert [words for words in seen if "fork_server" in words and "api_key=****" in words]
+    assert not [words for words in seen if "SEKRET" in words]
     _assert_hidden(ran.stdout + ran.stderr)
     _assert_received(tmp_path, processes=2)
     _assert_nothing_left(tmp_path / "model")
