@@ -66,7 +66,7 @@ def test_values_are_masked_by_name_however_deep():
     ["train", "--", "--password=a", _SECRET], ["train", "--", f"password={_SECRET}"],
     ["run", "a.py", f"password={_SECRET}"], ["launch", "--param", "api_key", _SECRET],
     ["launch", "--", "--param", "api_key", _SECRET],
-    ["check", f"--warm_start_from=https://me:{_SECRET}@host/x"]])
+    [f"--model_fn=https://me:{_SECRET}@host/x"]])
 def test_a_mistyped_line_does_not_repeat_a_secret(args, capsys):
     assert cli.main(args) == 2
     printed = capsys.readouterr()
