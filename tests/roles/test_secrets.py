@@ -125,6 +125,7 @@ def test_nothing_that_a_job_of_several_tasks_prints_or_writes_has_a_secret(line,
     assert (tmp_path / "model/report.html").exists()
 
 
+@pytest.mark.soak
 def test_a_script_gets_its_secrets_and_no_record_of_it_has_them(tmp_path):
     (tmp_path / "proof").write_text("")
     script = tmp_path / "train.py"

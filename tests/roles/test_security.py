@@ -53,6 +53,7 @@ def test_a_stranger_who_reaches_the_port_reads_and_writes_files(tmp_path):
         jobs.kill(ps)
 
 
+@pytest.mark.soak
 def test_a_run_of_one_process_and_an_evaluator_listen_at_nothing(tmp_path):
     path = line_model.write(tmp_path)
     flags = [f"--model_fn={path}", f"--input_fn={path}", "--train_steps=1000000"]
