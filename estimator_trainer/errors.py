@@ -16,6 +16,7 @@ import re
 import sys
 from typing import Iterable, Sequence
 
+from estimator_trainer import secret_names
 from estimator_trainer import task_events
 from estimator_trainer.result import Status
 
@@ -66,8 +67,9 @@ class TaskConfigError(ConfigError):
 
 def show(error: BaseException) -> None:
     """Prints the message of an error to standard error, and tells it to a launcher."""
-    task_events.tell("error", message=str(error))
-    print(f"estimator-trainer: {error}", file=sys.stderr)
+    text = secret_names.without_credentials(str(error))
+    task_events.tell("error", message=text)
+    print(f"estimator-trainer: {text}", file=sys.stderr)
 
 
 def first_line(error: BaseException) -> str:
@@ -84,7 +86,7 @@ def first_line(error: BaseException) -> str:
         line = line.removeprefix(f"{type(error).__name__}: ")
     elif _GRAPH.match(line):
         line = _after(lines, _OF_NODE) or _after(lines, _GRAPH) or line
-    return line[:300]
+    return secret_names.without_credentials(line)[:300]
 
 
 def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:

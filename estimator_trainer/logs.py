@@ -16,6 +16,8 @@ import tempfile
 from typing import Iterator
 import warnings
 
+from estimator_trainer import secret_names
+
 # No user of an Estimator can act on these warnings of TensorFlow's.
 _NOISE = (
     "deprecat",
@@ -51,9 +53,12 @@ _NATIVE = re.compile(
 
 
 class _Formatter(logging.Formatter):
-    """Names the level of what is worse than information, and no other level."""
+    """Names the level of what is worse than information; masks what URLs have of secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
+        return secret_names.without_credentials(self._with_level(record))
+
+    def _with_level(self, record: logging.LogRecord) -> str:
         text = super().format(record)
         if record.levelno < logging.WARNING:
             return text

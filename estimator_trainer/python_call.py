@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator, Mapping
 from estimator_trainer import commands
 from estimator_trainer import environment
 from estimator_trainer import logs
+from estimator_trainer import secret_names
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
@@ -58,7 +59,8 @@ def plan_of(make: Callable[..., Plan], command: str, given: Mapping[str, Any],
                           " process; expected the command line for it, or in this program:"
                           " import estimator_trainer.compat.tf1")
     words = (f"estimator_trainer.{command}",
-             *(f"{name}={value!r}" for name, value in {**given, **(params or {})}.items()))
+             *(f"{name}={secret_names.masked(name, value)!r}"
+               for name, value in {**given, **(params or {})}.items()))
     plan = run_plan.ready(make(config, variables, Asked(
         frozenset(given), params or {}, commands.reader(config, variables), words)))
     prepare(plan)

@@ -46,6 +46,10 @@ def corrected(text: str) -> str:
 
 def _bare(value: Mapping[str, Any]) -> str:
     """Returns the cluster and the task alone; `job` holds arguments, maybe secrets, of the user."""
+    task = value.get("task")
+    if isinstance(task, dict):
+        # A platform, and the user's programs, may have added more.
+        value = {**value, "task": {key: task[key] for key in ("type", "index") if key in task}}
     return json.dumps({key: value[key] for key in ("cluster", "task") if key in value})
 
 

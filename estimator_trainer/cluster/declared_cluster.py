@@ -13,6 +13,7 @@ import re
 from typing import Any, Mapping, NamedTuple
 
 from estimator_trainer import errors
+from estimator_trainer.cluster import shown_value
 
 ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
 # Each name stands for a role; Vertex AI's CLUSTER_SPEC numbers its pools by purpose, and programs
@@ -29,7 +30,6 @@ ROLES = {
 }
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,]+):([0-9]{1,5})")
-_JOB = re.compile(r"""(["']job\\*["'])\s*:.*""")  # These are the user's arguments, maybe secrets.
 _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -96,8 +96,7 @@ class _Reader:
         self.is_whole = True  # Every role was understood: none hides behind another name.
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
-        got = "missing" if value is None else _JOB.sub(r"\1...", repr(value))
-        got = got if len(got) <= 120 else got[:117] + "..."
+        got = shown_value.of(value, path, is_whole=field == "text")
         self.problems.append(
             f"{field} is {got} (from {self.source}{path}); expected {expected}.{near}")
 

@@ -41,7 +41,7 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
       variables: The variables among VARIABLES that are set.
       rank_hosts: HOST or HOST:RANKS, in the order of the ranks; not needed where all ranks are
         on this host.
-      first_port: The first port on each host, or 0.
+      first_port: The port of rank 0, or 0.
 
     Raises:
       ConfigError: if the hosts are missing, or are not those of the ranks.
@@ -51,9 +51,8 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
         if rank is not None and size is not None and rank < size and size > 1:
             hosts = _hosts(launcher, variables, rank_hosts, rank, size)
             job = _first(variables, *_JOBS) or 0
-            ports = ranks_lib.ports(hosts, first_port, job)
-            return Ranks(rank, ranks_lib.with_ports(hosts, ports), f"{launcher.name}'s mpirun",
-                         launcher.size)
+            return Ranks(rank, ranks_lib.addresses(hosts, first_port, job),
+                         f"{launcher.name}'s mpirun", launcher.size)
     return None
 
 

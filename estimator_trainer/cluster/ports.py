@@ -76,7 +76,9 @@ def _holder(port: int) -> str:
             if any(_inode(link) in inodes for link in folder.iterdir()):
                 words = (folder.parent / "cmdline").read_bytes().split(b"\0")
                 # Arguments may be secrets, and those of a trainer are long.
-                shown = b" ".join(words[:3]).decode(errors="replace").strip()[:100]
+                program = words[:3] if words[1:2] == [b"-m"] else [
+                    word for word in words[:2] if not word.startswith(b"-")]
+                shown = b" ".join(program).decode(errors="replace").strip()[:100]
                 return f" by process {folder.parent.name} ({shown})"
     return " by a process of another user"
 

@@ -22,7 +22,7 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
     Args:
       variables: The variables among VARIABLES that are set.
       rank_hosts: The hosts of the ranks as the user tells them, or ().
-      first_port: The first port on each host, or 0.
+      first_port: The port of rank 0, or 0.
 
     Raises:
       ConfigError: if the launcher does not tell where the ranks are.

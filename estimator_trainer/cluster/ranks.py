@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import json
 from typing import Sequence
@@ -63,39 +62,24 @@ class Ranks:
             "type": role, "index": roles[:self.rank].count(role)}})
 
 
-def with_ports(hosts: Sequence[str], ports: Sequence[int]) -> tuple[str, ...]:
-    """Returns host:port of each rank: on each host the first has the first port, and so on.
+def addresses(hosts: Sequence[str], first_port: int, job: int) -> tuple[str, ...]:
+    """Returns host:port of each rank, whose port is the first one plus the rank.
 
     Args:
       hosts: The host of each rank.
-      ports: As many ports as a host has ranks, at least.
-    """
-    taken: collections.Counter[str] = collections.Counter()
-    addresses = []
-    for host in hosts:
-        addresses.append(f"{host}:{ports[taken[host]]}")
-        taken[host] += 1
-    return tuple(addresses)
-
-
-def ports(hosts: Sequence[str], first_port: int, job: int) -> range:
-    """Returns a port for each rank of the fullest host.
-
-    Args:
-      hosts: The host of each rank.
-      first_port: The port that the user wants first, or 0.
+      first_port: The port of rank 0, or 0.
       job: A number of the job, so that jobs beside each other on a host get other ports.
 
     Raises:
       ConfigError: if the last port would be above 65535.
     """
-    count = max(collections.Counter(hosts).values())
     first = first_port or _LOWEST_PORT + _BLOCK * (job % _NUM_BLOCKS)
-    if first + count > 1 << 16:
+    if first + len(hosts) > 1 << 16:
         raise errors.ConfigError(
-            f"first_port is {first_port} (from --first_port), and a host has {count} tasks;"
-            f" expected {(1 << 16) - count} at most. For example: --first_port={_LOWEST_PORT}")
-    return range(first, first + count)
+            f"first_port is {first_port} (from --first_port), and there are {len(hosts)} tasks;"
+            f" expected {(1 << 16) - len(hosts)} at most. For example:"
+            f" --first_port={_LOWEST_PORT}")
+    return tuple(f"{host}:{first + rank}" for rank, host in enumerate(hosts))
 
 
 def hosts_of(rank_hosts: Sequence[str], size: int, size_name: str) -> list[str]:

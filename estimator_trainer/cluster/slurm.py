@@ -30,7 +30,7 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
     Args:
       variables: The variables among VARIABLES that are set.
       rank_hosts: The hosts that the user gives in place of the nodes' names, if any.
-      first_port: The first port on each node, or 0.
+      first_port: The port of rank 0, or 0.
 
     Raises:
       ConfigError: if the variables do not tell where the ranks are.
@@ -42,14 +42,25 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
     step = _number(variables, "SLURM_STEP_ID", 0)
     hosts = (ranks_lib.hosts_of(rank_hosts, size, _SIZE) if rank_hosts else
              _hosts(variables, size, rank))
-    ports: Sequence[int] = ranks_lib.ports(hosts, first_port, job + _STEP_STRIDE * step)
-    reserved = variables.get("SLURM_STEP_RESV_PORTS", "")
-    if reserved and not first_port:
-        # Slurm keeps these for the step, where its administrator lets it.
-        kept = [int(port) for port in _parsed(node_list.expanded, variables,
-                                              "SLURM_STEP_RESV_PORTS", f"[{reserved}]")]
-        ports = kept if len(kept) >= len(ports) else ports
-    return Ranks(rank, ranks_lib.with_ports(hosts, ports), f"Slurm's step {job}.{step}", _SIZE)
+    kept = variables.get("SLURM_STEP_RESV_PORTS", "")
+    addresses = (_reserved(variables, hosts, kept) if kept and not first_port else
+                 ranks_lib.addresses(hosts, first_port, job + _STEP_STRIDE * step))
+    return Ranks(rank, addresses, f"Slurm's step {job}.{step}", _SIZE)
+
+
+def _reserved(variables: Mapping[str, str], hosts: Sequence[str], kept: str) -> tuple[str, ...]:
+    """Returns the addresses with the ports that Slurm keeps for a step, the same on each node.
+
+    It does where its administrator lets it, for `srun --resv-ports`.
+    """
+    ports = _parsed(node_list.expanded, variables, "SLURM_STEP_RESV_PORTS", f"[{kept}]")
+    places = [hosts[:rank].count(host) for rank, host in enumerate(hosts)]
+    if max(places) >= len(ports):
+        raise errors.ConfigError(
+            f"SLURM_STEP_RESV_PORTS is {kept!r}, and a node has {max(places) + 1} tasks; expected"
+            f" as many ports. For example: srun --resv-ports={max(places) + 1}, or"
+            " --first_port=12000")
+    return tuple(f"{host}:{ports[place]}" for host, place in zip(hosts, places))
 
 
 def _hosts(variables: Mapping[str, str], size: int, rank: int) -> list[str]:

@@ -141,6 +141,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
       known: What only the data and the flags know; None: it is found out.
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
+    recorded_data.tell_imports(plan)
     with model_shape.same_in_all_tasks(plan):
         with plugin_flags.parsed(plan.config.plugin_flag):
             model_thing, model_module = plugins.load(plan.model, model_shape.is_other)

@@ -16,6 +16,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 
 _LIBRARIES = ("absl", "tensorflow", "tensorflow_datasets", "tensorboard", "tf_keras", "keras",
               "etils")
@@ -70,7 +71,7 @@ def _problem(error: Exception) -> str:
         return (f"flag --{name} of the plug-in's modules is missing, and they need it"
                 f" ({own.get(name, '')}). For example: -- --{name}=VALUE")
     return (f"a flag of the plug-in's modules (after `--`, or from --plugin_flag) cannot be taken:"
-            f" {error}")
+            f" {secret_names.masked_flags(str(error))}")
 
 
 def _own() -> dict[str, str]:

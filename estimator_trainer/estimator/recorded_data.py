@@ -48,6 +48,15 @@ def features_of(plan: Plan) -> Any:
         return None  # They are ragged, or nested.
 
 
+def tell_imports(plan: Plan) -> None:
+    """Logs which files are about to run because a record names them."""
+    recorded = plan.recorded
+    for plugin in plan.plugins if recorded else ():
+        if recorded and plugin.is_file and plugin.kind not in recorded.given:
+            logging.info("runs %s, for %s names it as --%s", plugin.path, recorded.path,
+                         plugin.kind)
+
+
 def tell(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]) -> None:
     """Logs what differs from the run before.
 

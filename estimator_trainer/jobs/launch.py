@@ -14,6 +14,7 @@ from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import machine
+from estimator_trainer import secret_names
 from estimator_trainer import storage
 from estimator_trainer.environment import Environment
 from estimator_trainer.jobs.launcher import addresses
@@ -141,7 +142,7 @@ def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool
 
 def _fork_server(args: Sequence[str]) -> ForkServer | None:
     try:
-        return ForkServer(environment.of_fork_server(), args)
+        return ForkServer(environment.of_fork_server(), secret_names.masked_words(args))
     except OSError:
         return None  # This kernel, or this sandbox, lacks what it takes.
 

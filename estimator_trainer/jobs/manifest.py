@@ -14,6 +14,7 @@ import shlex
 from typing import Sequence
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 from estimator_trainer.cluster import task_config
 from estimator_trainer.jobs.platforms import dockerfile
 from estimator_trainer.jobs.platforms import kubernetes
@@ -73,7 +74,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
             f" {error.strerror}; expected a directory, existing or not. For example:"
             " --output_dir=manifest") from error
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
-                      *_warnings(platform, job, config), "Next:",
+                      *_warnings(platform, job, config), *_secret_warnings(flags),
+                      "Next:",
                       *(f"  {line}" for line in _commands(platform, job, config))])
 
 
@@ -149,7 +151,8 @@ def _text_problems(flag: str) -> list[str]:
     try:
         flag.encode("utf-8")
     except UnicodeEncodeError:
-        return [f"{flag!r} (after `--`) is not UTF-8, as the text of a job must be; expected"
+        shown = secret_names.masked_words([flag])[0]
+        return [f"{shown!r} (after `--`) is not UTF-8, as the text of a job must be; expected"
                 " another value."]
     return []
 
@@ -179,3 +182,15 @@ def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
     return [f"WARNING: model_dir is {folder!r} (from --model_dir), and nothing mounts it: each task"
             " would see a directory of its own, lost with its container. Expected"
             f" {platform.mount_advice}a bucket. For example: -- --model_dir=gs://bucket/job"]
+
+
+def _secret_warnings(flags: Sequence[str]) -> list[str]:
+    """Returns a line if the job's file holds a secret."""
+    shown = secret_names.masked_words(flags)
+    found = [word.lstrip("-") for word, flag in zip(shown, flags) if word != flag]
+    if not found:
+        return []
+    return [f"WARNING: {', '.join(found)} is written into the job as it is, and whoever may read"
+            " the job, its pods or this folder reads it. Expected a file that the platform mounts"
+            " from its store of secrets, or a variable, and a plug-in that reads it. For example:"
+            " -- --param password_file=/run/secrets/password"]

@@ -10,6 +10,8 @@ import re
 from typing import Any, Iterable, Mapping, Sequence
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
+from estimator_trainer.plan import run_record
 from estimator_trainer.plan.params import Params
 from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.plan.recorded_run import MODEL_SETTINGS
@@ -47,7 +49,9 @@ class Change:
     is_free: bool
 
     def __str__(self) -> str:
-        return f"{self.name} is {_shown(self.now)}, and was {_shown(self.before)}"
+        now, before = (_shown(secret_names.masked(self.name, value))
+                       for value in (self.now, self.before))
+        return f"{self.name} is {now}, and was {before}"
 
 
 def accepted(recorded: RecordedRun | None, config: TrainerConfig, used: Sequence[Plugin],
@@ -98,11 +102,24 @@ def _check_names(allowed: Iterable[str], known: set[str]) -> None:
 
 
 def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
+    """Raises ConfigError if the user has set in training what is not recorded, and does not now.
+
+    The module's default takes the place of what was a default then.
+    """
     for key, shown in recorded.record.unrecorded.items():
-        if key in params.values and key not in params.given:
+        why = ("because its name or its URL tells of a secret" if secret_names.MASK in shown else
+               "for it is no JSON")
+        if key == "plugin_flag" and key not in recorded.given:
             raise errors.ConfigError(
-                f"param {key} was {shown} in training, which {recorded.path} cannot hold; expected"
-                f" it from you. For example: --param {key}=VALUE")
+                f"the plug-in's flags {shown} were given in training, and {recorded.path} does not"
+                f" hold their values, {why}; expected all flags of the plug-in's modules from you,"
+                " after `--`. For example: -- --"
+                + shown.replace(secret_names.MASK, "VALUE").replace(" ", " --"))
+        if key in recorded.record.given and key in params.values and key not in params.given:
+            raise errors.ConfigError(
+                f"param {key} was {shown} in training, and {recorded.path} does not hold its value,"
+                f" {why}; expected it from you. For example: --param {key}=VALUE, or a file that"
+                " only you may read: --params_file=FILE")
 
 
 def _of_plugins(recorded: RecordedRun, used: Sequence[Plugin]) -> list[Change]:
@@ -124,6 +141,9 @@ def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
                 recorded.is_resumed or field.name in MODEL_SETTINGS):
             before = recorded.record.settings.get(field.name, field.default)
             now = getattr(config, field.name)
+            if field.name == "plugin_flag":
+                # What is secret was not recorded, so it is not compared either.
+                now = run_record.split_flags(now)[0]
             if _plain(before) != _plain(now):
                 found.append(Change(field.name, before, now, field.name in _FREE_SETTINGS))
     return found
@@ -134,6 +154,7 @@ def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Ch
     for key in sorted({*before, *params.given}):
         # What a flag stands for is told as a setting, if it is one of training.
         if key in recorded.record.unrecorded or key in params.of_flags or (
+                secret_names.is_secret(key)) or (
                 key in before and key in now and _plain(before[key]) == _plain(now[key])):
             continue
         is_free = key not in now or key in free or bool(_FREE.fullmatch(key))

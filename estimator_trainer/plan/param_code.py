@@ -12,6 +12,7 @@ import re
 import sys
 from typing import Any, Mapping
 
+from estimator_trainer import secret_names
 from estimator_trainer.plan import bound_names
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import plugins
@@ -36,8 +37,8 @@ def problems(params: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str
     """
     found = {key: _problem(value) for key, value in params.items()
              if isinstance(value, str) and _names_code(value, defaults.get(key))}
-    return [f"param {key} is {params[key]!r} (from --param), {problem}; expected MODULE:NAME or"
-            f" FILE.py:NAME. For example: --param {key}=./my_model.py:build"
+    return [f"param {key} is {secret_names.masked(key, params[key])!r} (from --param), {problem};"
+            f" expected MODULE:NAME or FILE.py:NAME. For example: --param {key}=./my_model.py:build"
             for key, problem in found.items() if problem]
 
 

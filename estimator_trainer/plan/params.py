@@ -12,6 +12,7 @@ import pathlib
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 from estimator_trainer.plan import param_code
 from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.plan.plugin_params import PluginParams
@@ -112,12 +113,16 @@ def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
                             f" {', '.join(sorted(defaults)) or '(no params)'}."
                             f"{errors.near_match(key, defaults)}")
             continue
+        default = defaults.get(key)
+        shown = secret_names.masked(key, default)
         try:
-            default = defaults.get(key)
+            if value == secret_names.MASK and secret_names.is_secret(key):
+                raise ValueError("the secret that this stands for in records and logs")
             given[key] = value if is_typed and default is None else _typed(value, default)
         except ValueError as error:
-            problems.append(f"param {key} is {value!r} (from {source}); expected {error}."
-                            f" For example: {instead}{_as_text(defaults[key])}")
+            example = "VALUE" if shown != default else _as_text(shown)
+            problems.append(f"param {key} is {secret_names.masked(key, value)!r} (from {source});"
+                            f" expected {error}. For example: {instead}{example}")
     if problems:
         raise errors.ConfigError("\n".join(problems))
     before = {key: _as_default(value, defaults.get(key)) for key, value in recorded.values.items()
@@ -135,8 +140,9 @@ def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[str]]:
     for plugin in used:
         own = plugin.default_params or {}
         clashes += [
-            f"param {key} defaults to {defaults[key]!r} in {places[key]} but to {own[key]!r} in"
-            f" {plugin.path}; expected one default, since both plug-ins receive the same params."
+            f"param {key} defaults to {secret_names.masked(key, defaults[key])!r} in {places[key]}"
+            f" but to {secret_names.masked(key, own[key])!r} in {plugin.path}; expected"
+            " one default, since both plug-ins receive the same params."
             for key in sorted(own.keys() & defaults.keys()) if own[key] != defaults[key]]
         defaults |= own
         places |= dict.fromkeys(own, plugin.path)
@@ -170,7 +176,8 @@ def _from_pairs(pairs: Sequence[str | Given]) -> list[Given]:
     malformed = [pair for pair in texts if not pair.partition("=")[1]]
     if malformed:
         raise errors.ConfigError(
-            f"param is {malformed[0]!r} (from --param); expected key=value. For example:"
+            f"param is {secret_names.masked('param', malformed)[0]!r} (from --param); expected"
+            " key=value. For example:"
             " --param learning_rate=0.1")
     split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in texts))
     return [*typed, *(Given(key, value, f"--param {key}", f"--param {key}=")

@@ -7,6 +7,7 @@ import pathlib
 import textwrap
 from typing import Any
 
+from estimator_trainer import secret_names
 from estimator_trainer import versions
 from estimator_trainer.plan import module_files
 from estimator_trainer.plan import param_defaults
@@ -27,7 +28,7 @@ def describe(plan: Plan, found: Findings, as_json: bool) -> str:
       found: The findings of the machine check.
       as_json: Whether to write JSON, for machines.
     """
-    content = _content(plan, found)
+    content = secret_names.masked("", _content(plan, found))
     if as_json:
         return json.dumps(content, indent=2)
     problems, warnings = content.pop("problems"), content.pop("warnings")
@@ -48,7 +49,8 @@ def list_plugins(as_json: bool) -> str:
     declared = {plugin.path: param_docs.read(pathlib.Path(plugin.path)) for plugin in found}
     if as_json:
         return json.dumps([{"kind": p.kind, "name": p.name, "doc": p.doc, "path": p.path,
-                            "params": p.default_params, "texts": declared[p.path].texts}
+                            "params": secret_names.masked("", p.default_params),
+                            "texts": declared[p.path].texts}
                            for p in found], indent=2)
     lines: list[str] = []
     for plugin in found:
@@ -69,7 +71,7 @@ def _shared(module: str) -> list[str]:
 
 def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:
     lines = []
-    for key, value in values.items():
+    for key, value in secret_names.masked("", values).items():
         first, *more = textwrap.wrap(texts.get(key, ""), 100 - _TEXT_COLUMN) or [""]
         lines.append(f"    {f'{key}={json.dumps(value)}':{_TEXT_COLUMN - 5}} {first}".rstrip())
         lines += [" " * _TEXT_COLUMN + line for line in more]

@@ -1,22 +1,19 @@
 """The record of a model_dir tells what wrote it: `model_dir/record.json`.
 
-It holds nothing of the environment, and no param or word whose name says that it is a secret.
+It holds nothing of the environment, and no value whose name says that it is a secret.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import re
-from typing import Any, Sequence
+from typing import Any
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 
 NAME = "record.json"
 _FORMAT = 1
-_SECRET = re.compile(r"passw|secret|credential|api_?key|access_?key|auth", re.IGNORECASE)
-_TOKEN = re.compile(r"(^|_)token$", re.IGNORECASE)
-_HIDDEN = "(secret)"
 # A job that is preempted again and again is to leave a file that one can read.
 _RUNS_KEPT = 100
 
@@ -30,7 +27,8 @@ class RunRecord:
         path, function, the sha256 of its sources by path, and the git commit of its folder.
       params: The params as merged with the data, but those that flags stand for.
       given: The keys of the params that the user set.
-      unrecorded: Params whose values are secret, or no JSON: what stands for them, by key.
+      unrecorded: Params, and the flags of plug-ins, whose values are secret, or no JSON: what
+        stands for them, by key.
       settings: The settings that were not at their defaults, by name.
       data: What is known of the data: `features`, `labels`, and the facts of `data_params`.
       versions: Versions of Python and the packages, by name.
@@ -97,32 +95,20 @@ def split_params(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     """Returns the params that a record can hold, and what stands for the others, by key."""
     kept, others = {}, {}
     for key, value in params.items():
-        if is_secret(key) and value:
-            others[key] = _HIDDEN
-        elif _is_json(value):
-            kept[key] = value
+        if not _is_json(value):
+            others[key] = repr(secret_names.masked(key, value))[:200]
+        elif (shown := secret_names.masked(key, value)) != value:
+            others[key] = shown if isinstance(shown, str) else json.dumps(shown)
         else:
-            others[key] = repr(value)[:200]
+            kept[key] = value
     return kept, others
 
 
-def is_secret(name: str) -> bool:
-    """Returns whether the name of a param or a flag says that its value is a secret."""
-    return bool(_SECRET.search(name) or _TOKEN.search(name))
-
-
-def without_secrets(words: Sequence[str]) -> list[str]:
-    """Returns a command line whose secret values are hidden."""
-    shown: list[str] = []
-    is_value_secret = False
-    for word in words:
-        name, equals, value = word.rpartition("=")
-        # A secret is --NAME=VALUE, NAME=VALUE behind --param, or VALUE behind --NAME.
-        last = (name if equals else word).lstrip("-").rpartition("=")[2].rpartition(" ")[2]
-        hides = is_secret(last) and bool(equals)
-        shown.append(_HIDDEN if is_value_secret else f"{name}={_HIDDEN}" if hides else word)
-        is_value_secret = word.startswith("-") and not equals and is_secret(last)
-    return shown
+def split_flags(words: tuple[str, ...]) -> tuple[list[str], str]:
+    """Returns the flags of plug-ins that a record can hold, and what stands for the others."""
+    kept = [word for word in words if not secret_names.secrets_of([word])]
+    others = [word for word in words if word not in kept]
+    return kept, " ".join(secret_names.masked("plugin_flag", others))
 
 
 def _is_json(value: Any) -> bool:

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer import __version__
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 from estimator_trainer import versions
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import record_file
@@ -34,7 +35,7 @@ def begin(plan: Plan, parts: LoadedPlugins) -> None:
     before = plan.recorded.record if plan.recorded else (
         plan.script and record_file.read(plan.config.model_dir)) or RunRecord()
     run = {"began": _now(), "from_step": checkpoints.latest_step(plan.config.model_dir),
-           "command": run_record.without_secrets(plan.command), "task": plan.task.name,
+           "command": secret_names.masked_words(plan.command), "task": plan.task.name,
            "cluster": {role: len(hosts) for role, hosts in plan.task.cluster.items()},
            "changes": [str(change) for change in plan.changes]}
     record_file.write(plan.config.model_dir, dataclasses.replace(
@@ -57,7 +58,7 @@ def end(plan: Plan, ended: Result) -> None:
 def _record(plan: Plan, parts: LoadedPlugins) -> RunRecord:
     params, given = _params(plan, parts)
     kept, unrecorded = run_record.split_params(params)
-    settings, hidden = run_record.split_params(_settings(plan.config))
+    settings, hidden = _settings(plan.config)
     found = versions.installed()
     used = (plan.script.plugin,) if plan.script else plan.plugins
     return RunRecord(
@@ -77,9 +78,15 @@ def _params(plan: Plan, parts: LoadedPlugins) -> tuple[dict[str, Any], set[str]]
     return {key: parts.params[key] for key in plan.params.values if key not in left_out}, set(given)
 
 
-def _settings(config: TrainerConfig) -> dict[str, Any]:
-    return {field.name: getattr(config, field.name) for field in dataclasses.fields(config)
-            if field.name not in _NOT_SETTINGS and getattr(config, field.name) != field.default}
+def _settings(config: TrainerConfig) -> tuple[dict[str, Any], dict[str, str]]:
+    """Returns the settings that are no defaults, and what stands for those with a secret."""
+    settings = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)
+                if field.name not in _NOT_SETTINGS and getattr(config, field.name) != field.default}
+    flags, hidden = run_record.split_flags(config.plugin_flag)
+    kept, others = run_record.split_params({**settings, "plugin_flag": flags})
+    if not flags:
+        del kept["plugin_flag"]
+    return kept, {**others, "plugin_flag": hidden} if hidden else others
 
 
 def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> dict[str, Any]:

@@ -91,4 +91,4 @@ def _said(example: Mapping[str, Any]) -> str:
     sure = (f" with {100 * example['probability']:.0f} %, {label} has"
             f" {100 * example['probability_of_label']:.2g} %" if "probability" in example else "")
     return (f"<div>label {label}, predicted {predicted}{sure}</div>"
-            f'<div class="quiet">example {example["position"]}</div>')
+            f'<div class="quiet">example {markup.text(example["position"])}</div>')

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
 import json
@@ -33,6 +34,7 @@ from estimator_trainer.run_report.run_files import RunFiles
 
 COMPARISON = "comparison.html"
 _HERE = pathlib.Path(__file__).parent
+_SCRIPTS = ("uPlot.iife.min.js", "report.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
@@ -102,12 +104,13 @@ def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">\n'
         f'<link rel="icon" href="data:,">\n<title>{markup.text(title)}</title>\n'
         f"<style>{_shipped('uPlot.min.css')}\n{_shipped('report.css')}</style>\n</head>\n"
         f"<body{served}>\n{body}\n"
         f'<script type="application/json" id="charts">{content}</script>\n'
-        f"<script>{_shipped('uPlot.iife.min.js')}</script>\n"
-        f"<script>{_shipped('report.js')}</script>\n</body>\n</html>\n")
+        + "\n".join(f"<script>{_shipped(name)}</script>" for name in _SCRIPTS)
+        + "\n</body>\n</html>\n")
 
 
 def waiting(reason: str) -> str:
@@ -158,7 +161,7 @@ def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
     told = f"{run.model_dir}: {reason}".rstrip(".: ")
     made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     return Markup(
-        f'<h1>{markup.text(run.name)} <span class="status {status.split()[0]}">'
+        f'<h1>{markup.text(run.name)} <span class="status {markup.text(status.split()[0])}">'
         f"{markup.text(status)}</span></h1>"
         + markup.note(f"{told}. Made {made}.")
         + f'<div class="facts">{shown}</div>')
@@ -174,6 +177,15 @@ def _state(run: RunFiles, lives: dict[str, list[Life]]) -> tuple[str, int, str]:
                 ("no end recorded", max(steps, default=0), ""))
     last = head[-1]
     return last.status, last.last_step or max(steps, default=0), last.reason
+
+
+@functools.cache
+def _policy() -> str:
+    """Returns what a browser lets the page do: run its own two scripts, and ask its own server."""
+    hashes = (hashlib.sha256(_shipped(name).encode()).digest() for name in _SCRIPTS)
+    scripts = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in hashes)
+    return ("default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; connect-src"
+            f" 'self'; style-src 'unsafe-inline'; script-src {scripts}")
 
 
 @functools.cache

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, Sequence
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings import flag_parser
 from estimator_trainer.settings import plugin_flag_words
@@ -73,7 +74,8 @@ def parse(argv: Sequence[str]) -> CommandLine:
     words, settings, given = _trainer_parsed(argv)
     command = words[0] if words else "train"
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
-        raise unknown(words[1] if command in COMMANDS and len(words) > 1 else command)
+        wrong = words[1] if command in COMMANDS and len(words) > 1 else command
+        raise unknown(wrong if wrong in COMMANDS else _shown(wrong, argv))
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
     lists = {name: settings.pop(name) for name in _HOST_LISTS}
     hosts = _hosts(lists) if _HOST_LISTS & given else None
@@ -105,7 +107,8 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     rest, values, given = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
         raise errors.ConfigError(
-            f"{command} got {(words or rest)[0]!r} (from the command line); expected the job's"
+            f"{command} got {_shown((words or rest)[0], [*argv, *task_flags])!r} (from the command"
+            " line); expected the job's"
             " flags, `--`, and the flags of every task, which all train. For example:"
             f" estimator-trainer {command} --worker=2 --ps=1 -- --model_dir=/tmp/digits")
     if clusters := (_HOST_LISTS | _RANKS) & given:
@@ -122,6 +125,13 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
         *(word for word in task_flags if word != "train"), *of_plugins), given=given)
 
 
+def _shown(wrong: str, argv: Sequence[str]) -> str:
+    """Returns a word that should not be there, as it may be shown: a secret's name may precede."""
+    before = argv[argv.index(wrong) - 1] if wrong in argv[1:] else ""
+    is_of_secret = secret_names.is_secret(before.rpartition("=")[2])
+    return secret_names.MASK if is_of_secret else secret_names.masked_words([wrong])[0]
+
+
 def _parse_script(argv: list[str]) -> CommandLine:
     """Parses what follows `run`: flags and a script, `--`, the script's arguments."""
     argv, arguments = flag_parser.cut(argv)
@@ -129,9 +139,9 @@ def _parse_script(argv: list[str]) -> CommandLine:
     words, settings = flag_parser.parsed(argv, values)
     if len(words) != 1:
         raise errors.ConfigError(
-            f"run got {' '.join(words) or 'no script'!r} (from the command line); expected one"
-            " script, and its own arguments after `--`. For example: estimator-trainer run"
-            " ./train.py -- --batch_size=64")
+            f"run got {' '.join(_shown(word, argv) for word in words) or 'no script'!r} (from the"
+            " command line); expected one script, and its own arguments after `--`. For"
+            " example: estimator-trainer run ./train.py -- --batch_size=64")
     if not values["train_steps"].present:
         settings["train_steps"] = 0
     settings["rank_hosts"] = tuple(settings["rank_hosts"])
@@ -191,7 +201,8 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], fro
     settings["plugin_flag"] = plugin_flag_words.normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
-    return words, settings, frozenset(name for name in values if values[name].present)
+    given = {name for name in values if values[name].present}
+    return words, settings, frozenset(given | {"plugin_flag"} if after else given)
 
 
 def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from estimator_trainer import errors
+from estimator_trainer import secret_names
 
 
 def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
@@ -28,9 +29,15 @@ def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
             value_may_follow = False
         else:
             raise errors.ConfigError(
-                f"{word!r} (after `--` on the command line) belongs to no flag; expected flags of"
-                " the plug-in's modules there. For example: -- --hidden_units=3")
+                f"{_shown(word, words)!r} (after `--` on the command line) belongs to no flag;"
+                " expected flags of the plug-in's modules there. For example: -- --hidden_units=3")
     return tuple(words)
+
+
+def _shown(word: str, words: Sequence[str]) -> str:
+    """Returns a word that may be the rest of the last flag's value, as it may be shown."""
+    is_of_secret = bool(words) and bool(secret_names.secrets_of(words[-1:]))
+    return secret_names.MASK if is_of_secret else secret_names.masked_words([word])[0]
 
 
 def _is_number(word: str) -> bool:

@@ -20,5 +20,5 @@ class RankConfig:
         _GROUP, (), "HOST or HOST:RANKS, with commas, in the order of the ranks, as mpirun --host"
         " has them; Slurm's nodes need none.")
     first_port: int = setting(
-        _GROUP, 0, "Port of a host's first rank, those of the others follow; 0 = by the job's"
-        " number.", minimum=0)
+        _GROUP, 0, "Port of the first rank, those of the others follow; 0 = by the number of"
+        " the job.", minimum=0)

@@ -42,7 +42,8 @@ def test_evaluate_alone_takes_plugins_and_params_of_the_training(trained, tmp_pa
     model_dir, _ = trained
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    with pytest.raises(estimator_trainer.ConfigError, match="api_key was .secret. in training"):
+    with pytest.raises(estimator_trainer.ConfigError,
+                       match=r"api_key was \*\*\*\* in training, and .*record.json does not hold"):
         estimator_trainer.evaluate(model_dir)
     metrics = estimator_trainer.evaluate(model_dir, params={"api_key": "hunter2"})
     assert metrics["loss"] < 1e-3
@@ -92,7 +93,7 @@ def test_other_data_are_refused_and_an_edited_source_is_told(trained, capfd):
 def test_the_record_has_no_secret_and_no_environment(trained, monkeypatch):
     model_dir, path = trained
     text = (model_dir / "record.json").read_text()
-    assert "hunter2" not in text and _record(model_dir)["unrecorded"] == {"api_key": "(secret)"}
+    assert "hunter2" not in text and _record(model_dir)["unrecorded"] == {"api_key": "****"}
     assert not [name for name in os.environ if f'"{name}"' in text]
     entry = _record(model_dir)["plugins"]["model_fn"]
     assert entry["path"] == str(path) and list(entry["sources"]) == ["line.py"]
@@ -118,7 +119,7 @@ def test_show_tells_what_a_model_dir_holds(trained, capsys):
     model_dir, path = trained
     assert cli.main(["show", f"--model_dir={model_dir}"]) == 0
     shown = capsys.readouterr().out
-    for text in (f"--model_fn={path}", "scale=4.0 (given)", "api_key=(secret)", "from step 0: done",
+    for text in (f"--model_fn={path}", "scale=4.0 (given)", "api_key=****", "from step 0: done",
                  "step 200  loss", "checkpoints  step 0", "of step 200", "done at step 200"):
         assert text in shown, text
     assert cli.main(["show", f"--model_dir={model_dir}", "--json"]) == 0

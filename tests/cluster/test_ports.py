@@ -58,6 +58,20 @@ def test_who_listens_at_a_taken_port_is_named():
     assert not ports.problems(_task_at(port))
 
 
+@pytest.mark.parametrize("words", [
+    ["program.py", "--password=SEKRET"], ["-m", "estimator_trainer", "--param=api_key=SEKRET"]])
+def test_who_listens_is_named_without_its_arguments(words, monkeypatch, tmp_path):
+    with sockets.bound("127.0.0.1", listens=True) as port:
+        shutil.copytree("/proc/self/net", tmp_path / "net", ignore=lambda folder, names: [
+            name for name in names if name not in ("tcp", "tcp6")])
+        (tmp_path / "7").mkdir()
+        (tmp_path / "7/fd").symlink_to("/proc/self/fd")
+        (tmp_path / "7/cmdline").write_text("\0".join(["python3", *words]))
+        monkeypatch.setattr(ports, "_PROC", tmp_path)
+        [problem] = ports.problems(_task_at(port))
+    assert f"by process 7 (python3 {' '.join(words[:-1])})" in problem
+
+
 def test_a_port_of_another_user_is_not_blamed_on_anyone(monkeypatch, tmp_path):
     with sockets.bound("127.0.0.1", listens=True) as port:
         (tmp_path / "net").mkdir()

@@ -57,7 +57,9 @@ def test_ports_that_slurm_reserved_or_the_user_names_are_taken():
     assert [address.rpartition(":")[2] for address in rank_source.ranks(reserved).addresses] == [
         "13000", "13001", "13002", "13010", "13000"]
     given = rank_source.ranks(reserved, first_port=4000)
-    assert given.addresses[4] == "tnode-02:4000" and given.addresses[3] == "tnode-01:4003"
+    assert given.addresses[4] == "tnode-02:4004" and given.addresses[3] == "tnode-01:4003"
+    with pytest.raises(errors.ConfigError, match="a node has 4 tasks; expected as many ports"):
+        rank_source.ranks(_slurm(0, SLURM_STEP_RESV_PORTS="13000-13002"))
 
 
 @pytest.mark.parametrize("variables", [
@@ -109,7 +111,7 @@ def test_mpirun_in_a_job_of_slurms_counts_and_not_the_daemons_that_it_started_by
     (_slurm(0, SLURM_STEP_NODELIST="n[1"), {}, "SLURM_STEP_NODELIST is 'n[1'"),
     (_slurm(0, SLURM_STEP_TASKS_PER_NODE="x"), {}, "SLURM_STEP_TASKS_PER_NODE is 'x'"),
     (_slurm(0, SLURM_PROCID=""), {}, "SLURM_PROCID is ''"),
-    (_slurm(0), {"first_port": 65534}, "expected 65532 at most"),
+    (_slurm(0), {"first_port": 65534}, "expected 65531 at most"),
 ])
 def test_what_does_not_tell_where_the_ranks_are_is_explained(variables, keywords, expected):
     with pytest.raises(errors.ConfigError) as caught:

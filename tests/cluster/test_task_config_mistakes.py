@@ -160,3 +160,29 @@ def test_dynamic_workers_are_refused_by_every_task_of_the_job() -> None:
     for worker, role, index in (({"0": A}, "worker", 0), ({"1": B}, "worker", 1), ({}, "ps", 0)):
         with pytest.raises(errors.TaskConfigError, match="enableDynamicWorker"):
             task_config.parse(config({"worker": worker, "ps": [D]}, role, index))
+
+
+_ARGUMENTS = {"args": ["--api_key=SEKRET"]}
+
+
+@pytest.mark.parametrize("text", [
+    config({"wroker": [A]}, job=_ARGUMENTS), config({"worker": [A, B], "job": _ARGUMENTS}),
+    config({"worker": [A, B], "Job": [_ARGUMENTS]}), config({}, job=_ARGUMENTS)[:-1],
+    config({}, job=json.dumps(_ARGUMENTS))[:-1], config({}, Job=_ARGUMENTS).replace('"', "'"),
+    "{cluster: {worker: [a:1, b:1]}, job: {args: [--api_key=SEKRET]}}",
+    "cluster:\n  worker: [a:1]\njob:\n  args: [--api_key=SEKRET]\n",
+    json.dumps(config({"worker": [A]}, job=_ARGUMENTS)), json.dumps([{"job": _ARGUMENTS}]),
+    json.dumps({"cluster": config({"worker": [A]}, job=_ARGUMENTS)}),
+    json.dumps({"cluster": {"worker": [A, B]}, "task": {"type": "worker", "index": 9,
+                                                        "args": ["SEKRET"]}}),
+    json.dumps({"worker": [A, B], "task": {"type": "worker", "index": 0, "args": ["SEKRET"]}})])
+def test_no_mistake_makes_a_message_repeat_what_job_holds(text: str) -> None:
+    for read in (lambda: task_config.parse(text), lambda: task_config.parse("", text)):
+        with pytest.raises(errors.TaskConfigError) as raised:
+            read()
+        assert "SEKRET" not in str(raised.value)
+
+
+def test_what_is_understood_keeps_nothing_of_job() -> None:
+    task = task_config.parse(config({"worker": [A, B]}, job=_ARGUMENTS))
+    assert "SEKRET" not in repr(task) + task.tf_config()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from typing import Any
 
 import pytest
@@ -121,3 +122,17 @@ def test_every_shape_fits_tfjobs_schema() -> None:
             (container,) = spec["template"]["spec"]["containers"]
             assert container["name"] == "tensorflow"
             assert container["ports"] == [{"name": "tfjob-port", "containerPort": 2222}]
+
+
+@pytest.mark.parametrize("flags", [
+    ["--param", "password=SEKRET"], ["--param=password=SEKRET"], ["--", "--password", "SEKRET"]])
+def test_a_secret_that_the_job_would_hold_in_clear_is_told_and_not_printed(flags) -> None:
+    own = pathlib.Path("own.py")
+    own.write_text("def model_fn(features): ...\ndef input_fn(): ...\n")
+    printed = write(flags=["--model_fn=./own.py", "--input_fn=./own.py", *flags])
+    assert "WARNING: " in printed and "password=**** is written into the job as it is" in printed
+    assert "SEKRET" not in printed
+    # The tasks need it.
+    assert "SEKRET" in pathlib.Path("manifest/job.yaml").read_text()
+    assert "written into the job" not in write(
+        flags=["--model_fn=./own.py", "--input_fn=./own.py", "--param=password_file=/run/p"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import pytest
 
@@ -150,14 +149,47 @@ def test_an_export_is_used_with_its_own_record(model_dir, tmp_path):
     assert own.params.values["label"] == "other"
 
 
-def test_secrets_are_hidden_in_params_and_in_the_command():
+def _with_secrets(model_dir, **record):
+    before = run_record.from_json((model_dir / "record.json").read_text(), "record")
+    _write(model_dir, dataclasses.replace(before, **record))
+
+
+def test_secrets_and_what_is_no_json_are_not_recorded():
     kept, hidden = run_record.split_params({
         "db_password": "a", "api_key": "", "key": "id", "tokens": 3, "access_token": "b",
-        "fn": len})
+        "fn": len, "db": {"host": "h", "password": "c"}, "url": "https://me:d@host/x"})
     assert kept == {"api_key": "", "key": "id", "tokens": 3}
-    assert hidden == {"db_password": "(secret)", "access_token": "(secret)",
-                      "fn": "<built-in function len>"}
-    shown = run_record.without_secrets(["--param", "db_password=a", "--param=access_token=b",
-                                        "--model_dir=c", "--password", "d", "--key=e"])
-    assert json.dumps(shown).count("(secret)") == 3 and "--key=e" in shown
-    assert not {"a", "b", "d"} & {word.rpartition("=")[2] for word in shown}
+    assert hidden == {"db_password": "****", "access_token": "****",
+                      "fn": "<built-in function len>", "url": "https://****@host/x",
+                      "db": '{"host": "h", "password": "****"}'}
+    assert run_record.split_flags(("hidden=3", "token=a=")) == (["hidden=3"], "token=****")
+
+
+def test_a_secret_that_was_given_has_to_be_given_again_and_is_not_compared(model_dir):
+    _with_secrets(model_dir, given=["label"], unrecorded={"label": "****"}, params={})
+    [problem] = _use(model_dir).problems
+    assert "param label was **** in training" in problem and "--params_file=FILE" in problem
+    assert not _use(model_dir, param=("label=a",)).problems
+    _with_secrets(model_dir, given=[])
+    assert not _use(model_dir).problems  # The default is what it was.
+
+
+def test_the_mask_is_never_taken_for_a_secret(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text("def model_fn(features, params): ...\ndef input_fn(): ...\n")
+    settings = {"model_fn": str(own), "input_fn": str(own)}
+    [problem] = _train(tmp_path, param=("api_key=****",), **settings).problems
+    assert "expected the secret that this stands for" in problem
+    assert not _train(tmp_path, param=("pattern=****",), **settings).problems
+
+
+def test_a_secret_flag_of_a_plugin_has_to_be_given_again(model_dir):
+    settings = {"plugin_flag": ["hidden=3"]}
+    _with_secrets(model_dir, unrecorded={"plugin_flag": "api_key=****"}, settings=settings)
+    [problem] = _use(model_dir).problems
+    assert "flags api_key=**** were given in training" in problem
+    assert problem.endswith("For example: -- --api_key=VALUE")
+    assert not _use(model_dir, plugin_flag=("hidden=3", "api_key=new")).problems
+    plan = _use(model_dir, plugin_flag=("hidden=4", "api_key=new"))
+    assert [str(change) for change in plan.changes] == [
+        "plugin_flag is ['hidden=4'], and was ['hidden=3']"]

@@ -11,6 +11,8 @@ import tensorflow as tf
 import estimator_trainer
 from estimator_trainer import cli
 from estimator_trainer import errors
+from estimator_trainer.run_report import judged_page
+from estimator_trainer.run_report import markup
 from estimator_trainer.run_report import page
 from tests.support import line_model
 
@@ -54,9 +56,29 @@ def test_what_a_run_says_cannot_become_markup(trained, tmp_path):
     (tmp_path / "record.json").write_text(json.dumps(record))
     (tmp_path / "history.jsonl").write_text(json.dumps({
         "task": "<img src=x>", "kind": "train", "time": 1.0, "step": 1, "loss": 1.0}) + "\n")
-    page.write([str(tmp_path)])
-    text = (tmp_path / "report.html").read_text()
-    assert "alert(1)" in text and "<script>alert" not in text and "<img src=x>" not in text
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/record.json").write_text(json.dumps(record))
+    (tmp_path / "other/result.json").write_text((trained / "result.json").read_text().replace(
+        '"done"', '"\\"><script>alert(2)"'))
+    for folder, number in ((tmp_path, 1), (tmp_path / "other", 2)):
+        page.write([str(folder)])
+        text = (folder / "report.html").read_text()
+        assert f"alert({number})" in text
+        assert "<script>alert" not in text and "<img src=x>" not in text
+        assert text.count("<script") == 3 and "script-src 'sha256-" in text
+
+
+def test_class_names_and_texts_of_the_data_cannot_become_markup(tmp_path):
+    name = "</script><script>alert(1)</script>"
+    each = {"label": name, "predicted": name, "position": name, "probability": 0.9,
+            "probability_of_label": 0.1, "inputs": [{"name": name, "text": name},
+                                                    {"name": name, "image": f'"{name}'}]}
+    judged = {"kind": "classification", "step": 1, "examples": 2, "evaluated": 2,
+              "matrix": {"counts": [[1, 1], [0, 0]], "names": [name, name]}, "confused": [],
+              "per_class": [{"name": name, "examples": 2, "precision": 0.5, "recall": None}],
+              "worst": [each], "most_certain": [each]}
+    shown = str(judged_page.section(judged, markup.Charts()))
+    assert "alert(1)" in shown and "<script>" not in shown and "</script>" not in shown
 
 
 def test_a_directory_that_nobody_trained_in_is_one_sentence(tmp_path):

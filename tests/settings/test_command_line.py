@@ -77,3 +77,9 @@ def test_what_follows_two_dashes_are_flags_of_the_plugins_modules():
     assert line.flags == ("--model_dir=/x", "--plugin_flag=tag=a")
     with pytest.raises(errors.ConfigError, match="'evaluate' .after `--`.*belongs to no flag"):
         command_line.parse(["--", "evaluate"])
+
+
+def test_flags_of_plugins_after_the_dashes_count_as_given():
+    line = command_line.parse(["evaluate", "--model_dir=d", "--", "--hidden=3"])
+    assert line.given == {"model_dir", "plugin_flag"}
+    assert command_line.parse(["evaluate", "--model_dir=d"]).given == {"model_dir"}

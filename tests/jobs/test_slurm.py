@@ -1,0 +1,145 @@
+"""Jobs on a real Slurm: slurmctld, two slurmd and munge on loopback, and what its users type."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from typing import Callable, Iterator
+
+import pytest
+
+from tests.support import jobs
+from tests.support import slurm
+
+pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.timeout(280)]
+_CHECKOUT = pathlib.Path(__file__).parents[2]
+_FLAGS = ["--model_fn=linear", "--input_fn=digits", "--noreport", "--num_evaluations=0"]
+_TRAINER = [sys.executable, "-m", "estimator_trainer"]
+_SOON_SECS = 90
+
+
+@pytest.fixture(scope="module", name="cluster")
+def _cluster(tmp_path_factory) -> Iterator[slurm.Cluster]:
+    if reason := slurm.missing():
+        pytest.skip(reason)
+    variables = {"PYTHONPATH": str(_CHECKOUT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    with slurm.cluster(tmp_path_factory.mktemp("slurm"), variables) as running:
+        yield running
+
+
+def _until(is_so: Callable[[], bool], what: str, secs: float = _SOON_SECS) -> None:
+    deadline = time.monotonic() + secs
+    while not is_so():
+        assert time.monotonic() < deadline, f"{what} did not come in {secs} s"
+        time.sleep(0.3)
+
+
+def _last_lines(text: str) -> list[str]:
+    return sorted(line.partition(" step=")[0] for line in text.splitlines()
+                  if line.startswith("role="))
+
+
+_ROLES = ["chief:0", "evaluator:0", "ps:0", "worker:0", "worker:1"]
+
+
+def test_srun_on_two_nodes_trains_with_every_role(cluster, tmp_path):
+    done = cluster.run("srun", "-N2", "-n5", *_TRAINER, *_FLAGS, "--num_ps=1",
+                       "--num_evaluators=1", "--train_steps=300", f"--model_dir={tmp_path}/m")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert _last_lines(done.stderr) == [f"role={role} status=done" for role in _ROLES]
+    assert "in which this is rank 4 of 5" in done.stderr
+    result = json.loads((tmp_path / "m" / "result.json").read_text())
+    assert result["status"] == "done" and 300 <= result["step"] <= 303
+    assert result["metrics"]["accuracy"] > 0.5
+
+
+def test_an_all_reduce_in_each_distribution_of_the_ranks(cluster, tmp_path):
+    done = cluster.run(
+        "srun", "-N2", "-n3", "--distribution=cyclic", *_TRAINER, *_FLAGS, "--train_steps=40",
+        "--train_distribute=multi_worker_mirrored", f"--model_dir={tmp_path}/m")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert _last_lines(done.stderr) == [
+        f"role={role} status=done" for role in ("chief:0", "worker:0", "worker:1")]
+
+
+def test_two_jobs_beside_each_other_on_a_node_do_not_meet(cluster, tmp_path):
+    both = [cluster.popen("srun", "-N1", "-n2", "--nodelist=tnode-01", *_TRAINER, *_FLAGS,
+                          "--num_ps=1", "--train_steps=200", f"--model_dir={tmp_path}/{name}")
+            for name in "ab"]
+    texts = [each.communicate(timeout=120)[0] for each in both]
+    assert [each.returncode for each in both] == [0, 0], "\n".join(texts)
+    for text in texts:
+        assert _last_lines(text) == ["role=chief:0 status=done", "role=ps:0 status=done"]
+
+
+def test_check_in_a_task_says_where_the_cluster_comes_from(cluster, tmp_path):
+    done = cluster.run("srun", "-n2", *_TRAINER, "check", "--num_ps=1",
+                       f"--model_dir={tmp_path}/m")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("the cluster is that of Slurm's step") == 2
+    wrong = cluster.run("srun", "-n2", *_TRAINER, "check", "--num_ps=2",
+                        f"--model_dir={tmp_path}/m")
+    assert wrong.returncode == 2 and "expected a chief beside them" in wrong.stdout
+
+
+def _manifest(folder: pathlib.Path, *flags: str) -> pathlib.Path:
+    done = subprocess.run(
+        [*_TRAINER, "manifest", "--platform=slurm", "--name=digits", "--worker=2", "--ps=1",
+         "--evaluator=1", "--cpus=1", "--memory_gib=1", "--nodes=2", "--", *_FLAGS, *flags],
+        cwd=folder, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(_CHECKOUT)})
+    assert done.returncode == 0, done.stderr
+    return folder / "manifest" / "job.sbatch"
+
+
+def _state(cluster: slurm.Cluster, job: str) -> tuple[str, str]:
+    """Returns the state of a job, and how often it went back into the queue."""
+    words = cluster.run("scontrol", "--oneliner", "show", "job", job).stdout.split()
+    fields = dict(word.partition("=")[::2] for word in words)
+    return fields["JobState"], fields["Restarts"]
+
+
+def _submitted(cluster: slurm.Cluster, script: pathlib.Path, *options: str) -> str:
+    done = cluster.run("sbatch", "--parsable", *options, str(script))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_script_that_manifest_writes_goes_on_after_a_stop_and_ends(cluster, tmp_path):
+    folder = tmp_path / "my jobs"
+    folder.mkdir()
+    job = _submitted(cluster, _manifest(folder, "--train_steps=100000000", "--model_dir=m"))
+    chief = folder / f"digits-{job}-0.log"
+    _until(lambda: chief.exists() and "training from step" in chief.read_text(), "training")
+    # As Slurm does before a time limit, by --signal.
+    assert cluster.run("scancel", "--signal=TERM", job).returncode == 0
+    _until(lambda: _state(cluster, job)[1] == "1", "the requeue")
+    saved = jobs.saved_step(folder / "m")
+    assert saved > 0 and "status=stopped" in chief.read_text()
+    for rank in range(5):
+        assert (folder / f"digits-{job}-{rank}.log").exists()
+    # Slurm keeps it back for two minutes; its owner need not wait.
+    cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+    _until(lambda: f"training from step {saved}" in chief.read_text(), "the second start")
+    assert cluster.run("scancel", job).returncode == 0
+    _until(lambda: _state(cluster, job)[0] == "CANCELLED", "the end")
+    _until(lambda: chief.read_text().count("status=stopped") == 2, "the second checkpoint")
+    time.sleep(2)
+    assert _state(cluster, job) == ("CANCELLED", "1")  # It stays cancelled.
+
+
+@pytest.mark.parametrize("flags, code", [
+    (["--model_fn=linear"], 0), (["--model_fn=./broken.py"], 1)])
+def test_a_job_that_is_done_or_failed_does_not_come_again(cluster, tmp_path, flags, code):
+    (tmp_path / "broken.py").write_text("def model_fn(features, labels, mode):\n    1 / 0\n")
+    flags = [*flags, "--train_steps=50", "--model_dir=m"]
+    script = _manifest(tmp_path, *flags)
+    done = cluster.run("sbatch", "--wait", "--parsable", str(script))
+    logs = "".join(path.read_text() for path in sorted(tmp_path.glob("*.log")))
+    assert done.returncode == code, logs
+    state = _state(cluster, done.stdout.strip())
+    assert state == ("FAILED" if code else "COMPLETED", "0")
