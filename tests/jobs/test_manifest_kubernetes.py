@@ -119,6 +119,10 @@ def test_every_shape_fits_tfjobs_schema() -> None:
         for spec in replicas.values():
             # 1 and 2 are permanent to it, 142 and 143 are not.
             assert spec["restartPolicy"] == "ExitCode"
+            # The operator fails the job when a running pod is deleted, so autoscalers must not.
+            assert spec["template"]["metadata"]["annotations"] == {
+                "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+                "karpenter.sh/do-not-disrupt": "true"}
             (container,) = spec["template"]["spec"]["containers"]
             assert container["name"] == "tensorflow"
             assert container["ports"] == [{"name": "tfjob-port", "containerPort": 2222}]
