@@ -50,7 +50,7 @@ setuptools.setup(
                 # A real notebook kernel.
                 "nbclient", "ipykernel",
                 # The schemas that the tests of `manifest` check against.
-                "google-api-python-client", "kubeflow-training", "kubernetes",
+                "google-api-python-client",
                 # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.
                 "trustme", 'moto[server]; python_version < "3.12"',
                 'tensorflow-io==0.36.*; python_version < "3.12"'],

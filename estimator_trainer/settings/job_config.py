@@ -9,7 +9,7 @@ from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
-PLATFORMS = ("tfjob", "kubernetes", "vertex", "ai-platform", "slurm")
+PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")
 # Vertex AI's MachineSpec.acceleratorType has these GPUs; AI Platform has those up to the A100.
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",

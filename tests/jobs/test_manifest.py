@@ -65,7 +65,7 @@ def test_flags_reach_every_task_unchanged(platform: str) -> None:
     found = list(_values_of("args", documents()))
     assert len(found) == (1 if platform == "ai-platform" else 4)
     for args in found:
-        if platform in ("tfjob", "kubernetes"):
+        if platform in ("tfjob", "kubernetes", "jobset"):
             args = [expanded(arg, {"INDEX": "0", "HOME": "/root", "X": "x"}) for arg in args]
         assert args == sent
 
@@ -125,6 +125,8 @@ def test_nothing_of_the_environment_gets_into_the_files(
     ("tfjob", ["docker build -t REGISTRY/digits:1 manifest", "docker push REGISTRY/digits:1",
                "kubectl apply -f manifest/job.yaml"]),
     ("kubernetes", ["docker build -t REGISTRY/digits:1 manifest", "kubectl apply -f manifest/job"]),
+    ("jobset", ["docker push REGISTRY/digits:1", "kubectl apply -f manifest/job.yaml",
+                "kubectl logs -n default -f job/estimator-trainer-chief-0"]),
     ("vertex", ["docker push REGISTRY/digits:1", "gcloud ai custom-jobs create --region=us-central1"
                 " --display-name=estimator-trainer --config=manifest/job.yaml"]),
     ("ai-platform", ["gcloud ai-platform jobs submit training estimator_trainer_$(date",
@@ -213,7 +215,7 @@ def test_a_checker_that_accepted_anything_would_prove_nothing() -> None:
             (service, "spec.publishNotReady", True), (service, "spec.ports.0.port", "2222"),
             (policy, "spec.ingress.0.form", []), (policy, "spec.podSelector", []),
             (job, "spec.backoffLimit", "3"), (job, "spec.template.spec.containers.0.arg", []),
-            (job, "spec.podFailurePolicy.rules.0.action", None),
+            (job, "spec.podFailurePolicy.rules.0.action", "Fail"),
             (job, "spec.template.spec.containers.0.name", None),
             (tfjob, "spec.runPolicy.cleanPodsPolicy", "All"), (tfjob, "spec.tfReplicaSpecs", None),
             (tfjob, "spec.tfReplicaSpecs.Chief.replicas", "1"),

@@ -13,6 +13,7 @@ from tests.support import platform_schemas
 from tests.support.manifests import counts
 from tests.support.manifests import documents
 from tests.support.manifests import expanded
+from tests.support.manifests import objects
 from tests.support.manifests import SHAPES
 from tests.support.manifests import write
 
@@ -22,8 +23,8 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 @pytest.mark.cluster
 def test_every_shape_fits_kubernetes_schemas_and_all_pods_agree() -> None:
     for shape, strategy in SHAPES:
-        write("--platform=kubernetes", *counts(shape), flags=[f"--train_distribute={strategy}"])
-        values = documents()
+        values = objects("--platform=kubernetes", *counts(shape),
+                         flags=[f"--train_distribute={strategy}"])
         for value in values:
             platform_schemas.check_kubernetes(value)
         assert [v["kind"] for v in values][:2] == ["Service", "NetworkPolicy"]
@@ -92,7 +93,7 @@ def test_a_kubernetes_job_ends_and_restarts_by_exit_code_and_admits_only_its_own
         assert job["metadata"]["namespace"] == "team-a"
 
 
-@pytest.mark.parametrize("platform", ["tfjob", "kubernetes"])
+@pytest.mark.parametrize("platform", ["tfjob", "kubernetes", "jobset"])
 def test_without_gpus_only_the_tasks_port_is_open(platform: str) -> None:
     write(f"--platform={platform}", "--worker=1", "--ps=1")
     (policy,) = [d for d in documents() if d["kind"] == "NetworkPolicy"]
@@ -107,8 +108,8 @@ def test_without_gpus_only_the_tasks_port_is_open(platform: str) -> None:
 def test_every_shape_fits_tfjobs_schema() -> None:
     keys = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
     for shape, strategy in SHAPES:
-        write("--platform=tfjob", *counts(shape), flags=[f"--train_distribute={strategy}"])
-        policy, tfjob = documents()
+        policy, tfjob = objects("--platform=tfjob", *counts(shape),
+                                flags=[f"--train_distribute={strategy}"])
         platform_schemas.check_kubernetes(policy)
         platform_schemas.check_kubernetes(tfjob)
         replicas = tfjob["spec"]["tfReplicaSpecs"]
@@ -119,6 +120,10 @@ def test_every_shape_fits_tfjobs_schema() -> None:
         for spec in replicas.values():
             # 1 and 2 are permanent to it, 142 and 143 are not.
             assert spec["restartPolicy"] == "ExitCode"
+            # The operator fails the job when a running pod is deleted, so autoscalers must not.
+            assert spec["template"]["metadata"]["annotations"] == {
+                "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+                "karpenter.sh/do-not-disrupt": "true"}
             (container,) = spec["template"]["spec"]["containers"]
             assert container["name"] == "tensorflow"
             assert container["ports"] == [{"name": "tfjob-port", "containerPort": 2222}]

@@ -11,6 +11,7 @@ from typing import Any, Sequence
 import yaml
 
 from estimator_trainer.jobs import manifest
+from estimator_trainer.jobs.platforms import platform_table
 from estimator_trainer.settings import command_line
 from estimator_trainer.settings import job_config
 from tests.support import platform_schemas
@@ -30,11 +31,22 @@ SHAPES += [({"chief": 1, "worker": 0, "ps": 0, "evaluator": e}, "none") for e in
 
 def write(*job_flags: str, flags: Sequence[str] = ()) -> str:
     """Runs `manifest`; returns what it prints. Its files are in manifest/."""
+    line = _line(job_flags, flags)
+    return manifest.write(line.job, line.config, line.flags)
+
+
+def objects(*job_flags: str, flags: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Returns what `manifest` would write into the job's file, without the source package."""
+    line = _line(job_flags, flags)
+    files = platform_table.BY_NAME[line.job.platform].files(line.job, line.config, line.flags)
+    return list(yaml.safe_load_all(files["job.yaml"]))
+
+
+def _line(job_flags: Sequence[str], flags: Sequence[str]) -> command_line.CommandLine:
     if not any(flag.startswith("--image") for flag in job_flags):
         job_flags = (*job_flags, "--image=REGISTRY/digits:1")
-    words = ["manifest", *job_flags, "--", "--model_dir=gs://bucket/job", *flags]
-    line = command_line.parse(words)
-    return manifest.write(line.job, line.config, line.flags)
+    return command_line.parse(
+        ["manifest", *job_flags, "--", "--model_dir=gs://bucket/job", *flags])
 
 
 def documents() -> list[dict[str, Any]]:

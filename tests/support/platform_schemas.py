@@ -9,12 +9,24 @@ import re
 from typing import Any
 
 import googleapiclient
-from kubeflow.training import models as kubeflow
-from kubernetes.client import models as kubernetes
 
-_KINDS = {"v1/Service": kubernetes.V1Service, "batch/v1/Job": kubernetes.V1Job,
-          "networking.k8s.io/v1/NetworkPolicy": kubernetes.V1NetworkPolicy,
-          "kubeflow.org/v1/TFJob": kubeflow.KubeflowOrgV1TFJob}
+from tests.support import kubernetes_schemas
+
+_APIS = {"Service": "v1", "Job": "batch/v1", "NetworkPolicy": "networking.k8s.io/v1",
+         "TFJob": "kubeflow.org/v1", "JobSet": "jobset.x-k8s.io/v1alpha2"}
+# The packages' models have no enumerations; these are those of the APIs' reference.
+_ENUMS = {
+    "JobSpec.completionMode": ("NonIndexed", "Indexed"),
+    "PodFailurePolicyRule.action": ("FailJob", "FailIndex", "Ignore", "Count"),
+    "PodFailurePolicyOnExitCodesRequirement.operator": ("In", "NotIn"),
+    "PodSpec.restartPolicy": ("Always", "OnFailure", "Never"),
+    "ServicePort.protocol": ("TCP", "UDP", "SCTP"),
+    "NetworkPolicyPort.protocol": ("TCP", "UDP", "SCTP"),
+    "ReplicaSpec.restartPolicy": ("Always", "OnFailure", "Never", "ExitCode"),
+    "RunPolicy.cleanPodPolicy": ("Running", "All", "None"),
+    "SuccessPolicy.operator": ("All", "Any"),
+    "FailurePolicyRule.action": ("FailJobSet", "RestartJobSet",
+                                 "RestartJobSetAndIgnoreMaxRestarts")}
 
 
 @functools.cache
@@ -52,22 +64,32 @@ def _check_google(schemas: dict[str, Any], schema: dict[str, Any], value: Any, p
 
 
 def check_kubernetes(value: dict[str, Any]) -> None:
-    """Fails if an object has a key that its kind does not know, lacks one or has another type."""
-    kind = f"{value['apiVersion']}/{value['kind']}"
-    _model(_KINDS[kind], value, kind)
+    """Fails if an object has a key that a version of its kind does not know, or requires.
+
+    The versions are those of kubernetes_schemas.json.
+    """
+    api, kind = value["apiVersion"], value["kind"]
+    assert _APIS[kind] == api, f"{kind} of {api}"
+    _check_kubernetes(kind, value, kind)
 
 
-def _model(model: type, value: Any, path: str) -> None:
+@functools.cache
+def kubernetes() -> dict[str, Any]:
+    """Returns the fields of every kind, and the packages that they were read from."""
+    found: dict[str, Any] = json.loads(kubernetes_schemas.PATH.read_text())
+    return found
+
+
+def _check_kubernetes(kind: str, value: Any, path: str) -> None:
     assert isinstance(value, dict), f"{path} is {value!r}, not an object"
-    attributes = {key: name for name, key in model.attribute_map.items()}  # type: ignore
+    assert kind in kubernetes()["kinds"], f"{path} is of a kind that kubernetes_schemas.py leaves"
+    fields = kubernetes()["kinds"][kind]
+    missing = {key for key, text in fields.items() if text.endswith("!")} - value.keys()
+    assert not missing, f"{path} has no {missing}"
     for key, inner in value.items():
-        assert key in attributes, f"{path}.{key} is unknown"
-        _typed(model.openapi_types[attributes[key]], inner, f"{path}.{key}")  # type: ignore
-    try:
-        # The constructors refuse None for what is required, and values out of an enum.
-        model(**{attributes[key]: inner for key, inner in value.items()})
-    except ValueError as error:
-        raise AssertionError(f"{path}: {error}") from error
+        assert key in fields, f"{path}.{key} is unknown"
+        _typed(fields[key].rstrip("!"), inner, f"{path}.{key}")
+        assert inner in _ENUMS.get(f"{kind}.{key}", (inner,)), f"{path}.{key} is {inner!r}"
 
 
 def _typed(kind: str, value: Any, path: str) -> None:
@@ -82,8 +104,7 @@ def _typed(kind: str, value: Any, path: str) -> None:
             _typed(inner[2], item, f"{path}.{key}")
     elif kind in ("str", "int", "bool"):
         assert type(value).__name__ == kind, f"{path} is {value!r}, not {kind}"
-    elif kind in ("object", "Quantity"):
+    elif kind == "object":
         assert isinstance(value, (str, int)), f"{path} is {value!r}"
     else:
-        model = getattr(kubeflow, kind, None) if kind.startswith("Kubeflow") else None
-        _model(model or getattr(kubernetes, kind), value, path)
+        _check_kubernetes(kind, value, path)

@@ -22,12 +22,14 @@ _COMMENT = """\
 Written by `estimator-trainer manifest`. One Job a role; every pod runs the same command line.
 Exit codes 1 (failed) and 2 (configuration) end their Job at once; 142 (a task was lost), 143
 (stopped after saving a checkpoint) and a kill are retried, --max_restarts times a task.
-Needs Kubernetes 1.26 or newer, and a network that keeps to a NetworkPolicy."""
+Needs Kubernetes 1.29 or newer, and a network that keeps to a NetworkPolicy."""
 
 MOUNT_ADVICE = "--volume=CLAIM:PATH above it, or "
 CONTAINER = "tensorflow"
 PORT = 2222
 _INDEX = "$(INDEX)"
+# Kubernetes gives an index of a Job this name, which the Service `subdomain` makes an address of.
+_HOST = "{name}-{role}-{index}.{name}"
 # A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
 # characters, is NAME-evaluator-INDEX.
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
@@ -70,7 +72,7 @@ def mount(job: JobConfig) -> str:
 
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
     return yaml_file.job(
-        [_service(job), network_policy(job, _labels(job)),
+        [_service(job), network_policy(job, labels_of(job)),
          *(_job(job, role, flags) for role in ROLES if getattr(job, role))], _COMMENT)
 
 
@@ -84,7 +86,7 @@ def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
 
 def metadata(job: JobConfig, name: str) -> dict[str, Any]:
     """Returns an object's metadata."""
-    return {"name": name, "namespace": job.namespace, "labels": _labels(job)}
+    return {"name": name, "namespace": job.namespace, "labels": labels_of(job)}
 
 
 def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
@@ -124,17 +126,8 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
     return spec
 
 
-def _tf_config(job: JobConfig, role: str) -> str:
-    """Returns TF_CONFIG's text in a pod, for Kubernetes to put the index in."""
-    # The evaluator is listed for all to know that there is one.
-    cluster = {each: [f"{job.name}-{each}-{i}.{job.name}:{PORT}"
-                      for i in range(getattr(job, each))]
-               for each in ROLES if getattr(job, each)}
-    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
-    return text.replace(json.dumps(_INDEX), _INDEX)
-
-
-def _labels(job: JobConfig) -> dict[str, str]:
+def labels_of(job: JobConfig) -> dict[str, str]:
+    """Returns the labels of all that a job has."""
     return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
 
 
@@ -142,32 +135,54 @@ def _service(job: JobConfig) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(job, job.name),
             # A task looks its peers up before they are ready, and some never serve.
             "spec": {"clusterIP": "None", "publishNotReadyAddresses": True,
-                     "selector": _labels(job), "ports": [{"name": "grpc", "port": PORT}]}}
+                     "selector": labels_of(job), "ports": [{"name": "grpc", "port": PORT}]}}
 
 
 def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
+    spec = job_spec(job, role, flags, _HOST)
+    spec["template"]["spec"]["subdomain"] = job.name
+    return {"apiVersion": "batch/v1", "kind": "Job",
+            "metadata": metadata(job, f"{job.name}-{role}"), "spec": spec}
+
+
+def job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict[str, Any]:
+    """Returns the spec of the Indexed Job of a role's tasks.
+
+    Args:
+      job: The job.
+      role: The role.
+      flags: The flags of every task.
+      host: A task's host name, with places for {name}, {role} and {index}.
+    """
     count = getattr(job, role)
-    spec = pod_spec(job, role, flags, "grpc")
-    spec |= {"subdomain": job.name, "restartPolicy": "Never"}
+    spec = pod_spec(job, role, flags, "grpc") | {"restartPolicy": "Never"}
     spec["containers"][0]["env"] = [
         # It comes before TF_CONFIG, which mentions it.
         {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
-        {"name": "TF_CONFIG", "value": _tf_config(job, role)}]
-    labels = _labels(job) | {"app.kubernetes.io/component": role}
+        {"name": "TF_CONFIG", "value": _tf_config(job, role, host)}]
     return {
-        "apiVersion": "batch/v1", "kind": "Job",
-        "metadata": metadata(job, f"{job.name}-{role}"),
-        "spec": {
-            "completionMode": "Indexed", "completions": count, "parallelism": count,
-            # It counts for a role's tasks together: one lost ps ends every worker with 142.
-            "backoffLimit": job.max_restarts * count,
-            "podFailurePolicy": {"rules": [
-                {"action": "FailJob", "onExitCodes": {
-                    "containerName": CONTAINER, "operator": "In", "values": [1, 2]}},
-                # A pod that was evicted, or lost its node, has not failed.
-                {"action": "Ignore",
-                 "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
-            "template": {"metadata": {"labels": labels}, "spec": spec}}}
+        "completionMode": "Indexed", "completions": count, "parallelism": count,
+        # It counts for a role's tasks together: one lost ps ends every worker with 142.
+        "backoffLimit": job.max_restarts * count,
+        "podFailurePolicy": {"rules": [
+            {"action": "FailJob", "onExitCodes": {
+                "containerName": CONTAINER, "operator": "In", "values": [1, 2]}},
+            # A pod that was evicted, or lost its node, has not failed.
+            {"action": "Ignore",
+             "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
+        "template": {
+            "metadata": {"labels": labels_of(job) | {"app.kubernetes.io/component": role}},
+            "spec": spec}}
+
+
+def _tf_config(job: JobConfig, role: str, host: str) -> str:
+    """Returns TF_CONFIG's text in a pod, for Kubernetes to put the index in."""
+    # The evaluator is listed for all to know that there is one.
+    cluster = {each: [f"{host.format(name=job.name, role=each, index=i)}:{PORT}"
+                      for i in range(getattr(job, each))]
+               for each in ROLES if getattr(job, each)}
+    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
+    return text.replace(json.dumps(_INDEX), _INDEX)
 
 
 PLATFORM = Platform(problems=problems, files=_files, commands=_commands, mount=mount,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Mapping
 
 from estimator_trainer.jobs.platforms import ai_platform
+from estimator_trainer.jobs.platforms import jobset
 from estimator_trainer.jobs.platforms import kubernetes
 from estimator_trainer.jobs.platforms import slurm
 from estimator_trainer.jobs.platforms import tfjob
@@ -14,6 +15,7 @@ from estimator_trainer.jobs.platforms.platform import Platform
 BY_NAME: Mapping[str, Platform] = {
     "tfjob": tfjob.PLATFORM,
     "kubernetes": kubernetes.PLATFORM,
+    "jobset": jobset.PLATFORM,
     "vertex": vertex.PLATFORM,
     "ai-platform": ai_platform.PLATFORM,
     "slurm": slurm.PLATFORM,
