@@ -117,7 +117,7 @@ def test_the_script_that_manifest_writes_goes_on_after_a_stop_and_ends(cluster, 
     _until(lambda: chief.exists() and "training from step" in chief.read_text(), "training")
     # As Slurm does before a time limit, by --signal.
     assert cluster.run("scancel", "--signal=TERM", job).returncode == 0
-    _until(lambda: _state(cluster, job)[1] == "1", "the requeue")
+    _until(lambda: _state(cluster, job) == ("PENDING", "1"), "the requeue")
     saved = jobs.saved_step(folder / "m")
     assert saved > 0 and "status=stopped" in chief.read_text()
     for rank in range(5):

@@ -13,7 +13,9 @@ import signal
 import socket
 import subprocess
 import time
-from typing import Iterator, Mapping
+from typing import Callable, Iterator, Mapping
+
+from tests.support import jobs
 
 NODES = ("tnode-01", "tnode-02")
 _PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "srun", "sbatch", "scontrol", "unshare")
@@ -62,9 +64,14 @@ def missing() -> str:
 
 
 @contextlib.contextmanager
-def cluster(folder: pathlib.Path) -> Iterator[Cluster]:
-    """Runs a Slurm with two nodes of 8 CPUs, for as long as the context lasts."""
-    running = Cluster(folder)
+def cluster(folder: pathlib.Path, variables: Mapping[str, str]) -> Iterator[Cluster]:
+    """Runs a Slurm with two nodes of 8 CPUs, for as long as the context lasts.
+
+    Args:
+      folder: An empty folder for its files.
+      variables: Variables that its jobs see beside those of this process.
+    """
+    running = Cluster(folder, variables)
     try:
         running.start()
         yield running
@@ -77,18 +84,19 @@ class Cluster:
 
     Args:
       folder: An empty folder for its files.
+      variables: Variables that its jobs see beside those of this process.
     """
 
-    def __init__(self, folder: pathlib.Path):
+    def __init__(self, folder: pathlib.Path, variables: Mapping[str, str]):
         self._folder = folder
         self._daemons: list[subprocess.Popen[bytes]] = []
         self._variables = {name: value for name, value in os.environ.items()
                            if not name.startswith(("SLURM_", "TF_CONFIG", "CLUSTER_SPEC"))}
-        self._variables["SLURM_CONF"] = str(folder / "slurm.conf")
+        self._variables |= {**variables, "SLURM_CONF": str(folder / "slurm.conf")}
 
     def start(self) -> None:
         """Starts the daemons, and waits until the nodes take jobs."""
-        ports = [int(each.rpartition(":")[2]) for each in _free_addresses(3)]
+        ports = [int(each.rpartition(":")[2]) for each in jobs.free_addresses(3)]
         host, folder = socket.gethostname().partition(".")[0], self._folder
         folder.chmod(0o755)
         (folder / "state").mkdir()
@@ -111,16 +119,15 @@ class Cluster:
             self._daemon("slurmd", "-D", "-N", name)
         self._wait(self._is_ready, "the nodes")
 
-    def run(self, *words: str, timeout_secs: float = 120,
-            variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, timeout_secs: float = 120) -> subprocess.CompletedProcess[str]:
         """Runs a command of Slurm's to its end."""
         return subprocess.run(words, capture_output=True, text=True, timeout=timeout_secs,
-                              cwd=self._folder, env={**self._variables, **(variables or {})})
+                              cwd=self._folder, env=self._variables)
 
-    def popen(self, *words: str, variables: Mapping[str, str]) -> subprocess.Popen[str]:
+    def popen(self, *words: str) -> subprocess.Popen[str]:
         """Starts a command of Slurm's."""
         return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                cwd=self._folder, env={**self._variables, **variables})
+                                cwd=self._folder, env=self._variables)
 
     def stop(self) -> None:
         """Ends every job and every daemon."""
@@ -148,7 +155,7 @@ class Cluster:
         states = self.run("sinfo", "--noheader", "--Node", "--format=%T", timeout_secs=20).stdout
         return states.split() == ["idle"] * len(NODES)
 
-    def _wait(self, is_so, what: str) -> None:
+    def _wait(self, is_so: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + _START_SECS
         while not is_so():
             if time.monotonic() > deadline:
@@ -161,11 +168,6 @@ class Cluster:
 
 def _program(name: str) -> str:
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") or ""
-
-
-def _free_addresses(count: int) -> list[str]:
-    from tests.support import jobs
-    return jobs.free_addresses(count)
 
 
 def _kill_steps(folder: pathlib.Path) -> None:

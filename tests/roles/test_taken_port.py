@@ -1,0 +1,46 @@
+"""A port that another process takes between the check and the start of TensorFlow's server."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import sockets
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
+# Two tasks that start at once both find their port free: the check comes seconds before the
+# server. Here the check is left out, and the port is taken all the time.
+_PROGRAM = """
+import sys
+from estimator_trainer.cluster import ports
+ports.problems = lambda task: []
+from estimator_trainer import cli
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("role, cluster, strategy", [
+    ("ps", ("chief", "ps"), "none"),
+    pytest.param("chief", ("chief", "ps"), "parameter_server", marks=pytest.mark.soak),
+    pytest.param("chief", ("chief", "worker"), "multi_worker_mirrored", marks=pytest.mark.soak)])
+def test_a_port_that_was_taken_meanwhile_is_a_configuration_error(
+        role, cluster, strategy, tmp_path):
+    with sockets.bound("127.0.0.1", listens=True) as port:
+        addresses = {each: [f"127.0.0.1:{port if each == role else 1}"] for each in cluster}
+        done = subprocess.run(
+            [sys.executable, "-c", _PROGRAM, "--model_fn=linear", "--noreport",
+             f"--train_distribute={strategy}", f"--model_dir={tmp_path}/m"],
+            capture_output=True, text=True, timeout=100, cwd=pathlib.Path(__file__).parents[2],
+            env={**os.environ, "TF_CONFIG": json.dumps(
+                {"cluster": addresses, "task": {"type": role, "index": 0}})})
+    assert done.returncode == 2, done.stderr
+    assert f"the address of {role}:0 is '127.0.0.1:{port}'" in done.stderr
+    assert f"and port {port} is taken on this machine by process" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout.endswith("status=failed step=0 reason=configuration\n") or (
+        done.stderr.endswith("status=failed step=0 reason=configuration\n"))
