@@ -14,7 +14,7 @@ _TEXT = """\
 FROM python:{python}-slim
 COPY {package} /tmp/
 # Add what your plug-ins import beside TensorFlow to this line. The lines below it leave out of the
-# image what serves to compile TensorFlow's operations, not to run them (430 MB), and tests.
+# image the headers with which operations are compiled (up to 450 MB), not run, and tests.
 RUN pip install --no-cache-dir /tmp/{package}{extra} \\
     && cd "$(python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" \\
     && rm -rf tensorflow/include pyarrow/include pyarrow/tests numpy/tests numpy/*/tests
