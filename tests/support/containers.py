@@ -90,8 +90,8 @@ def command(image: Image, pod: Mapping[str, Any], env: Mapping[str, str], claim:
            "env", "-i", "-C", config["WorkingDir"], *variables, *container["command"],
            *container["args"]]
     script = "\n".join(["set -e", *_mounts(image.root, pod, claim), shlex.join(run)])
-    return ["ip", "netns", "exec", space, "unshare", "--mount", "--pid", "--fork", "--kill-child",
-            "sh", "-c", script]
+    return ["setpriv", "--pdeathsig=KILL", "ip", "netns", "exec", space, "unshare", "--mount",
+            "--pid", "--fork", "--kill-child", "sh", "-c", script]
 
 
 def _mounts(root: pathlib.Path, pod: Mapping[str, Any], claim: pathlib.Path) -> list[str]:

@@ -28,8 +28,9 @@ _TOOLS = ("buildah", "debootstrap", "ip", "setpriv", "unshare")
 _DISK = 12e9
 # All of a build; half of it is the work of two quiet cores.
 _BUILD_SECS = 600
-# What a step has started, and mounted, ends with it.
-_CONTAINED = ("unshare", "--pid", "--mount-proc", "--fork", "--kill-child")
+# What a step has started, and mounted, ends with it, and it with the tests.
+_CONTAINED = ("setpriv", "--pdeathsig=KILL", "unshare", "--pid", "--mount-proc", "--fork",
+              "--kill-child")
 
 
 def missing() -> str:
