@@ -8,9 +8,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
+import tempfile
 from typing import Iterator
 
 from estimator_trainer import environment
+from estimator_trainer import errors
 from estimator_trainer import logs
 
 
@@ -20,7 +22,11 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
     Args:
       is_verbose: Whether everything is printed.
       as_tensorflow1: Whether plug-ins get TensorFlow 1's names and behaviour by `tensorflow`.
+
+    Raises:
+      ConfigError: Nothing may be written where temporary files go, as in a read-only container.
     """
+    _check_temporary_files()
     if not is_verbose:
         environment.quiet_native_logs()
     environment.trust_no_cached_sizes()
@@ -31,6 +37,17 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
         if as_tensorflow1:
             from estimator_trainer.compat import tf1  # noqa: F401
     logs.silence_tensorflow()
+
+
+def _check_temporary_files() -> None:
+    """Says in a sentence what would end the import of TensorFlow, which makes such files."""
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError as error:
+        raise errors.ConfigError(
+            "there is no directory for temporary files (/tmp and others cannot be written), which"
+            " TensorFlow needs to be imported; expected a writable /tmp, or TMPDIR to name another"
+            " directory. For example: docker run --read-only --tmpfs /tmp") from error
 
 
 @contextlib.contextmanager

@@ -62,7 +62,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
             _packed(plan, script), tensorflow, config.tf1)
         if job.image:
             contents["Dockerfile"] = dockerfile.text(
-                source_package.NAME, tensorflow, job.gpus).encode()
+                source_package.NAME, tensorflow, job).encode()
     folder = pathlib.Path(job.output_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
+import tempfile
 import textwrap
 
 import pytest
 
+from estimator_trainer import cli
 from tests.support import jobs
 
 _BROKEN = {
@@ -100,3 +102,14 @@ def _assert_one_sentence(ran, expected, model_dir=None):
     assert expected in ran.stderr and ran.stderr.startswith("estimator-trainer: ")
     assert len(ran.stderr.splitlines()) == 1 and "Traceback" not in ran.stderr, ran.stderr
     assert model_dir is None or not model_dir.exists()
+
+
+def test_a_place_without_temporary_files_is_told_before_tensorflow_is_imported(
+        tmp_path, monkeypatch, capsys):
+    def refuse():
+        raise FileNotFoundError("No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", refuse)
+    assert cli.main([f"--model_dir={tmp_path}"]) == 2
+    text = capsys.readouterr().err
+    assert "TMPDIR" in text and "For example: docker run --read-only --tmpfs /tmp" in text

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from estimator_trainer.cluster import task_config
+from estimator_trainer.jobs.platforms import dockerfile
 from tests.support import platform_schemas
 from tests.support.manifests import counts
 from tests.support.manifests import documents
@@ -89,8 +90,58 @@ def test_a_kubernetes_job_ends_and_restarts_by_exit_code_and_admits_only_its_own
             limits["nvidia.com/gpu"] = "2"
         assert container["resources"] == {"requests": {"cpu": "4", "memory": "16Gi"},
                                           "limits": limits}
-        assert container["volumeMounts"] == [{"name": "shared", "mountPath": "/shared"}]
         assert job["metadata"]["namespace"] == "team-a"
+
+
+@pytest.mark.parametrize("platform", ["tfjob", "kubernetes", "jobset"])
+def test_pods_keep_to_the_restricted_standard_and_write_into_their_volumes_alone(
+        platform: str) -> None:
+    # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+    write(f"--platform={platform}", "--worker=1", "--ps=1", "--volume=disk:/shared/")
+    values = documents()
+    pods = [value["spec"]["template"]["spec"] for value in values if value["kind"] == "Job"]
+    if platform != "kubernetes":
+        spec = values[1]["spec"]
+        pods = [each["template"]["spec"].get("template", each["template"])["spec"]
+                for each in spec.get("replicatedJobs", spec.get("tfReplicaSpecs", {}).values())]
+    assert len(pods) == 3
+    for pod in pods:
+        (container,) = pod["containers"]
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True}
+        user = dockerfile.USER
+        assert user > 0 and pod["securityContext"] == {
+            "runAsNonRoot": True, "runAsUser": user, "runAsGroup": user, "fsGroup": user,
+            "fsGroupChangePolicy": "OnRootMismatch", "seccompProfile": {"type": "RuntimeDefault"}}
+        assert container["volumeMounts"] == [{"name": "tmp", "mountPath": "/tmp"},
+                                             {"name": "shared", "mountPath": "/shared"}]
+        assert pod["volumes"] == [
+            {"name": "tmp", "emptyDir": {}},
+            {"name": "shared", "persistentVolumeClaim": {"claimName": "disk"}}]
+
+
+@pytest.mark.parametrize("platform, is_root", [
+    ("tfjob", False), ("kubernetes", False), ("jobset", False), ("vertex", True),
+    ("ai-platform", True)])
+def test_the_images_user_has_a_number_and_a_home_where_the_pod_says_who_runs(
+        platform: str, is_root: bool) -> None:
+    # Only a number tells Kubernetes that a user is not root. Google's services say nothing.
+    write(f"--platform={platform}")
+    lines = pathlib.Path("manifest/Dockerfile").read_text().splitlines()
+    user = dockerfile.USER
+    found = [line for line in lines if line.startswith(("USER", "WORKDIR", "ENV HOME"))]
+    assert found == ([] if is_root else ["ENV HOME=/tmp", "WORKDIR /tmp", f"USER {user}:{user}"])
+    # What one layer adds, another can only hide.
+    assert len([line for line in lines if line.startswith("RUN")]) == 1
+
+
+def test_a_claim_may_take_the_place_of_the_temporary_files() -> None:
+    # Kubernetes refuses two volumes at one path.
+    write("--platform=kubernetes", "--volume=disk:/tmp")
+    pod = documents()[-1]["spec"]["template"]["spec"]
+    assert [volume["name"] for volume in pod["volumes"]] == ["shared"]
+    assert pod["containers"][0]["volumeMounts"] == [{"name": "shared", "mountPath": "/tmp"}]
 
 
 @pytest.mark.parametrize("platform", ["tfjob", "kubernetes", "jobset"])

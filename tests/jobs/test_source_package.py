@@ -83,7 +83,10 @@ def test_the_package_wants_what_this_one_wants(monkeypatch: pytest.MonkeyPatch) 
 def test_the_package_is_the_same_for_the_same_sources() -> None:
     first = packed()
     assert packed() == first
-    assert not [name for name in contents(first) if "__pycache__" in name]
+    names = list(contents(first))
+    assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
+    assert {name.partition("/")[0] for name in names} == {
+        "setup.py", "estimator_trainer", "model_fns", "input_fns"}
 
 
 def test_what_is_imported_from_an_environment_is_not_searched_for_neighbours() -> None:

@@ -12,6 +12,7 @@ import re
 from typing import Any, Sequence
 
 from estimator_trainer import deadlines
+from estimator_trainer.jobs.platforms import dockerfile
 from estimator_trainer.jobs.platforms import yaml_file
 from estimator_trainer.jobs.platforms.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
@@ -106,7 +107,12 @@ def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
 
 
 def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -> dict[str, Any]:
-    """Returns the spec of a role's pods: one container, which runs the program."""
+    """Returns the spec of a role's pods: one container, which runs the program.
+
+    It keeps to the Pod Security Standard `restricted`
+    (https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted), and writes
+    nowhere but into its volumes.
+    """
     resources: dict[str, Any] = {
         "requests": {"cpu": str(job.cpus), "memory": f"{job.memory_gib}Gi"},
         "limits": {"memory": f"{job.memory_gib}Gi"}}
@@ -116,14 +122,24 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
         "name": CONTAINER, "image": job.image, "command": ["estimator-trainer"],
         # Kubernetes reads $(NAME) in an argument, and $$ as one $.
         "args": [flag.replace("$", "$$") for flag in flags],
-        "ports": [{"name": port_name, "containerPort": PORT}], "resources": resources}
-    spec: dict[str, Any] = {"terminationGracePeriodSeconds": deadlines.POD_GRACE_SECS,
-                            "containers": [container]}
+        "ports": [{"name": port_name, "containerPort": PORT}], "resources": resources,
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
+                            "readOnlyRootFilesystem": True}}
+    # TensorFlow cannot be imported without a directory for temporary files; it uploads from it.
+    volumes: dict[str, dict[str, Any]] = {"/tmp": {"name": "tmp", "emptyDir": {}}}
     if job.volume:
         claim, _, path = job.volume.partition(":")
-        container["volumeMounts"] = [{"name": "shared", "mountPath": path}]
-        spec["volumes"] = [{"name": "shared", "persistentVolumeClaim": {"claimName": claim}}]
-    return spec
+        volumes[path.rstrip("/") or path] = {
+            "name": "shared", "persistentVolumeClaim": {"claimName": claim}}
+    container["volumeMounts"] = [{"name": volume["name"], "mountPath": path}
+                                 for path, volume in volumes.items()]
+    return {"terminationGracePeriodSeconds": deadlines.POD_GRACE_SECS,
+            "securityContext": {
+                "runAsNonRoot": True, "runAsUser": dockerfile.USER, "runAsGroup": dockerfile.USER,
+                # A volume that has the group already is not walked through at every start.
+                "fsGroup": dockerfile.USER, "fsGroupChangePolicy": "OnRootMismatch",
+                "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [container], "volumes": list(volumes.values())}
 
 
 def labels_of(job: JobConfig) -> dict[str, str]:
