@@ -54,7 +54,7 @@ class Network:
         self._switch = f"{self._prefix}-switch"
         self._spaces: list[str] = []
         self._names: dict[str, str] = {}
-        self._table = folder / "names"
+        self._table, self._log = folder / "names", folder / "dns.log"
         self._numbers = itertools.count(1)
         self._server: subprocess.Popen[bytes] | None = None
 
@@ -71,7 +71,9 @@ class Network:
             ["ip", "netns", "exec", self._switch, "dnsmasq", "--keep-in-foreground", "--conf-file=",
              "--no-resolv", "--no-hosts", f"--addn-hosts={self._table}", "--local=/#/",
              "--user=root", "--pid-file=", f"--listen-address={_DNS}", "--bind-interfaces",
-             "--log-facility=/dev/null"])
+             f"--log-facility={self._log}"])
+        # A signal to read the names again would end a server that does not handle it yet.
+        jobs.wait_for(lambda: self._log.exists() and "started" in self._log.read_text(), 20)
 
     def close(self) -> None:
         """Removes everything that was made."""
