@@ -28,7 +28,7 @@ LOCAL_CONNECT_SECS = 0.2
 QUIET_SECS = 10.0
 # A peer that broke an all-reduce is seen as gone, or as started again, within this.
 BROKEN_SECS = 15.0
-# `check` waits so long for all answers of one kind: names, peers, nvidia-smi.
+# All answers of one kind, asked for at once, are waited for so long: names, peers, nvidia-smi.
 CHECK_SECS = 3.0
 # nvidia-smi must list the GPUs within this, where a job needs them.
 LIST_GPUS_SECS = 10.0

@@ -2,8 +2,7 @@
 
 The chief keeps the state in `model_dir/job.json`, with an id of its run. It alone writes there; the
 others read, and leave messages to the chief: see messages.py. What a task finds when it starts may
-be the state of an earlier run in the same model_dir, which must not end this one. Nothing is
-locked, and no two clocks are compared.
+be that of an earlier run, which must not end this one. No file is locked, no clocks are compared.
 """
 
 from __future__ import annotations
@@ -234,8 +233,7 @@ class JobStateReader:
 
     def leave(self, worker: int) -> None:
         """Tells the chief that the worker of that index has finished its part."""
-        run = self._last.run if self._last else ""
-        messages.say(self._model_dir, run, f"worker-{worker}.left")
+        messages.say(self._model_dir, self._last.run if self._last else "", f"worker-{worker}.left")
 
     def _look(self, most_secs: float) -> JobState | None:
         """Returns what job.json holds, or held at most `most_secs` ago; for any thread."""

@@ -83,12 +83,8 @@ class Network:
         for space in list(self._spaces):
             self.remove(space)
 
-    def add(self, task: str, is_named: bool = True) -> str:
-        """Adds a pod for a task, at an address that no pod had before.
-
-        Args:
-          task: The task's name, such as "worker:0".
-          is_named: Whether its name is to be known at once.
+    def add(self, task: str) -> str:
+        """Adds a pod for a task such as "worker:0", at an address that no pod had before.
 
         Returns:
           The name of its network namespace.
@@ -107,13 +103,8 @@ class Network:
         _ip("-n", space, "addr", "add", f"{address}/16", "dev", "net")
         _ip("-n", space, "link", "set", "net", "up")
         _ip("-n", space, "link", "set", "lo", "up")
-        if is_named:
-            self.name(task, address)
+        self.name(task, address)
         return space
-
-    def address(self, space: str) -> str:
-        """Returns the address of a pod."""
-        return f"{_NETWORK}.1.{space.rpartition('-')[2]}"
 
     def name(self, task: str, address: str) -> None:
         """Makes a task's name known, or unknown for the address ""."""
@@ -162,7 +153,6 @@ class Job:
         self._folder, self._network, self._args = folder, network, args
         self._cluster = self.cluster(**counts)
         self._spaces: dict[str, str] = {}
-        self._numbers = itertools.count(1)
         self._began_at = time.monotonic()
 
     @staticmethod
@@ -183,7 +173,7 @@ class Job:
             space = self._spaces[name] = self._network.add(name)
             tf_config = {"cluster": cluster or self._cluster,
                          "task": {"type": role, "index": int(index)}}
-            folder = self._folder / f"start-{next(self._numbers)}"
+            folder = self._folder / f"{space}-{role}-{index}"
             folder.mkdir()
             self.tasks[name] = jobs.start(folder, name, self._args, json.dumps(tf_config),
                                           ("ip", "netns", "exec", space))
