@@ -18,13 +18,17 @@ PEER_TIMEOUT_SECS = 60
 STALL_TIMEOUT_SECS = 600
 # A peer that takes a connection must say something within this.
 PEER_ANSWER_SECS = 2.0
+# A connection to a task breaks when nothing comes back for so long.
+CONNECTION_SECS = 20.0
+# The sockets of new connections are told so after this.
+CONNECTIONS_LOOK_SECS = 5.0
 # A listener on this machine must take a connection within this.
 LOCAL_CONNECT_SECS = 0.2
 # A trainer looks for its peers after so long without a step.
 QUIET_SECS = 10.0
 # A peer that broke an all-reduce is seen as gone, or as started again, within this.
 BROKEN_SECS = 15.0
-# `check` waits so long for all answers of one kind: names, peers, nvidia-smi.
+# All answers of one kind, asked for at once, are waited for so long: names, peers, nvidia-smi.
 CHECK_SECS = 3.0
 # nvidia-smi must list the GPUs within this, where a job needs them.
 LIST_GPUS_SECS = 10.0
@@ -52,6 +56,8 @@ EVALUATOR_STARTS_SECS = 60.0
 FINAL_CHECKPOINT_SECS = 75.0
 # A task that starts takes an end that it finds for an earlier run's so long.
 STALE_STATE_SECS = 60.0
+# A task that was told of another cluster than the chief waits so long for one that agrees.
+OTHER_CLUSTER_SECS = 40.0
 # The most between two looks of the evaluator at how the job stands, once the goal is reached.
 GOAL_LOOK_SECS = 1.0
 # The watchdog looks so often.

@@ -3,7 +3,8 @@
 TrainerError            1   the user's model or data failed
 ├── Interrupted             the job was asked to end; its status tells the code
 └── ConfigError         2   found before training: flags, params, plug-ins, files
-    └── TaskConfigError 2   TF_CONFIG, every problem in it at once
+    ├── TaskConfigError 2   TF_CONFIG, every problem in it at once
+    └── OtherClusterError 2 TF_CONFIG, compared with the chief's
 
 `cli.main` prints the message of a TrainerError and exits with its code; any other
 exception is a bug, or came out of user code, and keeps its traceback.
@@ -63,6 +64,18 @@ class TaskConfigError(ConfigError):
     def __init__(self, problems: Sequence[str]):
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+
+
+class OtherClusterError(ConfigError):
+    """A TF_CONFIG that tells of other numbers of tasks than the chief's.
+
+    Attributes:
+      is_missed: Whether the chief waits for this task, and is to end with it.
+    """
+
+    def __init__(self, message: str, is_missed: bool):
+        super().__init__(message)
+        self.is_missed = is_missed
 
 
 def show(error: BaseException) -> None:

@@ -61,7 +61,7 @@ def _unquoted(text: str) -> list[str]:
 
 
 def _repaired(value: Mapping[str, Any]) -> dict[str, Any]:
-    declared = value.get("cluster")
+    declared = value.get("cluster", value.get("sparseCluster"))
     cluster = _repaired_cluster(declared if isinstance(declared, dict) else value)
     task = value.get("task")
     task = task if isinstance(task, dict) else {}

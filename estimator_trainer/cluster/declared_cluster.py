@@ -21,15 +21,14 @@ ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
 ROLES = {
     "chief": "chief", "master": "chief",
     "worker": "worker", "local": "worker",
-    "ps": "ps",
-    "evaluator": "evaluator",
-    "workerpool0": "chief",
-    "workerpool1": "worker",
-    "workerpool2": "ps",
-    "workerpool3": "evaluator",
+    "ps": "ps", "evaluator": "evaluator",
+    "workerpool0": "chief", "workerpool1": "worker",
+    "workerpool2": "ps", "workerpool3": "evaluator",
 }
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,]+):([0-9]{1,5})")
+_SPARSE = ("because from a sparse map (TFJob's enableDynamicWorker) no task can tell how many share"
+           " the data")
 _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -108,6 +107,9 @@ class _Reader:
             self.reject("text", text, "", f"JSON{quotes} ({error})")
             return {}
         if isinstance(value, dict):
+            # The operator's own name for it; without "cluster", each worker would train alone.
+            for key in (key for key in value if key.lower() == "sparsecluster"):
+                self.reject("key", key, "", f'"cluster" with the list of every worker, {_SPARSE}')
             return value
         self.reject("value", value, "", 'a JSON object with "cluster" and "task"')
         return {}
@@ -159,9 +161,7 @@ class _Reader:
             least = 1 if role in ("chief", "evaluator") else 2
             if not is_complete or len(hosts) < least:
                 self.reject("hosts", hosts, path,
-                            f"the list of every {role or 'host'}, because from a sparse map"
-                            " (TFJob's enableDynamicWorker) no task can tell how many share the"
-                            " data")
+                            f"the list of every {role or 'host'}, {_SPARSE}")
                 return []
             entries = [(hosts[str(i)], f'{path}["{i}"]') for i in range(len(hosts))]
         else:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
+from typing import Callable, Iterable, Mapping
 
 from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -31,6 +34,35 @@ def state(address: str) -> str:
         return "silent"
     except OSError:
         return "down"
+
+
+def states(peers: Mapping[str, str]) -> dict[str, str]:
+    """Returns the state of each peer, by name; asks all at once, for at most CHECK_SECS.
+
+    However many are gone, and even if the name server is, whoever asks has other things to do.
+
+    Args:
+      peers: host:port by name.
+    """
+    answers = in_parallel(state, set(peers.values()))
+    return {name: answers.get(address, "silent") for name, address in peers.items()}
+
+
+def in_parallel(step: Callable[[str], str], arguments: Iterable[str]) -> dict[str, str]:
+    """Returns the results of `step`, by argument, of those calls that return in CHECK_SECS."""
+    results: dict[str, str] = {}
+
+    def run(argument: str) -> None:
+        results[argument] = step(argument)
+
+    # They are daemons, for a lookup that hangs must not keep the process.
+    threads = [threading.Thread(target=run, args=(each,), daemon=True) for each in arguments]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + deadlines.CHECK_SECS
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return results.copy()
 
 
 def needed(task: TaskConfig) -> dict[str, str]:

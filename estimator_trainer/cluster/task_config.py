@@ -76,6 +76,11 @@ class TaskConfig:
         return len(self.cluster.get("chief", ())) + len(self.cluster.get("worker", ()))
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Number of tasks by role among chief, worker and ps; a task that is alone is a chief."""
+        return {role: len(hosts) for role, hosts in self.cluster.items()} or {"chief": 1}
+
+    @property
     def is_all_reduce(self) -> bool:
         """Whether several trainers make each step together, without a ps."""
         return self.num_trainers > 1 and "ps" not in self.cluster

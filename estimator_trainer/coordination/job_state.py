@@ -2,8 +2,7 @@
 
 The chief keeps the state in `model_dir/job.json`, with an id of its run. It alone writes there; the
 others read, and leave messages to the chief: see messages.py. What a task finds when it starts may
-be the state of an earlier run in the same model_dir, which must not end this one. Nothing is
-locked, and no two clocks are compared.
+be that of an earlier run, which must not end this one. No file is locked, no clocks are compared.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import dataclasses
 import posixpath
 import threading
 import time
+from typing import Mapping
 import uuid
 
 from absl import logging
@@ -43,6 +43,7 @@ class JobState:
       reason: Why training ended, or is to; "" while running.
       finisher: The task that evaluates the final checkpoint, once that is not the evaluator.
       beat: Number of signs of life since the last change.
+      cluster: Number of tasks by role, as the chief was told; {} if it does not say so.
     """
 
     run: str
@@ -51,25 +52,27 @@ class JobState:
     reason: str = ""
     finisher: str = ""
     beat: int = 0
+    cluster: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 class JobStateWriter:
     """The chief's side says that a run began, that the chief lives, and how the run ended."""
 
     def __init__(self, model_dir: str, is_heard: bool,
-                 peer_timeout_secs: float = deadlines.PEER_TIMEOUT_SECS):
+                 peer_timeout_secs: float = deadlines.PEER_TIMEOUT_SECS,
+                 cluster: Mapping[str, int] | None = None):
         """Makes the writer.
 
         Args:
           model_dir: The job's directory.
           is_heard: Whether there may be other tasks; a run on its own writes nothing.
           peer_timeout_secs: How long the others wait for a sign of life.
+          cluster: Number of tasks by role.
         """
-        self._model_dir = model_dir
-        self._is_heard = is_heard
+        self._model_dir, self._is_heard = model_dir, is_heard
         self._rhythm = deadlines.rhythm(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
-        self._now = JobState(uuid.uuid4().hex, "running")
+        self._now = JobState(uuid.uuid4().hex, "running", cluster=cluster or {})
         self._has_begun = False
         self._written_at = self._looked_at = 0.0
         self._said: frozenset[str] = frozenset()
@@ -81,7 +84,8 @@ class JobStateWriter:
             if self._is_heard and not self._has_begun:
                 messages.begin(self._model_dir)
             self._has_begun = True
-            self._write(JobState(self._now.run, status, step, reason, finisher))
+            self._write(JobState(
+                self._now.run, status, step, reason, finisher, cluster=self._now.cluster))
 
     def beat(self) -> None:
         """Shows that the chief lives; is called often, and writes rarely."""
@@ -148,9 +152,7 @@ class JobStateReader:
         """
         self.joined_run = ""
         self._refused_run: str | None = None
-        self._model_dir = model_dir
-        self._max_steps = max_steps
-        self._look_secs = look_secs
+        self._model_dir, self._max_steps, self._look_secs = model_dir, max_steps, look_secs
         self._lock = threading.Lock()
         # Some disks remember that a folder was not there; see small_files.read.
         with contextlib.suppress(tf.errors.OpError):
@@ -210,10 +212,9 @@ class JobStateReader:
                          {"status": status, "reason": reason, "by": by})
 
     def join(self, worker: int) -> bool:
-        """Tells the chief that the worker of that index takes part in the run that goes on.
+        """Tells the chief that a worker takes part in the run that goes on; returns whether it may.
 
-        Returns:
-          Whether it may: an all-reduce cannot take in a second process of a worker.
+        An all-reduce cannot take in a second process of a worker.
         """
         run = self._last.run if self._last else ""
         if run == self._refused_run:
@@ -232,8 +233,7 @@ class JobStateReader:
 
     def leave(self, worker: int) -> None:
         """Tells the chief that the worker of that index has finished its part."""
-        run = self._last.run if self._last else ""
-        messages.say(self._model_dir, run, f"worker-{worker}.left")
+        messages.say(self._model_dir, self._last.run if self._last else "", f"worker-{worker}.left")
 
     def _look(self, most_secs: float) -> JobState | None:
         """Returns what job.json holds, or held at most `most_secs` ago; for any thread."""

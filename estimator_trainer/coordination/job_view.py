@@ -13,6 +13,7 @@ from absl import logging
 from estimator_trainer import deadlines
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import membership
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.stop import Stop
@@ -93,7 +94,7 @@ class OthersView:
         self._config, self._task, self._stop = config, task, stop
         self._state_reader = state_reader
         self._chief = task.name_of("chief", 0)
-        self._has_told_of_model_dir = False
+        self._has_told_of_model_dir = self._has_agreed = False
 
     def look(self, has_stepped: bool, is_past_steps: bool) -> Sight:
         reader, now = self._state_reader, self._state_reader.now()
@@ -101,6 +102,10 @@ class OthersView:
             if self._task.is_trainer:
                 self._stop.ask(now.status, now.reason, self._chief)
             return Sight()
+        if now and membership.agrees(self._task, now):
+            self._has_agreed = True
+        elif now and self._has_agreed and self._task.role != "evaluator":
+            return Sight(lost=f"{self._chief} was started again with another cluster")
         if now and reader.joined_run and reader.joined_run != now.run:
             if has_stepped:
                 return Sight(lost=f"{self._chief} was started again")

@@ -23,6 +23,7 @@ from estimator_trainer import result
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import connections
 from estimator_trainer.coordination.job_view import JobView
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -41,7 +42,8 @@ class Watchdog:
           view: What this task sees of the others.
         """
         self._config, self._task, self._stop, self._view = config, task, stop, view
-        self._peers = peers.needed(task)
+        self._peers, self._ports = peers.needed(task), connections.ports(task)
+        self._connections_at = 0.0
         self._step = 0
         self._has_stepped = self._is_past_steps = False
         self._ticked_at = self._logged_at = time.monotonic()
@@ -93,6 +95,9 @@ class Watchdog:
             self._end("lost", seen.lost)
         self._log_at_times(seen.waiting)
         request, now = self._stop.request, time.monotonic()
+        if self._ports and now - self._connections_at > deadlines.CONNECTIONS_LOOK_SECS:
+            self._connections_at = now
+            connections.keep_alive(self._ports)
         if request and not self._is_past_steps:
             self._asked_at = self._asked_at or now
             grace_secs = (deadlines.FAILED_GRACE_SECS if request.status == "failed"
@@ -117,7 +122,7 @@ class Watchdog:
         restarted = self._view.restarted_peer()
         if restarted:
             self._end("lost", f"{restarted} was started again")
-        states = {name: peers.state(address) for name, address in self._peers.items()}
+        states = peers.states(self._peers)
         lost = {name: state for name, state in states.items() if state != "up"}
         self._down_at = {name: self._down_at.get(name, now) for name in lost}
         shown = ", ".join(f"{name} at {self._peers[name]} is {state}"

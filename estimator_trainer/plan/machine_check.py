@@ -9,9 +9,6 @@ import os
 import pathlib
 import socket
 import subprocess
-import threading
-import time
-from typing import Callable, Iterable
 
 from estimator_trainer import deadlines
 from estimator_trainer import machine
@@ -53,7 +50,7 @@ def _hosts(task: TaskConfig) -> Findings:
     found = Findings()
     hosts = sorted({address.rpartition(":")[0].strip("[]")
                     for group in task.cluster.values() for address in group})
-    answers = _in_parallel(_fault_of_name, hosts)
+    answers = peers.in_parallel(_fault_of_name, hosts)
     for host in hosts:
         fault = answers.get(host, f"no answer in {deadlines.CHECK_SECS:.0f} s")
         if fault:
@@ -75,7 +72,7 @@ def _fault_of_name(host: str) -> str:
 def _peers(task: TaskConfig) -> Findings:
     addresses = {task.name_of(role, i): address for role, hosts in task.cluster.items()
                  for i, address in enumerate(hosts) if (role, i) != (task.role, task.index)}
-    states = _in_parallel(peers.state, set(addresses.values()))
+    states = peers.in_parallel(peers.state, set(addresses.values()))
     found = Findings()
     for name, address in addresses.items():
         state = states.get(address, "silent")
@@ -134,20 +131,3 @@ def _gpus(device: str, visible: str | None) -> Findings:
     if visible is not None:
         found.facts["CUDA_VISIBLE_DEVICES"] = repr(visible)
     return found
-
-
-def _in_parallel(step: Callable[[str], str], arguments: Iterable[str]) -> dict[str, str]:
-    """Returns the results of `step`, by argument, of those calls that returned in time."""
-    results: dict[str, str] = {}
-
-    def run(argument: str) -> None:
-        results[argument] = step(argument)
-
-    # They are daemons, for a lookup that hangs must not keep the process.
-    threads = [threading.Thread(target=run, args=(each,), daemon=True) for each in arguments]
-    for thread in threads:
-        thread.start()
-    deadline = time.monotonic() + deadlines.CHECK_SECS
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    return dict(results)

@@ -14,6 +14,7 @@ from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.plan.plan import Plan
@@ -54,8 +55,12 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
     leaves_at: float | None = None
+    membership = Membership(task, state_reader)
     while True:
         final_state, request = state_reader.final_state(), stop.request
+        now = state_reader.now()
+        if now and now.status == "running":
+            membership.check(now)
         if request and leaves_at is None:
             # Without this ps's variables there is no training, so the chief must save them first.
             state_reader.ask(request.status, request.reason, task.name)
@@ -70,5 +75,6 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
 
 
 def _is_used(task: TaskConfig) -> bool:
-    return any(peers.state(address) != "down" for role in ("chief", "worker")
-               for address in task.cluster.get(role, ()))
+    trainers = {address: address for role in ("chief", "worker")
+                for address in task.cluster.get(role, ())}
+    return any(state != "down" for state in peers.states(trainers).values())

@@ -50,7 +50,8 @@ def _as_chief(plan: Plan, stop: Stop) -> Result:
     """Runs the chief; tells every other task, and result.json, how it ended."""
     config, task = plan.config, plan.task
     state_writer = JobStateWriter(config.model_dir, is_heard=task.name != "local",
-                                  peer_timeout_secs=config.peer_timeout_secs)
+                                  peer_timeout_secs=config.peer_timeout_secs,
+                                  cluster=task.counts)
     with Watchdog(config, task, stop, ChiefView(task, stop, state_writer)) as watchdog:
         try:
             ended = chief.run(plan, stop, state_writer, watchdog)
@@ -83,7 +84,7 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
             return outcome.interrupted(config, task, interruption)
         except Exception as error:
             explained = outcome.explained(error, plan)
-            if task.role != "evaluator":
+            if task.role != "evaluator" and getattr(error, "is_missed", True):
                 state_reader.ask("failed", outcome.in_short(explained), task.name)
             raise explained from error
 

@@ -6,6 +6,7 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import loaded_plugins
@@ -46,11 +47,12 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
 
 def _wait_to_begin(state_reader: JobStateReader, stop: Stop, task: TaskConfig) -> JobState | None:
     """Waits until this worker can take part; returns how the job ended, if it has."""
+    membership = Membership(task, state_reader)
     while True:
         now = state_reader.now()
         if now and now.status != "running":
             return state_reader.final_state()
-        if now and (not task.is_all_reduce or state_reader.join(task.index)):
+        if membership.check(now) and (not task.is_all_reduce or state_reader.join(task.index)):
             return None
         stop.sleep(_POLL_SECS)
         stop.check()

@@ -197,11 +197,13 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         # A worker that does not listen may still come, and has its part of the input to read.
         limit = (deadlines.WORKERS_READ_SECS if self.reason == "input_exhausted"
                  else deadlines.WORKERS_LEAVE_SECS)
+        workers = peers.workers(self._task)
         changed_at = logged_at = time.monotonic()
         while True:
-            there = [name for i, (name, address) in enumerate(peers.workers(self._task).items())
-                     if not state_writer.has_left(i) and
-                     (self.reason == "input_exhausted" or peers.state(address) != "down")]
+            there = [name for i, name in enumerate(workers) if not state_writer.has_left(i)]
+            if self.reason != "input_exhausted":
+                states = peers.states({name: workers[name] for name in there})
+                there = [name for name in there if states[name] != "down"]
             session.run(self._wake)
             step, now = int(session.run(self._global_step)), time.monotonic()
             if step != self.step:

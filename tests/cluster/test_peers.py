@@ -34,6 +34,17 @@ def test_a_stopped_process_is_silent(monkeypatch):
         assert peers.state(f"127.0.0.1:{listener.getsockname()[1]}") == "silent"
 
 
+def test_many_peers_that_say_nothing_take_no_longer_than_one(monkeypatch):
+    monkeypatch.setattr(peers.deadlines, "CHECK_SECS", 0.1)
+    with socket.socket() as closed, socket.create_server(("127.0.0.1", 0)) as listener:
+        closed.bind(("127.0.0.1", 0))
+        addresses = {f"ps:{i}": f"127.0.0.1:{listener.getsockname()[1]}" for i in range(50)}
+        addresses["ps:50"] = f"127.0.0.1:{closed.getsockname()[1]}"
+        found = peers.states(addresses)
+    assert found.pop("ps:50") == "down"
+    assert found == dict.fromkeys(found, "silent") and len(found) == 50
+
+
 def test_the_first_request_to_stop_counts():
     stop = Stop()
     stop.check()

@@ -103,6 +103,10 @@ REJECTED = {
     "dynamic worker 1": (config({"worker": {"1": A}, "ps": [C]}, "worker", 1),
                          """hosts is {'1': 'host0:2222'}""", "the list of every worker"),
     "ps of dynamic workers": (config({"worker": {}, "ps": [C]}, "ps"), "enableDynamicWorker"),
+    # TFJob's operator writes another key than TensorFlow reads.
+    "dynamic worker 0 of the operator": (
+        config({"worker": {"0": A}, "ps": [C]}).replace("cluster", "sparseCluster"),
+        "key is 'sparseCluster'", "enableDynamicWorker"),
     "map of no chief": (config({"chief": {}, "worker": [A]}), "hosts is {}"),
     "map that skips one": (config({"worker": {"0": A, "2": B}}), "the list of every worker"),
 }

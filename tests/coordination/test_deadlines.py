@@ -66,6 +66,17 @@ def test_a_look_at_a_peer_ends_before_the_look_at_all_of_them():
     assert deadlines.LOCAL_CONNECT_SECS < deadlines.PEER_ANSWER_SECS
 
 
+def test_a_connection_to_a_lost_host_breaks_before_its_task_is_given_up():
+    # TensorFlow connects anew after that, and gRPC looks up a name at most every 30 s.
+    assert deadlines.CONNECTIONS_LOOK_SECS < deadlines.CONNECTION_SECS
+    assert deadlines.CONNECTION_SECS + 30 < deadlines.PEER_TIMEOUT_SECS
+
+
+def test_a_task_of_another_cluster_waits_until_the_job_before_has_ended():
+    assert deadlines.KUBERNETES_KILLS_SECS < deadlines.OTHER_CLUSTER_SECS
+    assert deadlines.OTHER_CLUSTER_SECS < deadlines.STALL_TIMEOUT_SECS
+
+
 def test_a_broken_all_reduce_is_explained_before_it_is_given_up():
     assert deadlines.COLLECTIVE_BREAKS_SECS < deadlines.BROKEN_SECS
     assert deadlines.BROKEN_SECS < deadlines.PEER_TIMEOUT_SECS

@@ -1,0 +1,62 @@
+"""A task whose cluster is not the chief's waits for a while, and then says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer import errors
+from estimator_trainer.cluster import task_config
+from estimator_trainer.coordination import job_state
+from estimator_trainer.coordination import membership
+
+PS, ALL_REDUCE = {"chief": 1, "worker": 2, "ps": 1}, {"chief": 1, "worker": 2}
+
+
+def _task(name, **counts):
+    return next(task for task in task_config.of_counts(counts) if task.name == name)
+
+
+def _begun(tmp_path, task, cluster):
+    """Returns what a task sees of a chief that begins after it."""
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=cluster)
+    chief.announce("running")
+    return membership.Membership(task, state_reader), state_reader.now()
+
+
+@pytest.mark.parametrize("cluster", [PS, {}], ids=["the same", "not told"])
+def test_a_task_of_the_chiefs_cluster_takes_part_at_once(cluster, tmp_path):
+    member, now = _begun(tmp_path, _task("worker:1", **PS), cluster)
+    assert member.check(now)
+    assert not member.check(None)
+
+
+def test_a_task_alone_is_a_chief():
+    assert task_config.parse('{"cluster": {"worker": ["a:1"]}}').counts == {"chief": 1}
+
+
+@pytest.mark.parametrize("name, cluster, is_missed", [
+    ("worker:2", PS, False), ("worker:1", PS, False), ("ps:0", PS, True), ("ps:1", PS, False),
+    ("worker:1", ALL_REDUCE, True), ("worker:2", ALL_REDUCE, False)])
+def test_a_task_of_another_cluster_waits_and_then_ends(
+        name, cluster, is_missed, tmp_path, monkeypatch):
+    grown = {role: count + (role == name[:-2]) for role, count in cluster.items()}
+    member, now = _begun(tmp_path, _task(name, **grown), cluster)
+    assert not member.check(now)
+    monkeypatch.setattr(membership.deadlines, "OTHER_CLUSTER_SECS", 0)
+    with pytest.raises(errors.OtherClusterError) as raised:
+        member.check(now)
+    assert raised.value.exit_code == 2 and raised.value.is_missed == is_missed
+    assert "from TF_CONFIG); expected that of chief:0, '1 chief, 2 worker" in str(raised.value)
+
+
+def test_the_cluster_of_a_chief_that_is_gone_ends_nobody(tmp_path, monkeypatch):
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=PS)
+    chief.announce("running")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    monkeypatch.setattr(membership.deadlines, "OTHER_CLUSTER_SECS", 0.01)
+    member = membership.Membership(_task("worker:2", chief=1, worker=3, ps=1), state_reader)
+    assert not any(member.check(state_reader.now()) for _ in range(2))
+    grown = {**PS, "worker": 3}
+    job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=grown).announce("running")
+    assert member.check(state_reader.now())
