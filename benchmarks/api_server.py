@@ -53,7 +53,15 @@ _WRONGS: list[tuple[str, str, Any, str]] = [
     ("Job", "spec.template.spec.containers.0.volumeMounts", [{"name": "x", "mountPath": "/x"}],
      "Not found"),
     ("TFJob", "spec.tfReplicaSpecs.PS.replicas", "1", "must be of type integer"),
-    ("TFJob", "spec.tfReplicaSpecs.PS.template.spec.container", [], "unknown field")]
+    ("TFJob", "spec.tfReplicaSpecs.PS.template.spec.container", [], "unknown field"),
+    # Only the Job that the operator would make of these is wrong.
+    ("TFJob", "spec.tfReplicaSpecs.PS.template.spec.containers.0.resources.limits.memory", "1Gi",
+     "must be less than"),
+    ("JobSet", "spec.replicatedJobs.0.replicas", "1", "must be of type integer"),
+    ("JobSet", "spec.replicatedJobs.0.template.spec.backoffLimits", 1, "unknown field"),
+    ("JobSet", "spec.successPolicy.operator", "Some", "Unsupported value"),
+    ("JobSet", "spec.replicatedJobs.0.template.spec.podFailurePolicy.rules.0.onExitCodes.values",
+     [2, 1], "must be ordered")]
 
 
 def main() -> int:
@@ -144,12 +152,35 @@ def _send(server: control_plane.ApiServer, text: str, value: dict[str, Any]) -> 
     name = f"{value['kind']} {value['metadata']['name']}"
     try:
         folder = server.folder(value)
-        server.create(text, folder, dry_run=True)
+        _try(server, text, value)
         server.create(text, folder)
         stored = server.get(f"{folder}/{value['metadata']['name']}")
     except control_plane.Refused as error:
         return [f"{name} was REFUSED with {error}"]
     return [f"{name} was STORED with {change}" for change in _changes(value, stored, "")]
+
+
+def _try(server: control_plane.ApiServer, text: str, value: dict[str, Any]) -> None:
+    """Sends an object to a dry run, and the Jobs that an operator would make of it.
+
+    The server knows an operator's kind by its schema alone. It knows what a Job must be.
+    """
+    server.create(text, server.folder(value), dry_run=True)
+    for name, spec in _job_specs(value).items():
+        job = {"apiVersion": "batch/v1", "kind": "Job", "spec": spec,
+               "metadata": {**value["metadata"], "name": f"{value['metadata']['name']}-{name}"}}
+        server.create(yaml_file.text([job], ""), server.folder(job), dry_run=True)
+
+
+def _job_specs(value: dict[str, Any]) -> dict[str, Any]:
+    """Returns the specs of the Jobs in a JobSet, and of Jobs with the same pods as a TFJob."""
+    spec = value["spec"]
+    if value["kind"] == "JobSet":
+        return {f"{each['name']}-0": each["template"]["spec"] for each in spec["replicatedJobs"]}
+    # The operator, too, gives a pod whose restarts depend on the exit code Never.
+    return {role.lower(): {"template": {"spec": {**each["template"]["spec"],
+                                                 "restartPolicy": "Never"}}}
+            for role, each in spec.get("tfReplicaSpecs", {}).items()}
 
 
 def _changes(sent: Any, stored: Any, path: str) -> list[str]:
@@ -173,7 +204,7 @@ def _send_wrongs(server: control_plane.ApiServer, platform: str) -> int:
             continue
         value = changed(values[kind], path, wrong)
         try:
-            server.create(yaml_file.text([value], ""), server.folder(value), dry_run=True)
+            _try(server, yaml_file.text([value], ""), value)
             print(f"{platform} wrong {kind} {path}: TAKEN")
             failures += 1
         except control_plane.Refused as error:
