@@ -22,7 +22,7 @@ JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig)
                 for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
-OTHERS = {"check", "idx", "logdir", "mnist"}
+OTHERS = {"ntasks", "check", "idx", "logdir", "mnist"}
 
 
 def test_every_flag_in_the_readme_exists():
