@@ -47,7 +47,7 @@ class Membership:
             return False
         task, count = self._task, now.cluster.get(self._task.role, 0)
         raise errors.OtherClusterError(
-            f"cluster is {_shown(task.counts)!r} (from TF_CONFIG); expected that of"
+            f"cluster is {_shown(task.counts)!r} (from {task.source}); expected that of"
             f" {task.name_of('chief', 0)}, {_shown(now.cluster)!r}: tasks share data by these"
             " numbers. To grow or shrink a job, end all of its tasks, and start them again with"
             " one cluster and the same --model_dir. For example: kubectl delete, then apply",

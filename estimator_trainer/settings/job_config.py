@@ -14,6 +14,8 @@ PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
              "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
+# No machine has more.
+_MOST_GPUS = 1024
 # --help lists the flags in these groups.
 THE_JOB = "The job, for `launch` and `manifest`, before `--`"
 LAUNCH = "Launch"
@@ -83,6 +85,9 @@ class JobConfig:
                 problems.append(
                     f"{role} is {getattr(self, role)} (from --{role}); expected 0 or 1, because a"
                     f" job has one {role}. For example: --{role}=1")
+        if self.gpus > _MOST_GPUS:
+            problems.append(f"gpus is {self.gpus} (from --gpus), of one task; expected"
+                            f" {_MOST_GPUS} at most. For example: --gpus=8")
         if not self.chief and not self.worker:
             problems.append("chief and worker are 0 (from --chief and --worker); expected a task"
                             " that trains. For example: --chief=1")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from typing import Any
 
 import pytest
 
+from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
 from estimator_trainer.jobs.platforms import dockerfile
 from tests.support import platform_schemas
@@ -192,3 +194,18 @@ def test_a_secret_that_the_job_would_hold_in_clear_is_told_and_not_printed(flags
     assert "SEKRET" in pathlib.Path("manifest/job.yaml").read_text()
     assert "written into the job" not in write(
         flags=["--model_fn=./own.py", "--input_fn=./own.py", "--param=password_file=/run/p"])
+
+
+@pytest.mark.parametrize("flag, expected", [
+    ("--max_restarts=2000000000", "all tasks together make 2147483647 at most"),
+    ("--gpus=3000000000", "gpus is 3000000000 (from --gpus), of one task; expected 1024 at most"),
+    ("--volume=data..v1-:/x", "expected CLAIM:PATH")])
+def test_numbers_that_kubernetes_cannot_hold_are_refused(flag: str, expected: str) -> None:
+    with pytest.raises(errors.ConfigError, match=re.escape(expected)):
+        write("--platform=kubernetes", "--worker=1", "--ps=1", flag)
+
+
+def test_a_claim_may_have_dots_in_its_name() -> None:
+    write("--platform=kubernetes", "--volume=data.v1:/x", flags=["--model_dir=/x/job"])
+    volumes = documents()[-1]["spec"]["template"]["spec"]["volumes"]
+    assert {"claimName": "data.v1"} in [each.get("persistentVolumeClaim") for each in volumes]

@@ -36,6 +36,9 @@ _HOST = "{name}-{role}-{index}.{name}"
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
 # A label is defined by RFC 1123.
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
+# A claim's name is a DNS subdomain (RFC 1123).
+_CLAIM = re.compile(r"[a-z0-9]([-a-z0-9.]{,251}[a-z0-9])?")
+_MOST_RESTARTS = (1 << 31) - 1
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
@@ -50,10 +53,15 @@ def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
         found.append("image is missing (no --image); expected the name to push the Dockerfile's"
                      " image to. For example: --image=REGISTRY/digits:1")
     claim, _, path = job.volume.partition(":")
-    if job.volume and not (_LABEL.fullmatch(claim) and path.startswith("/")):
+    if job.volume and not (_CLAIM.fullmatch(claim) and path.startswith("/")):
         found.append(f"volume is {job.volume!r} (from --volume); expected CLAIM:PATH, the name of"
                      " a PersistentVolumeClaim and an absolute path. For example:"
                      " --volume=training:/shared")
+    if job.max_restarts * len(job.tasks) > _MOST_RESTARTS:
+        found.append(
+            f"max_restarts is {job.max_restarts} (from --max_restarts), for {len(job.tasks)} tasks;"
+            f" expected a number of which all tasks together make {_MOST_RESTARTS} at most. For"
+            " example: --max_restarts=100")
     return found
 
 
