@@ -1,0 +1,74 @@
+"""Whose word counts: TF_CONFIG's, a launcher's, or nobody's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import estimator_trainer
+from estimator_trainer import cli
+from estimator_trainer.cluster import rank_source
+
+_STEP = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "2", "SLURM_STEP_NODELIST": "localhost",
+         "SLURM_STEP_NUM_TASKS": "3", "SLURM_STEP_TASKS_PER_NODE": "3", "SLURM_PROCID": "2",
+         "SLURM_NODEID": "0", "SLURM_LOCALID": "2"}
+_CLUSTER = {"chief": ["localhost:1"], "worker": ["localhost:2"], "ps": ["localhost:3"]}
+
+
+@pytest.fixture(name="environment")
+def _environment(monkeypatch):
+    for name in ("TF_CONFIG", "CLUSTER_SPEC", *rank_source.VARIABLES):
+        monkeypatch.delenv(name, raising=False)
+
+    def change(variables):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+    return change
+
+
+def _check(capsys, *flags):
+    code = cli.main(["check", "--json", "--model_dir=/tmp/m", *flags])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_rank_of_slurm_is_a_task_and_check_says_from_where(environment, capsys):
+    environment(_STEP)
+    code, found = _check(capsys, "--num_ps=1")
+    assert code == 0 and found["task"] == "ps:0"
+    assert found["notes"] == ["TF_CONFIG is not set: the cluster is that of Slurm's step 7.2, in"
+                              " which this is rank 2 of 3"]
+
+
+def test_a_tf_config_that_is_set_wins_over_the_launcher(environment, capsys):
+    environment({**_STEP, "TF_CONFIG": json.dumps(
+        {"cluster": _CLUSTER, "task": {"type": "worker", "index": 0}})})
+    assert _check(capsys)[1]["task"] == "worker:0"
+    environment({"TF_CONFIG": "{}"})
+    code, found = _check(capsys)
+    assert code == 0 and found["task"] == "local" and not found["notes"]
+
+
+def test_a_batch_script_without_srun_trains_alone_and_is_told(environment, capsys):
+    environment({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})
+    code, found = _check(capsys)
+    assert code == 0 and "this process is no task of srun's" in found["notes"][0]
+
+
+@pytest.mark.parametrize("flag, launch", [
+    ("--num_ps=2", "launch --ps=2"), ("--num_evaluators=1", "launch --evaluator=1")])
+def test_roles_for_ranks_that_are_not_there_are_refused(environment, capsys, flag, launch):
+    code, found = _check(capsys, flag)
+    assert code == 2 and launch in found["problems"][0]
+
+
+def test_launch_and_manifest_make_the_cluster_themselves(environment, capsys):
+    for command in ("launch", "manifest"):
+        assert cli.main([command, "--worker=1", "--", "--num_ps=1", "--model_dir=/tmp/m"]) == 2
+        assert "num_ps is set (after `--`)" in capsys.readouterr().err
+
+
+def test_python_gives_roles_to_ranks_too(environment, tmp_path):
+    environment(_STEP)
+    with pytest.raises(estimator_trainer.ConfigError, match="num_ps is 3 .*of 3 tasks"):
+        estimator_trainer.train(model_dir=tmp_path, num_ps=3)
