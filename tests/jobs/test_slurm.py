@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -86,10 +87,11 @@ def test_check_in_a_task_says_where_the_cluster_comes_from(cluster, tmp_path):
     assert wrong.returncode == 2 and "expected a chief beside them" in wrong.stdout
 
 
-def _manifest(folder: pathlib.Path, *flags: str) -> pathlib.Path:
+def _manifest(folder: pathlib.Path, *flags: str,
+              more: tuple[str, ...] = ("--nodes=2",)) -> pathlib.Path:
     done = subprocess.run(
         [*_TRAINER, "manifest", "--platform=slurm", "--name=digits", "--worker=2", "--ps=1",
-         "--evaluator=1", "--cpus=1", "--memory_gib=1", "--nodes=2", "--", *_FLAGS, *flags],
+         "--evaluator=1", "--cpus=1", "--memory_gib=1", *more, "--", *_FLAGS, *flags],
         cwd=folder, capture_output=True, text=True, timeout=60,
         env={**os.environ, "PYTHONPATH": str(_CHECKOUT)})
     assert done.returncode == 0, done.stderr
@@ -143,3 +145,16 @@ def test_a_job_that_is_done_or_failed_does_not_come_again(cluster, tmp_path, fla
     assert done.returncode == code, logs
     state = _state(cluster, done.stdout.strip())
     assert state == ("FAILED" if code else "COMPLETED", "0")
+
+
+def test_the_tasks_of_both_components_of_a_job_with_gpus_are_one_cluster(cluster, tmp_path):
+    script = _manifest(tmp_path, "--model_dir=m", more=("--gpus=2", "--worker=1"))
+    text = script.read_text()
+    script.write_text(text.replace("    --num_ps=1", "    check --num_ps=1"))
+    done = cluster.run("sbatch", "--wait", str(script))
+    logs = [path.read_text() for path in sorted(tmp_path.glob("digits-*-*.log"))]
+    assert done.returncode == 0, "".join(logs)
+    clusters = {line for log in logs for line in log.splitlines() if line.startswith("cluster")}
+    assert len(logs) == 4 and len(clusters) == 1
+    assert [re.findall("^task +(.*)$", log, re.MULTILINE) for log in logs] == [
+        ["chief:0"], ["worker:0"], ["ps:0"], ["evaluator:0"]]

@@ -38,7 +38,8 @@ ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-SchedulerParameters=sched_min_interval=0,batch_sched_delay=0
+SchedulerParameters=sched_min_interval=0,batch_sched_delay=0,bf_interval=1
+GresTypes=gpu
 JobRequeue=1
 MpiDefault=none
 SwitchType=switch/none
@@ -50,7 +51,7 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 """
 _NODE = ("NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=8"
-         " RealMemory=65536 State=UNKNOWN\n")
+         " Gres=gpu:4 RealMemory=65536 State=UNKNOWN\n")
 _PARTITION = "PartitionName=main Nodes={nodes} Default=YES MaxTime=INFINITE State=UP\n"
 _START_SECS = 30
 
@@ -65,7 +66,7 @@ def missing() -> str:
 
 @contextlib.contextmanager
 def cluster(folder: pathlib.Path, variables: Mapping[str, str]) -> Iterator[Cluster]:
-    """Runs a Slurm with two nodes of 8 CPUs, for as long as the context lasts.
+    """Runs a Slurm with two nodes of 8 CPUs and 4 GPUs, for as long as the context lasts.
 
     Args:
       folder: An empty folder for its files.
@@ -107,6 +108,10 @@ class Cluster:
             "".join(_NODE.format(name=name, host=host, port=port)
                     for name, port in zip(NODES, ports[1:])) +
             _PARTITION.format(nodes=",".join(NODES)))
+        # Four files stand for the GPUs of a node, which no task opens.
+        for number in range(4):
+            (folder / f"gpu{number}").touch()
+        (folder / "gres.conf").write_text(f"Name=gpu File={folder}/gpu[0-3]\n")
         key = folder / "munge.key"
         subprocess.run([_program("mungekey"), "--create", f"--keyfile={key}"], check=True)
         self._daemon("munged", "--foreground", "--force", f"--key-file={key}",

@@ -21,11 +21,9 @@ _TEXT = """\
 # Written by `estimator-trainer manifest` for Slurm: sbatch {name}
 # Exit codes 1 (failed) and 2 (configuration) end the job; 142 (a task was lost), 143 (stopped
 # after saving a checkpoint) and a kill put it into the queue again, {max_restarts} times at most.
-{directives}
 # SIGTERM comes {signal_secs} s or more before the time limit, for a checkpoint. At a preemption or
 # a failure of a node Slurm itself puts the job into the queue again.
-#SBATCH --requeue
-#SBATCH --signal=TERM@{signal_secs}
+{directives}
 # What your cluster asks for is given here or to sbatch: --partition, --account, --time.
 
 # What brings the program goes here, such as `module load` or `source VENV/bin/activate`. A
@@ -72,7 +70,8 @@ def _components(job: JobConfig) -> list[str]:
     folder = shlex.quote(str(pathlib.Path.cwd()))
     first = [f"--job-name={job.name}", f"--chdir={folder}", f"--output={job.name}-%j.log",
              "--open-mode=append"]
-    each = [f"--cpus-per-task={job.cpus}", f"--mem-per-cpu={job.memory_gib * 1024 // job.cpus}M"]
+    each = [f"--cpus-per-task={job.cpus}", f"--mem-per-cpu={job.memory_gib * 1024 // job.cpus}M",
+            "--requeue", f"--signal=TERM@{deadlines.POD_GRACE_SECS}"]
     nodes = [f"--nodes={job.nodes}"] * bool(job.nodes)
     trainers, others = job.chief + job.worker, job.ps + job.evaluator
     if not job.gpus:
