@@ -87,6 +87,15 @@ def test_check_in_a_task_says_where_the_cluster_comes_from(cluster, tmp_path):
     assert wrong.returncode == 2 and "expected a chief beside them" in wrong.stdout
 
 
+def test_the_ports_that_slurm_reserves_for_a_step_are_taken(cluster, tmp_path):
+    done = cluster.run("srun", "-n2", "--resv-ports=2", *_TRAINER, "check", "--num_ps=1",
+                       f"--model_dir={tmp_path}/m")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.findall(r"chief='tnode-01:(\d+)' ps='tnode-01:(\d+)'", done.stdout)
+    assert len(found) == 2 and found[0] == found[1]
+    assert all(21000 <= int(port) <= 21999 for port in found[0])
+
+
 def _manifest(folder: pathlib.Path, *flags: str,
               more: tuple[str, ...] = ("--nodes=2",)) -> pathlib.Path:
     done = subprocess.run(

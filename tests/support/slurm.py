@@ -42,6 +42,7 @@ SchedulerParameters=sched_min_interval=0,batch_sched_delay=0,bf_interval=1
 GresTypes=gpu
 JobRequeue=1
 MpiDefault=none
+MpiParams=ports=21000-21999
 SwitchType=switch/none
 KillWait=30
 MinJobAge=3600
