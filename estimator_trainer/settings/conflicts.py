@@ -18,7 +18,8 @@ _RANGE = re.compile(r"\d+,\d+")
 
 def problems(config: Any) -> list[str]:
     """Returns what is wrong with a TrainerConfig, one sentence each."""
-    return _cross_problems(config) + _prediction_problems(config) + _device_problems(config)
+    return (_cross_problems(config) + _prediction_problems(config) + _device_problems(config) +
+            _rank_problems(config))
 
 
 def refuse_prediction(command: str, config: Any) -> None:
@@ -69,6 +70,13 @@ def _cross_problems(config: Any) -> list[str]:
             " evaluation needs a checkpoint of its step; leave out --save_checkpoints_steps and"
             f" --save_checkpoints_secs. For example: --eval_every_steps={config.eval_every_steps}")
     return problems
+
+
+def _rank_problems(config: Any) -> list[str]:
+    if config.num_evaluators <= 1:
+        return []
+    return [f"num_evaluators is {config.num_evaluators} (from --num_evaluators); expected 0 or 1,"
+            " because a job has one evaluator. For example: --num_evaluators=1"]
 
 
 def _prediction_problems(config: Any) -> list[str]:

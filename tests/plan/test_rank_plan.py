@@ -62,6 +62,11 @@ def test_roles_for_ranks_that_are_not_there_are_refused(environment, capsys, fla
     assert code == 2 and launch in found["problems"][0]
 
 
+def test_a_job_has_one_evaluator(capsys):
+    assert cli.main(["check", "--num_evaluators=2"]) == 2
+    assert "expected 0 or 1, because a job has one evaluator" in capsys.readouterr().err
+
+
 def test_launch_and_manifest_make_the_cluster_themselves(environment, capsys):
     for command in ("launch", "manifest"):
         assert cli.main([command, "--worker=1", "--", "--num_ps=1", "--model_dir=/tmp/m"]) == 2
