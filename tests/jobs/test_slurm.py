@@ -23,12 +23,18 @@ _TRAINER = [sys.executable, "-m", "estimator_trainer"]
 _SOON_SECS = 90
 
 
-@pytest.fixture(scope="module", name="cluster")
-def _cluster(tmp_path_factory) -> Iterator[slurm.Cluster]:
+_VARIABLES = {"PYTHONPATH": str(_CHECKOUT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _there_is_a_slurm() -> None:
     if reason := slurm.missing():
         pytest.skip(reason)
-    variables = {"PYTHONPATH": str(_CHECKOUT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    with slurm.cluster(tmp_path_factory.mktemp("slurm"), variables) as running:
+
+
+@pytest.fixture(scope="module", name="cluster")
+def _cluster(tmp_path_factory) -> Iterator[slurm.Cluster]:
+    with slurm.cluster(tmp_path_factory.mktemp("slurm"), _VARIABLES) as running:
         yield running
 
 
@@ -87,9 +93,11 @@ def test_check_in_a_task_says_where_the_cluster_comes_from(cluster, tmp_path):
     assert wrong.returncode == 2 and "expected a chief beside them" in wrong.stdout
 
 
-def test_the_ports_that_slurm_reserves_for_a_step_are_taken(cluster, tmp_path):
-    done = cluster.run("srun", "-n2", "--resv-ports=2", *_TRAINER, "check", "--num_ps=1",
-                       f"--model_dir={tmp_path}/m")
+def test_the_ports_that_slurm_reserves_for_a_step_are_taken(tmp_path):
+    (tmp_path / "slurm").mkdir()
+    with slurm.cluster(tmp_path / "slurm", _VARIABLES, "MpiParams=ports=21000-21999\n") as other:
+        done = other.run("srun", "-n2", "--resv-ports=2", *_TRAINER, "check", "--num_ps=1",
+                         f"--model_dir={tmp_path}/m")
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.findall(r"chief='tnode-01:(\d+)' ps='tnode-01:(\d+)'", done.stdout)
     assert len(found) == 2 and found[0] == found[1]

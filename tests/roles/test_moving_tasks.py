@@ -154,7 +154,9 @@ def test_a_job_started_anew_with_more_workers_goes_on_from_its_checkpoint(
     grown.start(*grown.names)
     grown.schedule(_SECS)
     assert set(_codes(grown)) == {0}, grown.logs()
-    assert f"training from step {step} to 600" in grown.tasks["chief:0"].log
+    # An asynchronous worker may make steps before the chief says where it begins.
+    begun = re.findall(r"training from step (\d+) to 600", grown.tasks["chief:0"].log)
+    assert step <= int(begun[0]) < 600
     assert 600 <= jobs.saved_step(tmp_path / "model") <= 603
     if kind == "all-reduce":
         assert all(grown.tasks[f"worker:{i}"].losses for i in range(2))

@@ -9,7 +9,6 @@ import contextlib
 import os
 import pathlib
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -42,7 +41,6 @@ SchedulerParameters=sched_min_interval=0,batch_sched_delay=0,bf_interval=1
 GresTypes=gpu
 JobRequeue=1
 MpiDefault=none
-MpiParams=ports=21000-21999
 SwitchType=switch/none
 KillWait=30
 MinJobAge=3600
@@ -66,14 +64,16 @@ def missing() -> str:
 
 
 @contextlib.contextmanager
-def cluster(folder: pathlib.Path, variables: Mapping[str, str]) -> Iterator[Cluster]:
+def cluster(folder: pathlib.Path, variables: Mapping[str, str],
+            settings: str = "") -> Iterator[Cluster]:
     """Runs a Slurm with two nodes of 8 CPUs and 4 GPUs, for as long as the context lasts.
 
     Args:
       folder: An empty folder for its files.
       variables: Variables that its jobs see beside those of this process.
+      settings: More lines of slurm.conf.
     """
-    running = Cluster(folder, variables)
+    running = Cluster(folder, variables, settings)
     try:
         running.start()
         yield running
@@ -87,10 +87,11 @@ class Cluster:
     Args:
       folder: An empty folder for its files.
       variables: Variables that its jobs see beside those of this process.
+      settings: More lines of slurm.conf.
     """
 
-    def __init__(self, folder: pathlib.Path, variables: Mapping[str, str]):
-        self._folder = folder
+    def __init__(self, folder: pathlib.Path, variables: Mapping[str, str], settings: str = ""):
+        self._folder, self._settings = folder, settings
         self._daemons: list[subprocess.Popen[bytes]] = []
         self._variables = {name: value for name, value in os.environ.items()
                            if not name.startswith(("SLURM_", "TF_CONFIG", "CLUSTER_SPEC"))}
@@ -108,7 +109,7 @@ class Cluster:
             _CONF.format(host=host, ctld=ports[0], folder=folder) +
             "".join(_NODE.format(name=name, host=host, port=port)
                     for name, port in zip(NODES, ports[1:])) +
-            _PARTITION.format(nodes=",".join(NODES)))
+            _PARTITION.format(nodes=",".join(NODES)) + self._settings)
         # Four files stand for the GPUs of a node, which no task opens.
         for number in range(4):
             (folder / f"gpu{number}").touch()
@@ -141,21 +142,18 @@ class Cluster:
             self.run("scancel", "--user=root", timeout_secs=10)
             self.run("scancel", "--signal=KILL", "--user=root", timeout_secs=10)
         for daemon in reversed(self._daemons):
-            daemon.terminate()
-        for daemon in reversed(self._daemons):
-            try:
-                daemon.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
-        _kill_steps(self._folder)
+            daemon.kill()
+            daemon.wait()
 
     def _daemon(self, *words: str) -> None:
-        inside = f'mount --bind {self._folder}/hosts /etc/hosts && exec "$@"'
+        # The shell is the first process of a namespace: it buries what a daemon leaves, for a step
+        # is at its end for Slurm only then, and all of it ends with the shell.
+        inside = f'mount --bind {self._folder}/hosts /etc/hosts && "$@" & wait'
         with open(self._folder / f"{words[0]}.out", "ab") as out:
             self._daemons.append(subprocess.Popen(
-                [_program("unshare"), "--mount", "sh", "-c", inside, "sh", _program(words[0]),
-                 *words[1:]], stdout=out, stderr=out, cwd=self._folder, env=self._variables))
+                [_program("unshare"), "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
+                 "sh", "-c", inside, "sh", _program(words[0]), *words[1:]],
+                stdout=out, stderr=out, cwd=self._folder, env=self._variables))
 
     def _is_ready(self) -> bool:
         states = self.run("sinfo", "--noheader", "--Node", "--format=%T", timeout_secs=20).stdout
@@ -174,11 +172,3 @@ class Cluster:
 
 def _program(name: str) -> str:
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") or ""
-
-
-def _kill_steps(folder: pathlib.Path) -> None:
-    """Kills what Slurm's own processes of this cluster, such as slurmstepd, have left."""
-    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if f"SLURM_CONF={folder}/slurm.conf".encode() in path.read_bytes():
-                os.kill(int(path.parent.name), signal.SIGKILL)
