@@ -47,7 +47,8 @@ def test_a_task_of_another_cluster_waits_and_then_ends(
     with pytest.raises(errors.OtherClusterError) as raised:
         member.check(now)
     assert raised.value.exit_code == 2 and raised.value.is_missed == is_missed
-    assert "from TF_CONFIG); expected that of chief:0, '1 chief, 2 worker" in str(raised.value)
+    assert ("from TF_CONFIG[\"cluster\"]); expected that of chief:0, '1 chief, 2 worker" in
+            str(raised.value))
 
 
 def test_the_cluster_of_a_chief_that_is_gone_ends_nobody(tmp_path, monkeypatch):
