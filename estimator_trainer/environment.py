@@ -111,6 +111,12 @@ def trust_no_cached_sizes() -> None:
     os.environ.setdefault("GCS_STAT_CACHE_MAX_AGE", "0")
 
 
+def sets_malloc() -> bool:
+    """Returns whether the user has set up the C library's malloc, or put another in its place."""
+    return any(name.startswith("MALLOC_") or name in ("GLIBC_TUNABLES", "LD_PRELOAD")
+               for name in os.environ)
+
+
 def set_threads(intra_op: int, inter_op: int) -> None:
     """Sets the sizes of TensorFlow's thread pools; 0 leaves one as it is.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Callable, TypeVar
 import warnings
 
@@ -99,10 +100,23 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
     if tf.executing_eagerly():
         return bool(int(count) == tf.data.INFINITE_CARDINALITY)
     try:
-        with tf.compat.v1.Session() as session:
-            return bool(int(session.run(count)) == tf.data.INFINITE_CARDINALITY)
+        return _computed_here(count) == tf.data.INFINITE_CARDINALITY
     except tf.errors.OpError:
-        return False  # It needs what is on another machine, or not made yet.
+        return False  # It needs what is not made yet.
+
+
+def _computed_here(number: tf.Tensor) -> int:
+    """Returns the value of an integer scalar of a graph whose devices are those of a cluster.
+
+    The graph is not joined to the cluster yet, so a copy without devices computes it.
+    """
+    graph_def = number.graph.as_graph_def()
+    bodies = [function.node_def for function in graph_def.library.function]
+    for node in itertools.chain(graph_def.node, *bodies):
+        node.device = ""
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        [copied] = tf.import_graph_def(graph_def, return_elements=[number.name])
+        return int(session.run(copied))
 
 
 def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:

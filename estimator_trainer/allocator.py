@@ -1,0 +1,32 @@
+"""Makes the C library keep the memory that it frees, since each training step needs it again.
+
+glibc's malloc gives freed memory back to the kernel, which fills it with zeros page by page when it
+is asked for again. A step frees and asks for megabytes, in several threads. The kernel took a
+quarter of the time of two trainers of 1.4 MB of gradients.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from estimator_trainer import environment
+
+# Of malloc.h: man 3 mallopt. The largest threshold that glibc takes is half of an arena's heap.
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+_LARGEST_IN_HEAP_BYTES = 32 * 2**20
+# With less, an arena of a thread gives its last heap back as soon as it is empty.
+_HEAP_BYTES = 64 * 2**20
+_NEVER_BYTES = 2**31 - 1
+
+
+def keep_freed_memory() -> None:
+    """Sets glibc's malloc up so, unless the user's environment sets it; elsewhere does nothing.
+
+    What is larger than 32 MB still goes back to the kernel at once.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None or environment.sets_malloc():
+        return
+    for option, value in ((_MMAP_THRESHOLD, _LARGEST_IN_HEAP_BYTES),
+                          (_TRIM_THRESHOLD, _NEVER_BYTES), (_TOP_PAD, _HEAP_BYTES)):
+        mallopt(option, value)
