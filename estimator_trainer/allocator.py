@@ -1,8 +1,9 @@
 """Makes the C library keep the memory that it frees, since each training step needs it again.
 
 glibc's malloc gives freed memory back to the kernel, which fills it with zeros page by page when it
-is asked for again. A step frees and asks for megabytes, in several threads. The kernel took a
-quarter of the time of two trainers of 1.4 MB of gradients.
+is asked for again. In an all-reduce, threads free what others have asked for, so that a step of
+1.4 MB of gradients met 700 page faults, which took a fifth of its time. A process that trains alone
+met none.
 """
 
 from __future__ import annotations

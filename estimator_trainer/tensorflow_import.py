@@ -11,7 +11,6 @@ import sys
 import tempfile
 from typing import Iterator
 
-from estimator_trainer import allocator
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
@@ -31,7 +30,6 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
     if not is_verbose:
         environment.quiet_native_logs()
     environment.trust_no_cached_sizes()
-    allocator.keep_freed_memory()
     with logs.without_native_noise(is_verbose), _uncollected():
         from estimator_trainer import compat  # noqa: F401
         # isort: split

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from estimator_trainer import allocator
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.estimator import gradient_compression
+from estimator_trainer.estimator import gradient_packs
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -112,15 +113,21 @@ def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
     if name == "central_storage":
         return tf.distribute.experimental.CentralStorageStrategy(devices, "/device:CPU:0")
     if name == "multi_worker_mirrored":
-        implementation = tf.distribute.experimental.CommunicationImplementation
-        strategy = tf.distribute.MultiWorkerMirroredStrategy(
-            communication_options=tf.distribute.experimental.CommunicationOptions(
-                implementation=implementation[config.collective.upper()],
-                bytes_per_pack=config.all_reduce_pack_mb * 2**20))
-        if config.all_reduce_dtype == "float32":
-            return strategy
-        return gradient_compression.compress(strategy, tf.dtypes.as_dtype(config.all_reduce_dtype))
+        return _multi_worker_mirrored(config, on_gpus="GPU" in devices[0])
     return tf.compat.v1.distribute.experimental.ParameterServerStrategy()
+
+
+def _multi_worker_mirrored(config: TrainerConfig, on_gpus: bool) -> tf.distribute.Strategy:
+    allocator.keep_freed_memory()
+    implementation = tf.distribute.experimental.CommunicationImplementation
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(
+        communication_options=tf.distribute.experimental.CommunicationOptions(
+            # Each pack is sent by itself.
+            implementation=implementation[config.collective.upper()], bytes_per_pack=1))
+    # Between GPUs, NCCL sends one pack after the other.
+    pack_mb = config.all_reduce_pack_mb or (0 if on_gpus else gradient_packs.CPU_PACK_MB)
+    return gradient_packs.send_in_packs(strategy, pack_mb,
+                                        tf.dtypes.as_dtype(config.all_reduce_dtype))
 
 
 def _devices(num_replicas: int) -> list[str]:

@@ -84,9 +84,10 @@ class TrainerConfig(RankConfig):
         choices=("auto", "ring", "nccl"))
     all_reduce_pack_mb: int = setting(
         "Training", 0, "Megabytes of gradients that `multi_worker_mirrored` sends together, while"
-        " others are still computed; 0 = all of them.", minimum=0)
+        " others are computed; a larger gradient is cut. 0 = 4 for CPUs, all for GPUs.", minimum=0)
     all_reduce_dtype: str = setting(
-        "Training", "float32", "Type of the gradients that `multi_worker_mirrored` sends.",
+        "Training", "float32", "Type of the gradients that `multi_worker_mirrored` sends; 16 bit"
+        " pays from about 10 MB of gradients.",
         choices=("float32", "bfloat16", "float16"))
     steps_per_loop: int = setting(
         "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s, or"
