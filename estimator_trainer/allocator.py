@@ -12,7 +12,7 @@ import ctypes
 
 from estimator_trainer import environment
 
-# Of malloc.h: man 3 mallopt. The largest threshold that glibc takes is half of an arena's heap.
+# malloc.h has these numbers (man 3 mallopt). glibc takes no threshold above half of a heap.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _LARGEST_IN_HEAP_BYTES = 32 * 2**20
 # With less, an arena of a thread gives its last heap back as soon as it is empty.

@@ -204,13 +204,13 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
     """Makes a strategy convert what an all-reduce sends.
 
     Every optimizer of TensorFlow hands its gradients to `StrategyExtended.batch_reduce_to`. No
-    option of a strategy cuts a gradient or says in which dtype they travel, and its class is not
-    the user's to choose. The class of the object is changed, since a copy of the strategy trains.
+    option of a strategy cuts them or sets their dtype, and its class is not the user's to choose.
+    The class of the object is changed, since a copy of the strategy trains.
 
     Args:
       strategy: The strategy.
       sent: Makes of the values of one replica what the all-reduce gets.
-      received: Makes of what the all-reduce returns, and of the values, the sums of the values.
+      received: Makes the sums of what the all-reduce returns, and of the values.
     """
     class Converting(type(strategy.extended)):  # type: ignore[misc]
         """A StrategyExtended that converts what it reduces."""
@@ -219,10 +219,9 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
                             value_destination_pairs: Iterable[Any], options: Any = None) -> Any:
             """Reduces each value to its destination."""
             values, destinations = zip(*value_destination_pairs)
-            small = self.call_for_each_replica(sent, args=(list(values),))
-            # All destinations are variables of the same devices.
+            packs = self.call_for_each_replica(sent, args=(list(values),))
             reduced = super().batch_reduce_to(
-                reduce_op, [(each, destinations[0]) for each in small], options)
+                reduce_op, [(pack, destinations[0]) for pack in packs], options)
             return self.call_for_each_replica(received, args=(list(reduced), list(values)))
 
     strategy.extended.__class__ = Converting

@@ -134,7 +134,8 @@ def test_optimizers_hand_their_gradients_to_batch_reduce_to(optimizer):
 
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
-        upstream.convert_gradients(strategy, sent, lambda values: [10 * each for each in values])
+        upstream.convert_gradients(
+            strategy, sent, lambda sums, values: [10 * each for each in sums])
         made = optimizer()
 
         def step():
@@ -156,7 +157,7 @@ def test_optimizers_hand_their_gradients_to_batch_reduce_to(optimizer):
 
 def test_a_copy_of_a_strategy_converts_too():
     strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
-    upstream.convert_gradients(strategy, list, list)
+    upstream.convert_gradients(strategy, list, lambda sums, values: sums)
     assert type(copy.deepcopy(strategy).extended) is type(strategy.extended)
     assert isinstance(strategy.extended, tf.distribute.StrategyExtended)
 

@@ -36,6 +36,13 @@ def test_fewer_examples_than_replicas_are_an_error():
         list(batches.split(dataset, 3))
 
 
+@pytest.mark.parametrize("end, is_endless", [(None, True), (3, False)])
+def test_an_input_without_end_is_known_on_the_devices_of_a_cluster_too(end, is_endless):
+    with tf.Graph().as_default(), tf.device("/job:chief/task:0/device:CPU:0"):
+        numbers = tf.data.Dataset.range(8).map(lambda number: number + 1).repeat(end).batch(2)
+        assert batches.is_endless(numbers) == is_endless
+
+
 @pytest.mark.parametrize("examples", [0, 1, 4, 9])
 def test_the_last_batch_is_marked(examples):
     dataset = tf.data.Dataset.range(examples).map(lambda i: ({"x": [i]}, i)).batch(4)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from typing import Any, Callable
 
@@ -45,7 +44,7 @@ def main() -> None:
                                                                           index))
         step = _step_of(options, iterator, len(hosts))
         run, steps = (step(), 1) if options.single else (_loop(step), _RUN_STEPS)
-        with tf.compat.v1.Session(server.target, config) as session:
+        with tf.compat.v1.Session(server.target, config=config) as session:
             session.run([tf.compat.v1.global_variables_initializer(), iterator.initializer])
             _measure(lambda: session.run(run), steps, options.secs if index == 0 else 1e9)
     os._exit(0)  # The other trainers wait for this one, so a graceful end would not come.
@@ -101,7 +100,7 @@ def _loop(step: Callable[[], tf.Tensor]) -> Any:
 
 
 def _measure(run: Callable[[], Any], steps: int, secs: float) -> None:
-    """Calls `run`, which makes `steps` steps, for `secs` after the warm-up, and prints the speed."""
+    """Calls `run`, which makes `steps` steps, for `secs` after a warm-up; prints the speed."""
     for _ in range(_WARM_UP_RUNS * _RUN_STEPS // steps):
         run()
     start, made = time.perf_counter(), 0
@@ -109,7 +108,6 @@ def _measure(run: Callable[[], Any], steps: int, secs: float) -> None:
         run()
         made += steps
     print(json.dumps({"steps_per_sec": made / (time.perf_counter() - start)}), flush=True)
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+"""An all-reduce's process keeps the memory that its threads free."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import jobs
+
+_PROGRAM = """
+import resource, threading
+from estimator_trainer import allocator
+if {is_set_up}:
+    allocator.keep_freed_memory()
+
+def step():
+    for _ in range(20):
+        blocks = [bytearray(24 * 2**20) for _ in range(4)]
+        del blocks
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+step()
+step_in_thread = lambda: (step(), known.append(faults()), step(), known.append(faults()))
+known = []
+thread = threading.Thread(target=step_in_thread)
+thread.start()
+thread.join()
+print(known[1] - known[0])
+"""
+# 20 times 4 blocks of 24 MB in pages of 4 KB.
+_ALL_FAULTS = 20 * 4 * 24 * 2**20 // 4096
+
+
+def _faults(is_set_up, **variables):
+    """Returns how often a thread that frees and takes memory meets pages that it does not have."""
+    return int(subprocess.run(
+        [sys.executable, "-c", _PROGRAM.format(is_set_up=is_set_up)], check=True, text=True,
+        capture_output=True, env=jobs.environment(**variables), timeout=60).stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
+def test_memory_that_a_thread_frees_is_there_when_it_is_needed_again():
+    assert _faults(False) > _ALL_FAULTS / 4
+    assert _faults(True) < _ALL_FAULTS / 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
+def test_a_malloc_that_the_user_has_set_up_stays_as_it_is():
+    assert _faults(True, MALLOC_MMAP_THRESHOLD_="1000000") > _ALL_FAULTS / 2
