@@ -24,20 +24,21 @@ CPU_PACK_MB = 4
 _BYTES_PER_MB = 2**20
 
 
-def send_in_packs(strategy: tf.distribute.Strategy, pack_mb: int,
+def send_in_packs(strategy: tf.distribute.Strategy, pack_mb: int | None,
                   dtype: tf.DType) -> tf.distribute.Strategy:
     """Makes a strategy send dense gradients in packs.
 
     Args:
       strategy: The strategy, which is changed, and sends each tensor by itself
         (`bytes_per_pack=1`).
-      pack_mb: Size of a pack in megabytes, before gradients are made smaller; 0: one for all.
+      pack_mb: Size of a pack in megabytes, before gradients are made smaller. None leaves each
+        gradient as it is, for the strategy to pack.
       dtype: The dtype in which float32 gradients travel.
 
     Returns:
       The same strategy.
     """
-    packing = _Packing(pack_mb * _BYTES_PER_MB, dtype)
+    packing = _Packing(pack_mb and pack_mb * _BYTES_PER_MB, dtype)
     upstream.convert_gradients(strategy, packing.sent, packing.received)
     return strategy
 
@@ -53,7 +54,7 @@ class _Piece(NamedTuple):
 class _Packing:
     """Packs gradients of one replica, and unpacks what an all-reduce makes of the packs."""
 
-    def __init__(self, pack_bytes: int, dtype: tf.DType):
+    def __init__(self, pack_bytes: int | None, dtype: tf.DType):
         self._pack_bytes, self._dtype = pack_bytes, dtype
 
     def sent(self, gradients: list[Any]) -> list[Any]:
@@ -115,7 +116,7 @@ class _Packing:
 
     def _is_too_large(self, pack: list[_Piece], dtype: tf.DType) -> bool:
         size = sum(piece.end - piece.first for piece in pack) * dtype.size
-        return bool(self._pack_bytes and size > self._pack_bytes)
+        return self._pack_bytes is None or bool(size > self._pack_bytes)
 
     def _small(self, pack: tf.Tensor) -> tf.Tensor:
         return tf.cast(pack, self._dtype) if pack.dtype == tf.float32 else pack

@@ -120,12 +120,12 @@ def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
 def _multi_worker_mirrored(config: TrainerConfig, on_gpus: bool) -> tf.distribute.Strategy:
     allocator.keep_freed_memory()
     implementation = tf.distribute.experimental.CommunicationImplementation
+    # In a graph TensorFlow uses NCCL for several tensors alone, so it gets those of GPUs unpacked.
+    pack_mb = None if on_gpus else config.all_reduce_pack_mb or gradient_packs.CPU_PACK_MB
     strategy = tf.distribute.MultiWorkerMirroredStrategy(
         communication_options=tf.distribute.experimental.CommunicationOptions(
-            # Each pack is sent by itself.
-            implementation=implementation[config.collective.upper()], bytes_per_pack=1))
-    # Between GPUs, NCCL sends one pack after the other.
-    pack_mb = config.all_reduce_pack_mb or (0 if on_gpus else gradient_packs.CPU_PACK_MB)
+            implementation=implementation[config.collective.upper()],
+            bytes_per_pack=1 if pack_mb else config.all_reduce_pack_mb * 2**20))
     return gradient_packs.send_in_packs(strategy, pack_mb,
                                         tf.dtypes.as_dtype(config.all_reduce_dtype))
 

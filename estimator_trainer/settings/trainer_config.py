@@ -84,7 +84,7 @@ class TrainerConfig(RankConfig):
         choices=("auto", "ring", "nccl"))
     all_reduce_pack_mb: int = setting(
         "Training", 0, "Megabytes of gradients that `multi_worker_mirrored` sends together, while"
-        " others are computed; a larger gradient is cut. 0 = 4 for CPUs, all for GPUs.", minimum=0)
+        " others are computed; 0 = 4 for CPUs, where a larger one is cut, all for GPUs.", minimum=0)
     all_reduce_dtype: str = setting(
         "Training", "float32", "Type of the gradients that `multi_worker_mirrored` sends; 16 bit"
         " pays from about 10 MB of gradients.",

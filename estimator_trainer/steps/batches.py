@@ -100,23 +100,27 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
     if tf.executing_eagerly():
         return bool(int(count) == tf.data.INFINITE_CARDINALITY)
     try:
-        return _computed_here(count) == tf.data.INFINITE_CARDINALITY
+        with tf.compat.v1.Session() as session:
+            return bool(int(session.run(count)) == tf.data.INFINITE_CARDINALITY)
+    except tf.errors.InvalidArgumentError:
+        # The devices are those of a cluster, which this process has not joined yet.
+        return _is_endless_elsewhere(count)
     except tf.errors.OpError:
         return False  # It needs what is not made yet.
 
 
-def _computed_here(number: tf.Tensor) -> int:
-    """Returns the value of an integer scalar of a graph whose devices are those of a cluster.
-
-    The graph is not joined to the cluster yet, so a copy without devices computes it.
-    """
-    graph_def = number.graph.as_graph_def()
+def _is_endless_elsewhere(count: tf.Tensor) -> bool:
+    """Returns whether a cardinality is infinite, by a copy of its graph that has no devices."""
+    graph_def = count.graph.as_graph_def()
     bodies = [function.node_def for function in graph_def.library.function]
     for node in itertools.chain(graph_def.node, *bodies):
         node.device = ""
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        [copied] = tf.import_graph_def(graph_def, return_elements=[number.name])
-        return int(session.run(copied))
+    try:
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            [copied] = tf.import_graph_def(graph_def, return_elements=[count.name])
+            return bool(int(session.run(copied)) == tf.data.INFINITE_CARDINALITY)
+    except tf.errors.OpError:
+        return False
 
 
 def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:

@@ -60,11 +60,20 @@ def test_the_gradients_of_the_last_layer_are_sent_first():
     assert [set(pack.numpy()) for pack in reversed(packs)] == [{7, 6}, {5, 4}, {3, 2}, {1, 0}]
 
 
+def test_gradients_that_the_strategy_is_to_pack_stay_as_many():
+    gradients = _gradients([1024, 3 * 1024], [5], [7])
+    packs, sums = _sent_and_received(gradients, None, tf.bfloat16)
+    assert [(pack.dtype, pack.shape.num_elements()) for pack in packs] == [
+        (tf.bfloat16, 3 * _MB), (tf.bfloat16, 5), (tf.bfloat16, 7)]
+    for gradient, found in zip(gradients, sums):
+        np.testing.assert_allclose(found, 2 * gradient, rtol=1e-2)
+
+
 def test_one_pack_takes_all_of_a_dtype_and_sparse_gradients_travel_alone():
     rows = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 5]))
     gradients = [*_gradients([1024, 2048]), rows, *_gradients([5], dtype=np.float64),
                  *_gradients([7])]
-    packs, sums = _sent_and_received(gradients, pack_mb=0)
+    packs, sums = _sent_and_received(gradients, pack_mb=100)
     assert packs[-1] is rows
     assert {pack.dtype: pack.shape.num_elements() for pack in packs[:-1]} == {
         tf.float32: 1024 * 2048 + 7, tf.float64: 5}
