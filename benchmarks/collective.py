@@ -29,7 +29,7 @@ _BATCH = 64
 _LIMIT_SECS = 240
 # By name: sigmoid layers, units of each (0: the tutorial's network), and steps of a log line.
 MODELS = {"cnn": (0, 0, 100), "13MB": (1, 4096, 50), "53MB": (2, 3200, 10), "80MB": (2, 4096, 10)}
-# By row: the flags of this project, or None for the hand-written graph and those of that.
+# By row: whether this project trains, and the flags of it or of the hand-written graph.
 _ROWS = {
     "hand-written, in a loop": (False, ()),
     "hand-written, single steps": (False, ("--single",)),

@@ -18,8 +18,8 @@ import tensorflow as tf
 
 from estimator_trainer.estimator import upstream
 
-# Of 1 to 16 MB, fastest for models of 50 and 80 MB, and as fast as any for smaller ones
-# (docs/scaling.md).
+# Packs of 4 MB were the fastest of 1, 2, 4 and 8 MB for models of 53 and 80 MB, and lost at most
+# 6% to the fastest for one of 13 MB (docs/scaling.md).
 CPU_PACK_MB = 4
 _BYTES_PER_MB = 2**20
 
