@@ -86,6 +86,8 @@ PARTS = {
 }
 # TensorFlow's hook takes a clock of steps or one of seconds, and makes it itself.
 SAVER_TIMER = "_timer"
+# TensorFlow's operations keep their inputs, but for this method.
+UPDATE_INPUT = "_update_input"
 OPTIONAL = {
     "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
 }
@@ -170,6 +172,11 @@ def _listed(name: str) -> str:
     if name not in PARTS:
         raise ValueError(f"{name} is not in private_api.PARTS")
     return name
+
+
+def set_input(operation: Any, index: int, tensor: Any) -> None:
+    """Gives an operation of a graph another input."""
+    getattr(operation, UPDATE_INPUT)(index, tensor)
 
 
 def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:

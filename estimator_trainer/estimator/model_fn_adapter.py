@@ -15,6 +15,7 @@ from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import keras_version
 from estimator_trainer.estimator import missing_feature
 from estimator_trainer.estimator import model_class
+from estimator_trainer.estimator import ps_packs
 from estimator_trainer.plan import plugins
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
@@ -113,6 +114,8 @@ class _Adapted:
         features, is_last = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.IS_LAST]
         train_op.ask(self._config, self._task)
         spec = train_op.complete(call(features, labels), self._config, self._task)
+        if "ps" in self._task.cluster and not tf.distribute.has_strategy():
+            ps_packs.send_in_packs(spec.train_op)
         fed_batch = model_class.fed_batch()
         if fed_batch is not None:
             features, is_last = fed_batch, tf.constant(False)

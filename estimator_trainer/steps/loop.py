@@ -167,15 +167,16 @@ class _Loop:
         counts = (_counts(self._strategy, is_last, tf.reduce_any(tf.equal(examples, 0)),
                           *self._together) if self._together else state.counts)
         with tf.control_dependencies(train_ops):
+            global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
+        # A ps then sends this value alone, and no word of its own that the step is made.
+        with tf.control_dependencies([global_step]):
             done = tf.timestamp()
         following, late_secs = self._source.following(
             carried, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
         # The next step must not begin before.
-        with tf.control_dependencies(train_ops):
+        with tf.control_dependencies([global_step]):
             return _State(
-                state.count + 1,
-                tf.identity(tf.compat.v1.train.get_global_step().read_value()),
-                tf.identity(is_last), tf.identity(counts),
+                state.count + 1, global_step, tf.identity(is_last), tf.identity(counts),
                 tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses),
                 state.examples + tf.add_n(examples),
                 state.waited_secs + waited_secs + late_secs, _merged_summaries()), following

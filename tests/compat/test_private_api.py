@@ -69,6 +69,15 @@ def test_the_collection_of_the_global_step_has_the_name_that_tensorflow_gives_it
         assert len(graph.get_collection(private_api.STEP_READ)) == 1
 
 
+def test_the_input_of_an_operation_can_still_be_changed():
+    with tf.Graph().as_default():
+        one, two = tf.constant(1), tf.constant(2)
+        negative = tf.negative(one)
+        private_api.set_input(negative.op, 0, two)
+        with tf.compat.v1.Session() as session:
+            assert session.run(negative) == -2
+
+
 @pytest.mark.parametrize("strategy", [False, True], ids=["no strategy", "a strategy"])
 def test_a_private_attribute_in_use_is_still_that_of_estimator(strategy, monkeypatch, tmp_path):
     cluster = {"chief": ["h:1"], "ps": ["h:2"]}
