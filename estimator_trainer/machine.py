@@ -57,6 +57,15 @@ def num_cores() -> int:
     return os.cpu_count() or 1
 
 
+def bfloat16_instructions() -> str:
+    """Returns the name of the CPU's instructions that multiply in bfloat16; "" for none known."""
+    try:
+        flags = set(pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+    except OSError:
+        return ""
+    return next((name for name in ("amx_bf16", "avx512_bf16") if name in flags), "")
+
+
 def memory_mb() -> float:
     """Returns the megabytes of memory that this process has in use; without /proc, at its most."""
     try:

@@ -18,8 +18,10 @@ from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import bfloat16_advice
 from estimator_trainer.steps import end_of_training
 from estimator_trainer.steps import progress
+from estimator_trainer.steps.bfloat16_advice import Bfloat16Advice
 from estimator_trainer.steps.end_of_training import EndOfTraining
 from estimator_trainer.steps.model_size import ModelSize
 from estimator_trainer.steps.profiler import StepProfiler
@@ -44,6 +46,7 @@ class TrainingHooks:
       fit: The hook that compares the model with the checkpoint that training resumes from.
       profiler: The hook that profiles some steps; None if the user wants no profile.
       size: The hook that counts the model's layers and parameters.
+      advice: The hook that may advise bfloat16; None where it could not.
     """
 
     end: EndOfTraining
@@ -51,11 +54,13 @@ class TrainingHooks:
     fit: CheckpointFit
     profiler: StepProfiler | None
     size: ModelSize
+    advice: Bfloat16Advice | None
 
     @property
     def in_order(self) -> list[tf.estimator.SessionRunHook]:
         """All hooks, in the order in which the Estimator is to call them."""
-        hooks = [self.end, self.progress, self.fit, self.profiler, self.size]
+        hooks = [self.end, self.progress, self.fit, self.profiler, self.size,
+                 self.advice]
         return [hook for hook in hooks if hook is not None]
 
 
@@ -65,7 +70,7 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
     return TrainingHooks(
         end, progress.for_training(config, plan.task, parts.train_examples, end.pace),
         CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
-        ModelSize())
+        ModelSize(), bfloat16_advice.for_training(config, end.pace, plan.task.is_chief))
 
 
 def record_of(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:

@@ -78,6 +78,11 @@ class Pace:
         self._step_secs = 0.5 * (self._step_secs + per_step) if self._step_secs else per_step
 
     @property
+    def step_secs(self) -> float:
+        """Seconds that a step takes of late, 0 if unknown."""
+        return self._step_secs
+
+    @property
     def waiting(self) -> tuple[float, float]:
         """Seconds for which the runs so far waited for batches, and their seconds in all."""
         return self._waited_secs, self._secs

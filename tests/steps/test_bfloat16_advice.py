@@ -1,0 +1,66 @@
+"""A user whose CPU could be faster in bfloat16 is told so once, where steps are long enough."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer import machine
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import bfloat16_advice
+from estimator_trainer.steps.pace import Pace
+
+pytestmark = pytest.mark.any_tensorflow
+
+
+def _lines(monkeypatch, caplog, step_secs, waited_share=0.0):
+    """Returns the lines of a training of 200 session runs of one step each."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    pace = Pace(TrainerConfig(steps_per_loop=1), is_exact=True)
+    hook = bfloat16_advice.Bfloat16Advice(pace, "avx512_bf16")
+    with caplog.at_level("INFO"):
+        for step in range(int(10 / step_secs)):
+            pace.plan(step)
+            now[0] += step_secs
+            pace.made(1, waited_share * step_secs)
+            hook.after_run(None, None)
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_long_steps_are_told_of_bfloat16_once(monkeypatch, caplog):
+    assert _lines(monkeypatch, caplog, 0.05) == [
+        "a step takes 50 ms, and this CPU multiplies in bfloat16 (avx512_bf16):"
+        " --mixed_precision=bfloat16 is worth a try"]
+
+
+@pytest.mark.parametrize("step_secs,waited_share", [(0.002, 0.0), (0.05, 0.5)],
+                         ids=["short steps", "steps that wait for input"])
+def test_steps_that_bfloat16_would_not_help_are_told_nothing(step_secs, waited_share, monkeypatch,
+                                                             caplog):
+    assert not _lines(monkeypatch, caplog, step_secs, waited_share)
+
+
+@pytest.mark.parametrize("flags,config,is_chief,is_told", [
+    ("fma avx512_bf16 amx_bf16", {}, True, True),
+    ("fma avx512_bf16", {}, True, True),
+    ("fma avx512f", {}, True, False),
+    ("fma avx512_bf16", {"mixed_precision": "bfloat16"}, True, False),
+    ("fma avx512_bf16", {}, False, False)])
+def test_the_chief_tells_it_where_the_cpu_can(flags, config, is_chief, is_told, monkeypatch):
+    monkeypatch.setattr(pathlib.Path, "read_text", lambda *_, **__: f"flags\t\t: {flags}\n")
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda _: [])
+    config = TrainerConfig(**config)
+    advice = bfloat16_advice.for_training(config, Pace(config, is_exact=True), is_chief)
+    assert (advice is not None) == is_told
+
+
+def test_a_machine_that_tells_nothing_of_its_cpu_has_no_instructions(monkeypatch):
+    def no_file(*_, **__):
+        raise FileNotFoundError("no /proc")
+
+    monkeypatch.setattr(pathlib.Path, "read_text", no_file)
+    assert machine.bfloat16_instructions() == ""
