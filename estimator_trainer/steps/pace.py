@@ -8,6 +8,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # It is long against what a session run costs beside its steps, and short for who awaits its end.
 _RUN_SECS = 0.1
+# A session run of an all-reduce costs more: the trainers agree on its steps, and add up the loss.
+_ALL_REDUCE_RUN_SECS = 0.25
 _MOST_STEPS = 1000
 # Hooks of TensorFlow look at the step before a run, and count on it for the run after the next.
 _SINGLE_RUNS = 2
@@ -31,6 +33,8 @@ class Pace:
         """
         self.steps = 1
         self._most = config.steps_per_loop
+        self._run_secs = (_ALL_REDUCE_RUN_SECS if config.train_distribute == "multi_worker_mirrored"
+                          else _RUN_SECS)
         # A run shows no progress before its end.
         self._longest_secs = config.stall_timeout_secs / 4
         self._max_steps = config.max_steps
@@ -104,7 +108,7 @@ class Pace:
         """Returns the steps of a run that nothing else limits; 1 before any was timed."""
         if not self._step_secs:
             return 1
-        return max(1, min(self._most or int(_RUN_SECS / self._step_secs) or 1, _MOST_STEPS,
+        return max(1, min(self._most or int(self._run_secs / self._step_secs) or 1, _MOST_STEPS,
                           int(self._longest_secs / self._step_secs)))
 
     @staticmethod
