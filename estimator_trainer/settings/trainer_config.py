@@ -90,8 +90,8 @@ class TrainerConfig(RankConfig):
         " pays from about 10 MB of gradients.",
         choices=("float32", "bfloat16", "float16"))
     steps_per_loop: int = setting(
-        "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s, or"
-        " one where the model or the cluster takes no more.", minimum=0)
+        "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s,"
+        " of an all-reduce 0.25 s, or one where the model or the cluster takes no more.", minimum=0)
     sync_replicas: int = setting(
         "Training", 0, "Gradients that a step of ps training waits for; the slowest workers above"
         " that number are backup workers; 0 = asynchronous.", minimum=0)
