@@ -11,7 +11,6 @@ import tensorflow as tf
 from estimator_trainer.estimator import ps_packs
 from tests.support import jobs
 
-pytestmark = pytest.mark.any_tensorflow
 _STEPS = 4
 v1 = tf.compat.v1
 
