@@ -5,11 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 
-import pytest
-
-from estimator_trainer.cluster import topology
-from estimator_trainer.plan import plugins
-from estimator_trainer.settings import command_line
 from estimator_trainer.settings.command_table import PageConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
@@ -22,7 +17,7 @@ JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig)
                 for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
-OTHERS = {"ntasks", "check", "idx", "logdir", "mnist"}
+OTHERS = {"logdir", "your_flag"}
 
 
 def test_every_flag_in_the_readme_exists():
@@ -31,38 +26,28 @@ def test_every_flag_in_the_readme_exists():
     assert named <= known, named - known
 
 
-@pytest.mark.parametrize("line", re.findall(r"^(?:\s*|.*&& \S*)estimator-trainer(.*)$", TEXT, re.M))
-def test_every_command_in_the_readme_parses(line):
-    assert command_line.parse(line.split()).config.model_dir or "--model_dir" not in line
-
-
 def test_the_first_screen_has_one_command_to_run_and_one_to_test():
-    commands = re.findall(r"```\n([^`]*?(?:bin/pip install)[^`]*?)```", TEXT)
+    commands = re.findall(r"```sh title=\"Needs a network\"\n(.*?)```", TEXT, re.S)
     assert len(commands) == 2
     assert "estimator-trainer --model_dir" in commands[0] and commands[1].rstrip().endswith(
         "-m pytest")
     assert TEXT.index(commands[1]) < TEXT.index("## ")
 
 
-def test_every_command_plugin_strategy_and_file_is_in_the_readme():
-    for name in [*command_line.COMMANDS, *topology.STRATEGIES, *plugins.available("model_fn"),
-                 *plugins.available("input_fn")]:
-        assert f"`{name}`" in TEXT or f"`{name}`," in TEXT, name
-    for name in re.findall(r"\b(\w+\.py)\b", TEXT.partition("## Files")[2]):
-        assert list((jobs.REPO / "estimator_trainer").rglob(name)), name
+def test_the_readme_is_read_in_two_minutes():
+    assert len(TEXT.splitlines()) <= 150
+    prose = re.sub(r"```.*?```", "", TEXT, flags=re.S)
+    assert len(prose.split()) <= 1000
+
+
+def test_every_page_of_the_manual_is_linked():
+    for page in (jobs.REPO / "docs").glob("*.md"):
+        assert f"(docs/{page.name})" in TEXT, page.name
 
 
 def test_the_shown_output_is_what_the_command_prints():
-    shown = TEXT.partition("It ends with")[2].partition("```\n")[2].partition("```")[0]
+    shown = TEXT.partition("It ends with")[2].partition("```text\n")[2].partition("```")[0]
     assert re.search(r"step 1000/1000  loss \S+  epoch 44\.4  ", shown)
     for phase in ("evaluated step 1000", "exported step 1000",
                   "role=local status=done step=1000 reason=train_steps"):
         assert phase in shown
-
-
-def test_every_test_that_the_readme_names_exists():
-    tests = {path.name: path.read_text() for path in (jobs.REPO / "tests").rglob("test_*.py")}
-    named = set(re.findall(r"`(test_\w+(?:\.py)?)`", TEXT))
-    assert len(named) > 5
-    for name in named:
-        assert name in tests or any(f"def {name}(" in text for text in tests.values()), name

@@ -1,0 +1,24 @@
+"""Links to files that are no pages of the site are shown as the names of these files."""
+
+from __future__ import annotations
+
+import pathlib
+import posixpath
+import re
+from typing import Any
+
+_REPO = pathlib.Path(__file__).resolve().parents[2]
+_LINK = re.compile(r"(?<!!)\[([^]\n]+)\]\(([^)#:\s]+)\)")
+
+
+def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
+    """Returns a page's Markdown with links to pages and pictures alone (called by MkDocs)."""
+    folder = posixpath.dirname(page.file.src_uri)
+
+    def shown(link: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(folder, link[2]))
+        is_elsewhere = files.get_file_from_path(path) is None and (_REPO / path).exists()
+        return f"{link[1]} (`{path}`)" if is_elsewhere and link[1] != path else (
+            f"`{path}`" if is_elsewhere else link[0])
+
+    return _LINK.sub(shown, markdown)
