@@ -17,8 +17,9 @@ def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
 
     def shown(link: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(folder, link[2]))
-        is_elsewhere = files.get_file_from_path(path) is None and (_REPO / path).exists()
-        return f"{link[1]} (`{path}`)" if is_elsewhere and link[1] != path else (
-            f"`{path}`" if is_elsewhere else link[0])
+        file = files.get_file_from_path(path)
+        if not (_REPO / path).exists() or file and not file.inclusion.is_excluded():
+            return link[0]
+        return f"`{path}`" if link[1] == path else f"{link[1]} (`{path}`)"
 
     return _LINK.sub(shown, markdown)

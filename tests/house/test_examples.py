@@ -12,11 +12,9 @@ import pytest
 from examples.page import HEADING
 from examples.page import pages
 from tests.support import jobs
+from tests.support import pages as blocks
 
 _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md"))
-# What needs another machine, the reader's own files, or more time than a test has.
-_ELSEWHERE = ("manifest", "gs://", "$", "./tutorial.py", "/data/", "=train.csv", "predict",
-              "--input_fn=tfds")
 # The others show what these do, in less time.
 _LONG = ("01_async_cloud_ml", "04_sigmoid_mnist", "05_sync_replicas", "06_tfrecord_averages",
          "07_async_and_sync", "08_service_base_class", "09_multi_worker_tutorial", "10_keras_model",
@@ -25,9 +23,9 @@ _TIMEOUT_SECS = 120
 
 
 def _commands(page):
-    text = (jobs.REPO / "examples" / page / "README.md").read_text()
-    lines = [line for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S)
-             for line in block.splitlines()]
+    """Returns the commands of a page that need nothing else."""
+    lines = [line for block in blocks.blocks(jobs.REPO / "examples" / page / "README.md")
+             if block.is_run for line in block.lines]
     return [line for line in lines if line.startswith(("estimator-trainer ", "python -m "))]
 
 
@@ -87,8 +85,6 @@ def test_a_page_of_figures_can_be_made_again():
     pytest.param(page, marks=[pytest.mark.soak] if page in _LONG else []) for page in _PAGES])
 def test_the_page_does_what_it_says(page, tmp_path, data_dir):
     for command in _commands(page):
-        if any(word in command for word in _ELSEWHERE):
-            continue
         shown = _run(command, tmp_path, data_dir)
         if "tf-config" in command:
             assert shown.count("export TF_CONFIG=") == 4
