@@ -18,7 +18,6 @@ import re
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import termios
@@ -47,7 +46,8 @@ _HIDE = """
             title.nextElementSibling.remove(); title.remove(); }"""
 _TERMINAL = """<!doctype html><meta charset="utf-8"><style>
 body {{ margin: 0; width: {width}px; background: #1d2430; }}
-pre {{ margin: 0; padding: 12px; color: #e6e9ef; font: 14px/1.35 "DejaVu Sans Mono", monospace; }}
+pre {{ margin: 0; padding: 12px; color: #e6e9ef;
+       font: 14px/1.35 "DejaVu Sans Mono", monospace; }}
 </style><pre>{text}</pre>"""
 
 
@@ -85,7 +85,7 @@ def _ran(model_dir: pathlib.Path) -> list[str]:
             kept = list(screen.display)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code or not kept:
-        raise SystemExit(f"the job ended with {code}; its last lines:\n" + "\n".join(screen.display))
+        raise SystemExit("\n".join([*screen.display, f"the job ended with {code}"]))
     return kept
 
 

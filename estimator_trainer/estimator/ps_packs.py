@@ -9,7 +9,7 @@ what it is, and where it is.
 from __future__ import annotations
 
 import itertools
-from typing import Iterable, NamedTuple
+from typing import Any, Iterable, NamedTuple
 
 import tensorflow as tf
 
@@ -56,10 +56,13 @@ def send_in_packs(train_op: tf.Operation) -> None:
     step = _Step(train_op)
     if step.has_branches:
         return  # A tensor of a branch that is not taken never comes, and nor would its pack.
-    edges = step.small_edges()
-    for edge in edges:
-        _copy_constant(edge)
-    waiting = [edge for edge in edges if tf.get_static_value(edge.tensor) is None]
+    waiting = []
+    for edge in step.small_edges():
+        value = tf.get_static_value(edge.tensor)
+        if value is None:
+            waiting.append(edge)
+        else:
+            _copy_constant(edge, value)
     while waiting:
         # What is made only after another has arrived cannot travel with it.
         late = step.after(op for edge in waiting for op in edge.consumers)
@@ -154,12 +157,10 @@ def _send_together(pack: list[_Edge]) -> None:
         _give(edge, tensor)
 
 
-def _copy_constant(edge: _Edge) -> None:
-    """Makes a constant where it is consumed, such as a learning rate."""
-    value = tf.get_static_value(edge.tensor)
-    if value is not None:
-        with tf.device(edge.target or edge.consumers[0].device or None):
-            _give(edge, tf.constant(value, edge.tensor.dtype))
+def _copy_constant(edge: _Edge, value: Any) -> None:
+    """Makes a constant, such as a learning rate, where it is consumed."""
+    with tf.device(edge.target or edge.consumers[0].device or None):
+        _give(edge, tf.constant(value, edge.tensor.dtype))
 
 
 def _give(edge: _Edge, tensor: tf.Tensor) -> None:

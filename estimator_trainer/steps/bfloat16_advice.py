@@ -15,7 +15,6 @@ from estimator_trainer.steps.pace import Pace
 # (docs/scaling.md).
 _LONG_STEP_SECS = 0.005
 _RUNS_SECS = 2.0
-_MUCH_WAITING = 0.1
 
 
 class Bfloat16Advice(tf.estimator.SessionRunHook):
@@ -32,12 +31,12 @@ class Bfloat16Advice(tf.estimator.SessionRunHook):
         self._is_done = False
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        waited_secs, secs = self._pace.waiting
+        _, secs = self._pace.waiting
         if self._is_done or secs < _RUNS_SECS:
             return
         self._is_done = True
         step_secs = self._pace.step_secs
-        if step_secs >= _LONG_STEP_SECS and waited_secs <= _MUCH_WAITING * secs:
+        if step_secs >= _LONG_STEP_SECS and not self._pace.is_input_limit:
             logging.info(
                 "a step takes %.0f ms, and this CPU multiplies in bfloat16 (%s):"
                 " --mixed_precision=bfloat16 is worth a try", 1000 * step_secs, self._instructions)

@@ -10,6 +10,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _RUN_SECS = 0.1
 # A session run of an all-reduce costs more: the trainers agree on its steps, and add up the loss.
 _ALL_REDUCE_RUN_SECS = 0.25
+# With the input ready in time, a batch takes some microseconds to come.
+_MUCH_WAITING = 0.1
 _MOST_STEPS = 1000
 # Hooks of TensorFlow look at the step before a run, and count on it for the run after the next.
 _SINGLE_RUNS = 2
@@ -95,6 +97,11 @@ class Pace:
     def waited_share(self) -> float | None:
         """The part of the runs' time that went to waiting for batches; None if unknown."""
         return self._waited_secs / self._secs if self._secs else None
+
+    @property
+    def is_input_limit(self) -> bool:
+        """Whether training waited for batches so much that the input limits its speed."""
+        return (self.waited_share or 0) > _MUCH_WAITING
 
     def _next_due(self, step: int) -> int:
         due = [self._next(step, every, self._first) for every in self._every]

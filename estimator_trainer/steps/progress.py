@@ -19,8 +19,6 @@ from estimator_trainer.steps.pace import Pace
 _BAR_SECS = 0.2
 # A bar below lines that come faster than they can be read is wiped before it is seen.
 _LINE_SECS = 1.0
-# With the input ready in time, a batch takes some microseconds to come.
-_MUCH_WAITING = 0.1
 # A loss that grows so much does not come down again, though it may stay finite.
 _DIVERGED = 1000.0
 
@@ -124,7 +122,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         waited = self.pace.waited_share
         if waited is not None:
             logging.info("training waited %.0f%% of its time for input: %s was the limit",
-                         100 * waited, "input" if waited > _MUCH_WAITING else "compute")
+                         100 * waited, "input" if self.pace.is_input_limit else "compute")
 
     def warn_if_diverged(self, loss: float | None) -> None:
         """Warns if the loss is far above that of the first steps; None: it is not known."""
