@@ -37,7 +37,7 @@ def _commands(path):
     return found
 
 
-@pytest.mark.parametrize("path", pages.MANUAL, ids=_id)
+@pytest.mark.parametrize("path", _ALL, ids=_id)
 def test_every_block_has_a_language_and_a_mark_where_it_does_not_run(path):
     for block in pages.blocks(path):
         assert block.language in _LANGUAGES, block
@@ -63,8 +63,8 @@ def test_every_command_of_a_page_parses(path):
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("path", [
     pytest.param(path, id=_id(path),
-                 marks=[] if path.stem == "first_steps" else [pytest.mark.soak])
-    for path in pages.MANUAL])
+                 marks=[] if path.stem == "README" else [pytest.mark.soak])
+    for path in [jobs.REPO / "README.md", *pages.MANUAL]])
 def test_a_page_does_what_it_says(path, tmp_path, data_dir):
     printed = pages.run(path, tmp_path, _LIMIT_SECS, TFDS_DATA_DIR=str(data_dir))
     assert "Traceback" not in printed, printed[-6000:]
