@@ -76,7 +76,7 @@ A word in capitals stands for any text: `STEP` is a global step, `TIME` is a tim
 role=worker:1 status=done step=1000 reason=train_steps
 ```
 
-Every task of a training ends with this line on standard error.
+Every task of a training ends with this line on standard error. A mistake in flags, TF_CONFIG or plug-ins that is found before has its own sentence instead, and exit code 2.
 
 {last_line}
 

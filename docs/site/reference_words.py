@@ -162,7 +162,7 @@ ALIASES = (
     ("`--job_dir`, `--job-dir`", "`--model_dir`, by which platforms call it"),
     ("`--model-dir`", "`--model_dir`; so for every flag"),
     ("`--noNAME`", "`--NAME=false`, for a flag that is true or false"),
-    ("`--flagfile=FILE`", "the flags in that file, one a line; for every command"),
+    ("`--flagfile=FILE`", "the flags in that file, one a line; `manifest` takes none after `--`"),
     ("`-- --NAME=VALUE`", "`--plugin_flag=NAME=VALUE`, at the end of the line"),
     ("`--help`, `-h`, `--helpfull`, `help`", "prints all flags, or those of the command beside it"),
     ("`--version`", "prints the versions of the program, TensorFlow and Python"))

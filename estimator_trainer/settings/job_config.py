@@ -30,11 +30,12 @@ class JobConfig:
       ConfigError: if a value is out of its range, naming every such value.
     """
 
-    chief: int = setting(THE_JOB, 1, "Number of chiefs: 1, or 0: worker:0 is the chief.", minimum=0)
+    chief: int = setting(
+        THE_JOB, 1, "Number of chiefs: 1, or 0 if worker:0 is to be the chief.", minimum=0)
     worker: int = setting(THE_JOB, 0, "Number of workers.", minimum=0)
     ps: int = setting(THE_JOB, 0, "Number of parameter servers.", minimum=0)
     evaluator: int = setting(
-        THE_JOB, 0, "Number of evaluators: 1, or 0: the chief evaluates.", minimum=0)
+        THE_JOB, 0, "Number of evaluators: 1, or 0 if the chief is to evaluate.", minimum=0)
     max_restarts: int = setting(
         THE_JOB, 3, "Restarts of a task that was killed, or ended with 142 or 143.", minimum=0)
 

@@ -147,7 +147,7 @@ class TrainerConfig(RankConfig):
 
     # Ending
     early_stopping_metric: str = setting(
-        "Ending", "", "Training ends when this metric improves no more; default: no such end.")
+        "Ending", "", "Training ends when this metric improves no more; default: none.")
     early_stopping_mode: str = setting(
         "Ending", "min", "Whether lower (min) or higher (max) is better.", choices=("min", "max"))
     early_stopping_steps: int = setting(

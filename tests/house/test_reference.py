@@ -25,6 +25,9 @@ from tests.support import jobs
 
 PAGE = reference.PAGE.read_text(encoding="utf-8")
 _VARIABLE = re.compile(r"[A-Z]+_[A-Z_]*")
+# Steps that take a while: no trainer has made all of them before another is there.
+_FLAGS = (*(f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")),
+          "--train_steps=150", "--eval_every_steps=75", "--log_every_steps=25", "--report")
 
 
 def _names(table):
@@ -100,26 +103,23 @@ def test_the_reasons_are_those_of_the_program():
 
 
 @pytest.fixture(scope="module", name="local")
-def _local(tmp_path_factory, data_dir):
+def _local(tmp_path_factory):
     """Returns the model_dir of a training in one process."""
     folder = tmp_path_factory.mktemp("local")
-    ran = jobs.trainer(*_FLAGS, "--exporters=final,latest,best", f"--model_dir={folder}",
-                       f"--param=data_dir={data_dir}")
+    ran = jobs.trainer(*_FLAGS, "--exporters=final,latest,best", "--param=step_secs=0.0",
+                       f"--model_dir={folder}")
     assert ran.returncode == 0, ran.stderr
     return folder, ran.stderr.splitlines()[-1]
 
 
 @pytest.fixture(scope="module", name="launched")
-def _launched(tmp_path_factory, data_dir):
+def _launched(tmp_path_factory):
     """Returns the model_dir of a job of every role."""
     folder = tmp_path_factory.mktemp("launched")
     ran = jobs.program("launch", "--worker=1", "--ps=1", "--evaluator=1", "--", *_FLAGS,
-                       f"--model_dir={folder}", f"--param=data_dir={data_dir}")
+                       f"--model_dir={folder}")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return folder
-
-
-_FLAGS = ("--model_fn=linear", "--train_steps=100", "--report", "--eval_every_steps=50")
 
 
 def _check_files(folder, *left_by):
@@ -167,6 +167,6 @@ def test_the_results_of_a_training_have_the_fields_told(local):
     assert set(jobs.result(folder)) == _told_fields("### result.json")
     assert set(json.loads((folder / "best.json").read_text())) == _told_fields("### best.json")
     assert checkpoints.read_best(folder)
-    assert last_line == "role=local status=done step=100 reason=train_steps"
+    assert last_line == "role=local status=done step=150 reason=train_steps"
     last = _section("### The last line").partition("These are the reasons")[0]
     assert re.findall(r"(\w+)=", last_line) == re.findall(r"^\| `(\w+)` \|", last, re.MULTILINE)
