@@ -29,7 +29,7 @@ class Result:
 
     Attributes:
       role: The task, as its platform calls it: "chief:0", "local".
-      status: How the process ended, a key of EXIT_CODES.
+      status: How the process ended: "done", "stopped", "failed" or "lost".
       step: The global step reached; for a job that failed, the step of its last checkpoint.
       reason: Why training ended: "train_steps", "input_exhausted", "early_stopping",
         "stopped_by_hook", "own_train" (by an Estimator with a `train` of its own), the name of a

@@ -9,7 +9,7 @@ The kinds of lines, each with `task`, `kind` and `time` (seconds since 1970):
     train (step, loss, steps_per_sec, examples_per_sec, input_wait, paused_secs, memory_mb)
     evaluation (step, metrics, examples, secs, memory_mb)
     end (status, step, reason, exit_code)           the process is about to end
-    exit (code, by)                                 `launch` saw it end
+    exit (by, began, code)                          `launch` saw it end
 
 `input_wait` is the part of the time since the line before that went to waiting for batches, from 0
 to 1, or null where it is not known. `examples_per_sec` is the task's own share.

@@ -23,7 +23,7 @@ class ReportConfig:
 
     json: bool = setting(_REPORT, False, "Print JSON, for machines.")
     probe: bool = setting(
-        _REPORT, False, "For `check`: look at peers, model_dir, GPUs and data too, in seconds.")
+        _REPORT, False, "For `check`: try peers, model_dir, GPUs and data too, in seconds.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,14 +31,14 @@ class PageConfig:
     """The settings of `report`, the page of a run or of several."""
 
     model_dir: tuple[str, ...] = setting(
-        "The page", (), "Directory of a training. Repeatable: several are compared.")
+        "The page", (), "Directory of a training. Repeatable: several trainings are compared.")
     output: str = setting(
-        "The page", "", "File to write. Default: MODEL_DIR/report.html, and comparison.html here"
-        " for several.")
+        "The page", "", "File to write. Default: MODEL_DIR/report.html; for several trainings"
+        " comparison.html in the current directory.")
     serve: bool = setting(
-        "The page", False, "Serve the page on this machine alone, where it shows what is new while"
-        " the job runs.")
-    port: int = setting("The page", 0, "With --serve: the port; 0 = any that is free.", minimum=0)
+        "The page", False, "Serve the page on 127.0.0.1, where it shows what is new while the job"
+        " runs.")
+    port: int = setting("The page", 0, "With --serve: the port; 0 = any free one.", minimum=0)
 
     def __post_init__(self) -> None:
         problems = out_of_range(self)

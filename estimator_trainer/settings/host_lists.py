@@ -31,9 +31,9 @@ class HostLists:
     worker_hosts: tuple[str, ...] = setting(
         _GROUP, (), "host:port of every worker, with commas; the first is the chief.")
     job_name: str = setting(
-        _GROUP, "", "Which task this is; default, for `tf-config`: every task's TF_CONFIG is"
-        " printed.", choices=("", "ps", "worker"))
-    task_index: int = setting(_GROUP, 0, "The index of that task.", minimum=0)
+        _GROUP, "", "Role of this task; default: `tf-config` prints the TF_CONFIG of every"
+        " task.", choices=("", "ps", "worker"))
+    task_index: int = setting(_GROUP, 0, "Index of this task.", minimum=0)
     task_id: int = setting(_GROUP, 0, "Another name of --task_index.", minimum=0)
 
     def __post_init__(self) -> None:

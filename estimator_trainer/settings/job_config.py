@@ -30,17 +30,18 @@ class JobConfig:
       ConfigError: if a value is out of its range, naming every such value.
     """
 
-    chief: int = setting(THE_JOB, 1, "Chiefs: 1, or 0 to let worker:0 be it.", minimum=0)
+    chief: int = setting(
+        THE_JOB, 1, "Number of chiefs: 1, or 0 if worker:0 is to be the chief.", minimum=0)
     worker: int = setting(THE_JOB, 0, "Number of workers.", minimum=0)
     ps: int = setting(THE_JOB, 0, "Number of parameter servers.", minimum=0)
-    evaluator: int = setting(THE_JOB, 0, "Evaluators: 1, or 0 to let the chief evaluate.",
-                             minimum=0)
+    evaluator: int = setting(
+        THE_JOB, 0, "Number of evaluators: 1, or 0 if the chief is to evaluate.", minimum=0)
     max_restarts: int = setting(
         THE_JOB, 3, "Restarts of a task that was killed, or ended with 142 or 143.", minimum=0)
 
     chief_name: str = setting(
-        THE_JOB, "chief", "What TF_CONFIG calls the chief; a master evaluates at every checkpoint"
-        " itself. `manifest` takes it for AI Platform alone.", choices=("chief", "master"))
+        THE_JOB, "chief", "Name of the chief in TF_CONFIG; a master evaluates at every checkpoint"
+        " itself. `manifest` takes master for AI Platform only.", choices=("chief", "master"))
 
     log_dir: str = setting(
         LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
@@ -48,7 +49,7 @@ class JobConfig:
         LAUNCH, True, "Let one process import TensorFlow and fork into the tasks, on Linux and"
         " without GPUs; --noshare_import starts each anew.")
     host: str = setting(
-        LAUNCH, "127.0.0.1", "Address of this machine that the tasks find each other at.")
+        LAUNCH, "127.0.0.1", "Address of this machine at which the tasks reach each other.")
 
     platform: str = setting(MANIFEST, "kubernetes", "Scheduler to write for.", choices=PLATFORMS)
     name: str = setting(
@@ -63,20 +64,22 @@ class JobConfig:
     volume: str = setting(
         MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every task mounts"
         " at PATH, for a --model_dir below it.")
-    nodes: int = setting(MANIFEST, 0, "Slurm: nodes; 0 = as few as the tasks fit on.", minimum=0)
+    nodes: int = setting(
+        MANIFEST, 0, "Slurm: number of nodes; 0 = as few as the tasks need.", minimum=0)
     cpus: int = setting(MANIFEST, 2, "Kubernetes, Slurm: CPUs of a task.", minimum=1)
     memory_gib: int = setting(
         MANIFEST, 8, "Kubernetes, Slurm: memory of a task, in GiB.", minimum=1)
     gpus: int = setting(MANIFEST, 0, "GPUs of a chief and of a worker.", minimum=0)
     gpu_type: str = setting(
-        MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: which GPU.", choices=GPU_TYPES)
+        MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: type of the GPUs.",
+        choices=GPU_TYPES)
     machine_type: str = setting(
-        MANIFEST, "", "Vertex AI and AI Platform: the machines. Default: n1-standard-4, or those"
-        " of a scale tier of AI Platform where one has the job's shape.")
+        MANIFEST, "", "Vertex AI and AI Platform: type of the machines. Default: n1-standard-4,"
+        " or on AI Platform the scale tier STANDARD_1 for a job of its numbers of tasks.")
     staging_bucket: str = setting(
         MANIFEST, "", "Vertex AI without --image: folder of a bucket that the source package is"
         " copied to. Default: MODEL_DIR/source.")
-    region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: where.")
+    region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: region of the job.")
 
     def __post_init__(self) -> None:
         problems = out_of_range(self)

@@ -56,19 +56,19 @@ class TrainerConfig(RankConfig):
         "Give the plug-ins TensorFlow 1's names and behaviour, and tf.contrib, by `import"
         " tensorflow`.")
     allow_changed: tuple[str, ...] = setting(
-        "What to train", (), "Params and settings, with commas, that a resumed training may have"
-        " changed, though they change its model or its data; see record.json in model_dir.")
+        "What to train", (), "Params and settings, with commas, in which a resumed training may"
+        " differ from record.json in model_dir, even where that changes its model or its data.")
 
     # Training
     train_steps: int = setting(
-        "Training", 1000, "Global step at which training ends; 0 = at the end of the input, and"
-        " the default with --train_epochs.", minimum=0)
+        "Training", 1000, "Global step at which training ends; 0 = at the end of the input."
+        " With --train_epochs the default is 0.", minimum=0)
     train_epochs: int = setting(
-        "Training", 0, "Passes over the training input after which a run ends; 0 = as many as the"
-        " steps take.", minimum=0)
+        "Training", 0, "Passes over the training input after which a run ends; 0 = as many as"
+        " --train_steps takes.", minimum=0)
     epochs_of: str = setting(
-        "Training", "job", "Whose passes --train_epochs counts: those of all trainers together, or"
-        " of each worker, which then reads its share as many times more as there are trainers.",
+        "Training", "job", "What --train_epochs counts. job: passes of all trainers together."
+        " worker: passes of each trainer; N trainers then make N times as many passes together.",
         choices=("job", "worker"))
     global_batch_size: int = setting(
         "Training", 0, "Examples of one global step, all synchronous replicas together, from any"
@@ -80,28 +80,28 @@ class TrainerConfig(RankConfig):
         "Replicas in one process for `mirrored` and `central_storage`: GPUs, or logical CPUs"
         " where there is no GPU; 0 = every GPU, else one CPU.", minimum=0)
     collective: str = setting(
-        "Training", "auto", "All-reduce of `multi_worker_mirrored`.",
+        "Training", "auto", "Implementation of the all-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
     all_reduce_pack_mb: int = setting(
         "Training", 0, "Megabytes of gradients that `multi_worker_mirrored` sends together, while"
-        " others are computed; 0 = 4 for CPUs, where a larger one is cut, all for GPUs.", minimum=0)
+        " it computes others; 0 = 4 on CPUs, where a larger one is split, all on GPUs.", minimum=0)
     all_reduce_dtype: str = setting(
-        "Training", "float32", "Type of the gradients that `multi_worker_mirrored` sends; 16 bit"
-        " pays from about 10 MB of gradients.",
+        "Training", "float32", "Type of the gradients that `multi_worker_mirrored` sends; 16 bits"
+        " are faster from about 10 MB of gradients on.",
         choices=("float32", "bfloat16", "float16"))
     steps_per_loop: int = setting(
-        "Training", 0, "Training steps in one session run, at most; 0 = as many as make 0.1 s,"
-        " of an all-reduce 0.25 s, or one where the model or the cluster takes no more.", minimum=0)
+        "Training", 0, "Training steps in one session run, at most; 0 = as many as fit into 0.1 s,"
+        " of an all-reduce 0.25 s; 1 where the model or the cluster allows no more.", minimum=0)
     sync_replicas: int = setting(
-        "Training", 0, "Gradients that a step of ps training waits for; the slowest workers above"
-        " that number are backup workers; 0 = asynchronous.", minimum=0)
+        "Training", 0, "Gradients that a step of ps training waits for; where there are more"
+        " trainers, the slowest gradients of a step are dropped; 0 = asynchronous.", minimum=0)
     sync_tokens: int = setting(
-        "Training", 0, "With --sync_replicas: tokens for steps that may begin before the first"
-        " update; SyncReplicasOptimizer's own hook gives one for each gradient.", minimum=0)
+        "Training", 0, "With --sync_replicas: number of steps that the trainers may begin before"
+        " the first update, as SyncReplicasOptimizer's num_tokens.", minimum=0)
     intra_op_threads: int = setting(
-        "Training", 0, "Threads that share one op; 0 = one a core. In servers too.", minimum=0)
+        "Training", 0, "Threads that share one op; 0 = one per core. In servers too.", minimum=0)
     inter_op_threads: int = setting(
-        "Training", 0, "Threads that run ops side by side; 0 = one a core. In servers too.",
+        "Training", 0, "Threads that run ops side by side; 0 = one per core. In servers too.",
         minimum=0)
     seed: int = setting(
         "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
@@ -115,13 +115,13 @@ class TrainerConfig(RankConfig):
         "Devices", "", "Device that the model computes on, such as cpu:0 or gpu:1; default:"
         " TensorFlow's choice.")
     soft_placement: bool = setting(
-        "Devices", True, "Let an op that its device does not have run on another.")
+        "Devices", True, "Run an op on another device where the chosen one cannot run it.")
     log_device_placement: bool = setting(
         "Devices", False, "Log the device of every op.")
     mixed_precision: str = setting(
-        "Devices", "none", "Compute in 16 bit what bears it, with variables of 32 bit: bfloat16"
-        " on CPUs, float16 on GPUs.", choices=("none", "bfloat16", "float16"))
-    xla: bool = setting("Devices", False, "Compile what XLA can.")
+        "Devices", "none", "Compute in 16 bits where the model allows it, and keep variables in"
+        " 32 bits: bfloat16 on CPUs, float16 on GPUs.", choices=("none", "bfloat16", "float16"))
+    xla: bool = setting("Devices", False, "Compile with XLA the parts of the graph that it can.")
     profile_steps: str = setting(
         "Devices", "", "FROM,TO: profile these global steps into model_dir, for TensorBoard.")
 
@@ -140,18 +140,18 @@ class TrainerConfig(RankConfig):
     log_every_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
     report: bool = setting(
-        "Checkpoints and logs", True, "Write MODEL_DIR/report.html at the end, with what the final"
-        " evaluation looks like.")
+        "Checkpoints and logs", True, "Write MODEL_DIR/report.html at the end, the page of the run,"
+        " with charts of the final evaluation.")
     verbose: bool = setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 
     # Ending
     early_stopping_metric: str = setting(
-        "Ending", "", "Metric whose lack of improvement ends training; default: none does.")
+        "Ending", "", "Training ends when this metric improves no more; default: none.")
     early_stopping_mode: str = setting(
-        "Ending", "min", "Whether that metric is to reach a min or a max.", choices=("min", "max"))
+        "Ending", "min", "Whether lower (min) or higher (max) is better.", choices=("min", "max"))
     early_stopping_steps: int = setting(
-        "Ending", 1000, "Steps without improvement, from evaluation to evaluation.", minimum=1)
+        "Ending", 1000, "Steps without improvement after which training ends.", minimum=1)
     peer_timeout_secs: int = setting(
         "Ending", deadlines.PEER_TIMEOUT_SECS,
         "Seconds after which a task that has answered, and no longer does, is lost;"
@@ -189,7 +189,7 @@ class TrainerConfig(RankConfig):
     best_metric: str = setting(
         "Export and prediction", "loss", "Metric that decides which checkpoint is best.")
     best_mode: str = setting(
-        "Export and prediction", "min", "Whether the best is the min or the max.",
+        "Export and prediction", "min", "Whether the lowest (min) or the highest (max) is best.",
         choices=("min", "max"))
     serving_input: str = setting(
         "Export and prediction", "raw",

@@ -1,0 +1,195 @@
+"""The words of the reference that no part of the program has as data.
+
+tests/house/test_reference.py compares them with the program, and with what real jobs leave.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+# Who leaves a file: each training, one with these exporters, one of several tasks, `launch`; or
+# what only a flag or a command asks for.
+LeftBy = Literal["training", "exporters", "cluster", "launch", "request"]
+
+
+class File(NamedTuple):
+    """A file of model_dir; a word of capitals in its path stands for any text."""
+
+    path: str
+    by: str
+    when: str
+    holds: str
+    left_by: LeftBy
+
+    @property
+    def pattern(self) -> str:
+        """The path as fnmatch takes it."""
+        return re.sub(r"[A-Z]{2,}", "*", self.path)
+
+
+_CHIEF, _LAST = "chief", "evaluator, else chief"
+FILES = (
+    File("record.json", _CHIEF, "before the first step, and when the run ends",
+         "what wrote model_dir: plug-ins, params, settings, data, versions, runs:"
+         " [record](record.md)", "training"),
+    File("checkpoint", _CHIEF, "at each checkpoint", "the names of the checkpoints that are kept",
+         "training"),
+    File("model.ckpt-STEP.*", _CHIEF, "at each checkpoint: [flags](#checkpoints-and-logs)",
+         "the variables at that global step (`.index`, `.data-*`), and the graph (`.meta`)",
+         "training"),
+    File("graph.pbtxt", _CHIEF, "before the first step", "the graph of training, as text",
+         "training"),
+    File("events.out.tfevents.*", _CHIEF,
+         "every `--save_summary_steps` steps; `*.report` after the final evaluation",
+         "for TensorBoard: summaries of training; in `*.report` the record and HPARAMS",
+         "training"),
+    File("eval/events.out.tfevents.*", _LAST, "at each evaluation; `*.report` after the final one",
+         "for TensorBoard: metrics; in `*.report` precision-recall curves and images of errors",
+         "training"),
+    File("export/final/TIME/*", _LAST, "after the final evaluation, with `--exporters=final`",
+         "a SavedModel, with the record in `assets.extra/`", "training"),
+    File("evaluation.json", _LAST, "after the final evaluation, unless `--noreport`",
+         "what the page shows of the final evaluation; it may hold inputs of your data",
+         "training"),
+    File("history.jsonl", _CHIEF, "every 2 s, in a bucket every 30 s, and at the end",
+         "[a line for each report](#historyjsonl) of every task", "training"),
+    File("result.json", f"{_LAST}; a chief that is stopped or fails",
+         "at the end, if there is a checkpoint", "[the result](#resultjson)", "training"),
+    File("report.html", "chief, or `launch`", "at the end, unless `--noreport`; by `report`",
+         "[the page of the run](report.md)", "training"),
+    File("best.json", _LAST, "after an evaluation that is the best so far, with"
+         " `--exporters=best`", "[which checkpoint is the best](#bestjson)", "exporters"),
+    File("best_checkpoint/*", _LAST, "with `best.json`", "a copy of that checkpoint", "exporters"),
+    File("export/best/TIME/*", _LAST, "with `best.json`", "a SavedModel of that checkpoint",
+         "exporters"),
+    File("export/latest/TIME/*", _LAST, "after each evaluation, with `--exporters=latest`",
+         "a SavedModel of the checkpoint that was evaluated", "exporters"),
+    File("job.json", _CHIEF, "at each change, and every 5 s", "how the job stands, for the other"
+         " tasks: [storage](storage.md)", "cluster"),
+    File("tasks/RUN.TASK.KIND", "worker, ps, evaluator", "when there is something to tell",
+         "a message to the chief's run of that id: `stop`, `left`, `joined`", "cluster"),
+    File("evaluator.beat", "evaluator", "every second, in a bucket every 5 s",
+         "a sign of life; at the end the step that was evaluated last", "cluster"),
+    File("history/TASK.jsonl", "each task but the chief", "as `history.jsonl`",
+         "the lines of that task, which the chief collects into `history.jsonl`", "cluster"),
+    File("history/launch.jsonl", "`launch`", "when a process ends, on a disk only",
+         "the ends of processes as `launch` saw them", "launch"),
+    File("logs/TASK.log", "`launch`", "while the job runs, unless `--log_dir`",
+         "the output of that task; in `logs/report.log` that of the page's writer", "launch"),
+    File("tmp_worker_INDEX/*", "worker", "in an all-reduce, where every trainer saves",
+         "a worker's own checkpoints and events, which nothing reads", "request"),
+    File("eval_NAME/events.out.tfevents.*", _LAST, "in a script whose EvalSpec has a name",
+         "the same as in `eval/`", "request"),
+    File("plugins/profile/*", _CHIEF, "with `--profile_steps`", "profiles, for TensorBoard",
+         "request"),
+    File("check-TASK.json", "`check --probe`", "when a task is checked",
+         "that this task can write there", "request"),
+    File("source/*", "you, by the command that `manifest` prints",
+         "for Vertex AI without `--image` and `--staging_bucket`", "the source package", "request"),
+    File(".in_use", "the only process", "in a temporary model_dir, where none was given",
+         "a lock: the next such training removes the directory unless it is in use", "request"))
+# The titles of their tables.
+LEFT_BY: dict[LeftBy, str] = {
+    "training": "Every training", "exporters": "The exporters best and latest",
+    "cluster": "A training of several tasks", "launch": "The command launch",
+    "request": "In some cases only"}
+
+# The reasons of an end, with the status, and what happened. The error itself is any other reason.
+REASONS = (
+    ("`train_steps`", "done", "The global step of `--train_steps` was reached."),
+    ("`input_exhausted`", "done", "The training input ended."),
+    ("`early_stopping`", "done", "`--early_stopping_metric` did not improve for"
+     " `--early_stopping_steps`."),
+    ("`stopped_by_hook`", "done", "A hook of your own called `request_stop`."),
+    ("`own_train`", "done", "An Estimator class with a `train` of its own returned from it."),
+    ("`SIGTERM`", "stopped", "This signal came; a checkpoint was saved."),
+    ("`SIGINT`", "stopped", "This signal came, as from Ctrl-C; a checkpoint was saved."),
+    ("`asked by another`", "stopped", "Another trainer of an all-reduce asked for the end, and did"
+     " not say why."),
+    ("`configuration`", "failed", "A configuration error, in this task or in the chief; the error"
+     " may follow after `:`."),
+    ("any other text", "failed, lost", "The error, or the task that was lost."))
+
+# By exit code: what it means, and what a scheduler should do.
+EXIT_CODES = {
+    0: ("The work is done.", "nothing"),
+    1: ("The model or the data failed, or there is a bug.", "not restart"),
+    2: ("A configuration error was found before training; each has one sentence.", "not restart"),
+    142: ("A task was lost, or training stalled. The last checkpoint is kept.", "restart"),
+    143: ("A signal stopped the process; a training has saved a checkpoint.", "restart")}
+
+# By kind of line in history.jsonl: when it is written, and its fields beside those of all lines.
+HISTORY = {
+    "start": ("A process of the task began.", "pid"),
+    "model": ("The chief has built the model.", "parameters layers"),
+    "trains": ("Training began, or went on after an interruption.", "step"),
+    "serves": ("A ps began to serve.", ""),
+    "train": ("Every `--log_every_steps` steps.",
+              "step loss examples_per_sec steps_per_sec input_wait paused_secs memory_mb"),
+    "evaluation": ("An evaluation ended.", "step examples secs metrics memory_mb"),
+    "end": ("The process is about to end.", "status step reason exit_code"),
+    "exit": ("`launch` saw the process end.", "by began code")}
+HISTORY_FIELDS = {
+    "task": "The task, such as `chief:0` or `local`.",
+    "kind": "The kind of the line.",
+    "time": "Seconds since 1970.",
+    "pid": "Id of the process.",
+    "parameters": "Number of trainable parameters.",
+    "layers": "Each layer, with its parameters.",
+    "step": "The global step; of `evaluation` that of the checkpoint.",
+    "loss": "The training loss at that step.",
+    "examples_per_sec": "Training examples per second of this task alone.",
+    "steps_per_sec": "Global steps per second, of all tasks together.",
+    "input_wait": "Part of the time, from 0 to 1, that went to waiting for batches; null if not"
+                  " known.",
+    "paused_secs": "Seconds since the line before that went to evaluations in this process.",
+    "memory_mb": "Memory of the process, in MB.",
+    "examples": "Number of examples that were evaluated.",
+    "secs": "Seconds that the evaluation took.",
+    "metrics": "The metrics, by name.",
+    "status": "The status of [the last line](#the-last-line).",
+    "reason": "The reason of [the last line](#the-last-line).",
+    "exit_code": "The exit code that the process is about to return.",
+    "by": "Who saw the end: `launch`.",
+    "began": "When the process began, in seconds since 1970.",
+    "code": "The exit code; minus the signal's number if a signal killed the process."}
+
+# Other words for flags, and flags that no group has.
+ALIASES = (
+    ("`python -m estimator_trainer`", "`estimator-trainer`"),
+    ("no command", "`train`"),
+    ("`--job_dir`, `--job-dir`", "`--model_dir`, by which platforms call it"),
+    ("`--model-dir`", "`--model_dir`; so for every flag"),
+    ("`--noNAME`", "`--NAME=false`, for a flag that is true or false"),
+    ("`--flagfile=FILE`", "the flags in that file, one a line; `manifest` takes none after `--`"),
+    ("`-- --NAME=VALUE`", "`--plugin_flag=NAME=VALUE`, at the end of the line"),
+    ("`--help`, `-h`, `--helpfull`, `help`", "prints all flags, or those of the command beside it"),
+    ("`--version`", "prints the versions of the program, TensorFlow and Python"))
+
+# The environment variables that the program reads or sets.
+VARIABLES = (
+    ("`TF_CONFIG`", "The cluster, and which task of it this process is, as JSON:"
+     " [clusters](clusters.md)."),
+    ("`CLUSTER_SPEC`", "Vertex AI's list of pools, for a process without a TF_CONFIG. Beside one"
+     " it only tells whether there is an evaluator."),
+    ("`AIP_MODEL_DIR`", "model_dir, if neither `--model_dir` nor `--job_dir` gives one."),
+    ("`SLURM_*`, `OMPI_*`, `PMI_*`, `MPI_*`, `PBS_JOBID`, `LSB_JOBID`",
+     "The ranks of Slurm and MPI, if no variable above tells a cluster: [slurm](slurm.md)."),
+    ("`CUDA_VISIBLE_DEVICES`", "The GPUs to use. `launch` divides them among its tasks."),
+    ("`TF_USE_LEGACY_KERAS`", "On TensorFlow 2.16 and newer the program sets it to `1`, so that"
+     " `tf.keras` is Keras 2, and refuses another value."),
+    ("`NO_COLOR`", "With any value `launch` prints no colours."),
+    ("`TF_CPP_MIN_LOG_LEVEL`", "The program sets it to `3` unless you have set it or gave"
+     " `--verbose`."),
+    ("`GCS_STAT_CACHE_MAX_AGE`", "The program sets it to `0` unless you have set it:"
+     " [storage](storage.md)."),
+    ("`TF_NUM_INTRAOP_THREADS`, `TF_NUM_INTEROP_THREADS`",
+     "`--intra_op_threads` and `--inter_op_threads` set them. `launch` sets them for its tasks"
+     " unless you have set them."),
+    ("`TF_XLA_FLAGS`", "`--xla` adds `--tf_xla_cpu_global_jit` to it."),
+    ("`TF_FORCE_GPU_ALLOW_GROWTH`, `PYTHONUNBUFFERED`",
+     "`launch` sets them for its tasks unless you have set them."),
+    ("`MALLOC_*`, `GLIBC_TUNABLES`, `LD_PRELOAD`", "If one is set, the program leaves the settings"
+     " of the C library's malloc as they are."),
+    ("`ESTIMATOR_TRAINER_EVENTS_FD`", "`launch` sets it for its tasks. Do not set it yourself."))
