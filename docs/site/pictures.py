@@ -39,7 +39,8 @@ _WORKER_BACK = re.compile(r"^worker:0 +\d+ +(?!done)\S+ +\d+ +[\d,]+ +1 *$", re.
 # Parts of the page that the picture leaves out.
 _HIDE = """
     for (const section of document.querySelectorAll("section"))
-        if (/^(What ran|Speed|Variables)/.test(section.querySelector("h2").textContent)) section.remove();
+        if (/^(What ran|Speed|Variables)/.test(section.querySelector("h2").textContent))
+            section.remove();
     for (const part of document.querySelectorAll("details")) part.remove();
     for (const title of document.querySelectorAll("h3"))
         if (/most certain/.test(title.textContent)) {

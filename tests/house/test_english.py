@@ -10,7 +10,7 @@ import tokenize
 from tests.support import jobs
 
 FILES = sorted(path for folder in ("estimator_trainer", "model_fns", "input_fns", "benchmarks",
-                                   "examples", "tests")
+                                   "docs", "examples", "tests")
                for path in (jobs.REPO / folder).rglob("*.py"))
 # "Of the model.", alone or as the text of an attribute; what is meant has to be named.
 _NO_SUBJECT = re.compile(r"(\w+: )?(Of|As of) [a-z`\"]")

@@ -18,7 +18,7 @@ LIGHT = {"api", "python_call", "cli", "commands",
 MODULES = sorted(ROOT.rglob("*.py"))
 PLUGINS = sorted(path for name in ("model_fns", "input_fns", "examples")
                  for path in (jobs.REPO / name).rglob("*.py"))
-OTHERS = sorted(path for name in ("benchmarks", "tests")
+OTHERS = sorted(path for name in ("benchmarks", "docs", "tests")
                 for path in (jobs.REPO / name).rglob("*.py"))
 
 
