@@ -8,6 +8,8 @@ from typing import Any
 from benchmarks.published.catalog import PROGRAMS
 
 _MARK = "<!-- What follows is made by `python -m benchmarks.published`. -->\n"
+# A title tells that the block cannot run just anywhere.
+_FENCE = '```sh title="Needs the programs and their packages"'
 
 
 def line(name: str, outcome: dict[str, Any]) -> str:
@@ -79,7 +81,7 @@ def _result(outcome: dict[str, Any]) -> str:
 
 def _commands(programs: dict[str, Any]) -> list[str]:
     lines = ["## Commands", "", "DATA is the folder of tiny data, OUT an empty one, DRIVERS is"
-             " [benchmarks/published/drivers](../benchmarks/published/drivers).", "", "```"]
+             " [benchmarks/published/drivers](../benchmarks/published/drivers).", "", _FENCE]
     for name, entry in programs.items():
         place = {".": "", "..": ", beside the checkout"}.get(
             entry["folder"], f", in {entry['folder']}")

@@ -34,6 +34,15 @@ def test_every_file_and_folder_that_a_document_names_exists(path):
         assert any(place.exists() for place in places) or list(jobs.REPO.rglob(name)), name
 
 
+def test_every_test_that_the_manual_names_exists():
+    tests = {path.name: path.read_text() for path in (jobs.REPO / "tests").rglob("test_*.py")}
+    named = {name for path in (jobs.REPO / "docs").glob("*.md")
+             for name in re.findall(r"`(?:[\w/]*/)?(test_\w+(?:\.py)?)`", path.read_text())}
+    assert len(named) > 20
+    for name in named:
+        assert name in tests or any(f"def {name}(" in text for text in tests.values()), name
+
+
 def test_every_package_says_in_one_sentence_what_lives_there():
     for path in PACKAGE.rglob("__init__.py"):
         if path.parent in (PACKAGE, PACKAGE / "compat"):
