@@ -33,6 +33,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Each of them names a file or a directory that every task opens by itself.
 _PATHS = ("model_dir", "params_file", "warm_start_from")
+# A file of an earlier job in the same folder may be taken for one of this job.
+_NAMES = ("job.yaml", "job.json", "job.sbatch", "Dockerfile")
 _NODES_OWN = ("/tmp/", "/var/tmp/", "/dev/shm/")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 
@@ -74,6 +76,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
             f" {error.strerror}; expected a directory, existing or not. For example:"
             " --output_dir=manifest") from error
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
+                      *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
+                        for name in _NAMES if name not in contents and (folder / name).exists()),
                       *_warnings(platform, job, config), *_secret_warnings(flags),
                       "Next:",
                       *(f"  {line}" for line in _commands(platform, job, config))])

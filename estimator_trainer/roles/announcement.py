@@ -22,7 +22,7 @@ def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
     logging.info("%s train_distribute=%s model_dir=%s cluster: %s", program,
                  config.train_distribute, config.model_dir, cluster or "none, all in this process")
     if parts and not parts.script:
-        logging.info("params: %s", _changed(plan, parts.params) or "all as `list` shows them")
+        logging.info("params: %s", _changed(plan, parts.params) or "all at their defaults")
 
 
 def _changed(plan: Plan, params: dict[str, Any]) -> str:

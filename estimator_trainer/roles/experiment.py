@@ -70,7 +70,7 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
     return TrainingHooks(
         end, progress.for_training(config, plan.task, parts.train_examples, end.pace),
         CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
-        ModelSize(), bfloat16_advice.for_training(config, end.pace, plan.task.is_chief))
+        ModelSize(), bfloat16_advice.for_training(config, end.pace, plan.task))
 
 
 def record_of(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:

@@ -43,7 +43,7 @@ def predict(plan: Plan) -> int:
             for answer in answers:
                 write(records.text(answer, config.with_inputs))
         finally:
-            logging.info("predicted %d instances", records.count)
+            logging.info("predicted %d instance%s", records.count, "s" * (records.count != 1))
     return records.count
 
 

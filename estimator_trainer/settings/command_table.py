@@ -110,8 +110,9 @@ COMMANDS = {
     "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train",
                      (*_TRAINER, *_RANKS, *_HOSTS)),
     "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "use_model"),
-    "predict": Command("Predict the input_fn's data in mode `infer`, one JSON line an instance.",
-                       "use_model"),
+    "predict": Command(
+        "Predict new data (--data), or else the input_fn's evaluation data, with a checkpoint or"
+        " an export (--export_dir): one JSON line an instance.", "use_model"),
     "export": Command("Export a SavedModel from a checkpoint.", "use_model"),
     "run": Command(
         "Run a script that makes its own Estimator, in the role that TF_CONFIG gives: run SCRIPT"

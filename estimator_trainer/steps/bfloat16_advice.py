@@ -8,6 +8,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import machine
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps.pace import Pace
 
@@ -35,17 +36,20 @@ class Bfloat16Advice(tf.estimator.SessionRunHook):
         if self._is_done or secs < _RUNS_SECS:
             return
         self._is_done = True
-        step_secs = self._pace.step_secs
+        step_secs = self._pace.least_step_secs
         if step_secs >= _LONG_STEP_SECS and not self._pace.is_input_limit:
             logging.info(
                 "a step takes %.0f ms, and this CPU multiplies in bfloat16 (%s):"
                 " --mixed_precision=bfloat16 is worth a try", 1000 * step_secs, self._instructions)
 
 
-def for_training(config: TrainerConfig, pace: Pace, is_chief: bool) -> Bfloat16Advice | None:
-    """Builds the hook; None where it would have nothing to say."""
+def for_training(config: TrainerConfig, pace: Pace, task: TaskConfig) -> Bfloat16Advice | None:
+    """Builds the hook; None where it would have nothing to say.
+
+    A step with a ps is timed as a whole, and nobody knows how much of it is computing.
+    """
     instructions = machine.bfloat16_instructions()
-    if (not is_chief or not instructions or config.mixed_precision != "none" or
-            tf.config.list_physical_devices("GPU")):
+    if (not task.is_chief or "ps" in task.cluster or not instructions or
+            config.mixed_precision != "none" or tf.config.list_physical_devices("GPU")):
         return None
     return Bfloat16Advice(pace, instructions)

@@ -21,7 +21,8 @@ class ModelSize(tf.estimator.SessionRunHook):
     def begin(self) -> None:
         layers = layers_of(tf.compat.v1.trainable_variables())
         parameters = sum(layer["parameters"] for layer in layers)
-        logging.info("model: %d layers, %s parameters", len(layers), f"{parameters:,}")
+        logging.info("model: %d layer%s, %s parameters", len(layers), "s" * (len(layers) != 1),
+                     f"{parameters:,}")
         task_events.tell("model", {"parameters": parameters, "layers": layers})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -47,6 +48,7 @@ class Pace:
         self._is_exact = is_exact
         self._runs = 0
         self._step_secs = self._secs = self._waited_secs = 0.0
+        self._least_step_secs = math.inf
         self._started, self._first = 0.0, 0
         self._ended: float | None = None
 
@@ -82,11 +84,12 @@ class Pace:
         self._waited_secs += waited_secs
         per_step = secs / max(1, steps)
         self._step_secs = 0.5 * (self._step_secs + per_step) if self._step_secs else per_step
+        self._least_step_secs = min(self._least_step_secs, per_step)
 
     @property
-    def step_secs(self) -> float:
-        """Seconds that a step takes of late, 0 if unknown."""
-        return self._step_secs
+    def least_step_secs(self) -> float:
+        """Seconds that a step takes while nothing else has the cores; infinite if unknown."""
+        return self._least_step_secs
 
     @property
     def waiting(self) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import machine
+from estimator_trainer.cluster import task_config
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import bfloat16_advice
 from estimator_trainer.steps.pace import Pace
@@ -44,17 +45,34 @@ def test_steps_that_bfloat16_would_not_help_are_told_nothing(step_secs, waited_s
     assert not _lines(monkeypatch, caplog, step_secs, waited_share)
 
 
-@pytest.mark.parametrize("flags,config,is_chief,is_told", [
-    ("fma avx512_bf16 amx_bf16", {}, True, True),
-    ("fma avx512_bf16", {}, True, True),
-    ("fma avx512f", {}, True, False),
-    ("fma avx512_bf16", {"mixed_precision": "bfloat16"}, True, False),
-    ("fma avx512_bf16", {}, False, False)])
-def test_the_chief_tells_it_where_the_cpu_can(flags, config, is_chief, is_told, monkeypatch):
+def test_one_step_that_other_processes_delayed_is_no_reason(monkeypatch, caplog):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    pace = Pace(TrainerConfig(steps_per_loop=1), is_exact=True)
+    hook = bfloat16_advice.Bfloat16Advice(pace, "avx512_bf16")
+    with caplog.at_level("INFO"):
+        for step, secs in enumerate([0.002, 0.002, 0.002, 1.2, 1.2]):
+            pace.plan(step)
+            now[0] += secs
+            pace.made(1, 0.0)
+            hook.after_run(None, None)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("flags,config,counts,index,is_told", [
+    ("fma avx512_bf16 amx_bf16", {}, {"chief": 1}, 0, True),
+    ("fma avx512_bf16", {}, {"chief": 1, "worker": 1}, 0, True),
+    ("fma avx512f", {}, {"chief": 1}, 0, False),
+    ("fma avx512_bf16", {"mixed_precision": "bfloat16"}, {"chief": 1}, 0, False),
+    ("fma avx512_bf16", {}, {"chief": 1, "worker": 1}, 1, False),
+    ("fma avx512_bf16", {}, {"chief": 1, "ps": 1}, 0, False)],
+    ids=["amx", "all-reduce", "an older CPU", "done already", "a worker", "a ps"])
+def test_the_chief_tells_it_where_the_cpu_can(flags, config, counts, index, is_told, monkeypatch):
     monkeypatch.setattr(pathlib.Path, "read_text", lambda *_, **__: f"flags\t\t: {flags}\n")
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda _: [])
     config = TrainerConfig(**config)
-    advice = bfloat16_advice.for_training(config, Pace(config, is_exact=True), is_chief)
+    task = task_config.of_counts(counts)[index]
+    advice = bfloat16_advice.for_training(config, Pace(config, is_exact=True), task)
     assert (advice is not None) == is_told
 
 
