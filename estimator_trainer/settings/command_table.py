@@ -122,8 +122,8 @@ COMMANDS = {
         "Run a whole cluster on this machine: launch --worker=2 --ps=1 -- FLAGS", "launch",
         _of_job(job_config.THE_JOB, job_config.LAUNCH), "[--flag=value ...] -- FLAGS", JobConfig),
     "manifest": Command(
-        "Write the job for a scheduler: manifest --platform=tfjob --worker=2 -- FLAGS", "manifest",
-        _of_job(job_config.THE_JOB, job_config.MANIFEST), "[--flag=value ...] -- FLAGS",
+        "Write the job for a scheduler: manifest --image=NAME --worker=2 --ps=1 -- FLAGS",
+        "manifest", _of_job(job_config.THE_JOB, job_config.MANIFEST), "[--flag=value ...] -- FLAGS",
         JobConfig),
     "tf-config": Command(
         "Print TF_CONFIG for lists of hosts: tf-config --ps_hosts=A --worker_hosts=B,C",
