@@ -183,6 +183,15 @@ def write_result(model_dir: str, ended: Result) -> None:
     small_files.write(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
 
 
+def has_result_since(model_dir: str, secs: float) -> bool:
+    """Returns whether `result.json` was written after a time, in seconds since the epoch."""
+    path = posixpath.join(model_dir, _RESULT_FILE)
+    try:
+        return bool(tf.io.gfile.stat(path).mtime_nsec > secs * 1e9)
+    except tf.errors.OpError:
+        return False
+
+
 def all_of(model_dir: str) -> dict[int, int]:
     """Returns the checkpoints that are there: their sizes in bytes, by global step."""
     return {step_of(path): sum(tf.io.gfile.stat(file).length

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Callable
 
 from absl import logging
 import tensorflow as tf
@@ -21,8 +22,11 @@ from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import outcome
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _POLL_SECS = 0.5
+# Each look connects to every trainer.
+_SILENT_POLL_SECS = 2.0
 
 
 def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog) -> Result:
@@ -48,10 +52,8 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
     Raises:
       Interrupted: if this task was asked to stop, and the chief has saved or does not answer.
     """
-    # The trainers read the cluster so, too; they may call the chief `master`.
-    cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
     # Without a name the server would be collected, and stop.
-    server = tf.distribute.Server(cluster, job_name="ps", task_index=task.index)
+    server = _server(task)
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
     leaves_at: float | None = None
@@ -72,6 +74,37 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
         if request and is_late:
             raise errors.Interrupted(request.status, request.reason, request.by)
         time.sleep(_POLL_SECS)
+
+
+def serve_silent(task: TaskConfig, is_done: Callable[[], bool],
+                 config: TrainerConfig) -> bool:
+    """Serves the variables of trainers that do not tell how training stands, until they are gone.
+
+    Args:
+      task: This task.
+      is_done: Says whether the chief has written how training ended.
+      config: The settings, for how long trainers may be gone, or not come at all.
+
+    Returns:
+      Whether training is done; else the trainers were lost.
+    """
+    server = _server(task)
+    logging.info("serves variables at %s", server.target)
+    task_events.tell("serves")
+    seen_at, limit_secs = time.monotonic(), config.stall_timeout_secs
+    while True:
+        if _is_used(task):
+            seen_at, limit_secs = time.monotonic(), config.peer_timeout_secs
+        elif is_done() or time.monotonic() - seen_at > limit_secs:
+            logging.info("no trainer needs %s any more", server.target)
+            return is_done()
+        time.sleep(_SILENT_POLL_SECS)
+
+
+def _server(task: TaskConfig) -> tf.distribute.Server:
+    # The trainers read the cluster so, too; they may call the chief `master`.
+    cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
+    return tf.distribute.Server(cluster, job_name="ps", task_index=task.index)
 
 
 def _is_used(task: TaskConfig) -> bool:

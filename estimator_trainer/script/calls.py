@@ -10,7 +10,8 @@ import contextlib
 import copy
 import dataclasses
 import inspect
-from typing import Any, Callable, Iterator
+import time
+from typing import Any, Callable, Iterator, NoReturn
 
 from absl import logging
 import tensorflow as tf
@@ -30,6 +31,7 @@ from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import access
+from estimator_trainer.roles import ps
 from estimator_trainer.roles import run as role
 
 # The methods that compute with a model in one process.
@@ -137,6 +139,8 @@ class Calls:
         """Lets an Estimator train itself whose `train` is more than TensorFlow's."""
         logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
                         " signal, watchdog and loop over steps", type(estimator).__name__)
+        if self.plan.task.role == "ps":
+            self._serve(estimator.model_dir)
         with self._inside():
             returned = train()
         # A train_and_evaluate of one process returns both; an exporter may have exported nothing.
@@ -148,6 +152,19 @@ class Calls:
         if self.plan.task.is_chief:
             checkpoints.write_result(estimator.model_dir, self.result)
         return returned
+
+    def _serve(self, model_dir: str) -> NoReturn:
+        """Serves variables, as a ps, until an Estimator has trained its own way; ends the script.
+
+        The Estimator's own ps never ends.
+        """
+        task, since = self.plan.task, time.time()
+        is_done = ps.serve_silent(task, lambda: checkpoints.has_result_since(model_dir, since),
+                                  self.plan.config)
+        step = checkpoints.latest_step(model_dir)
+        self.result = (Result(task.name, "done", step, "own_train") if is_done else
+                       Result(task.name, "lost", step, "every trainer is gone"))
+        raise SystemExit(self.result.exit_code)
 
     def _planned(self, experiment: GivenExperiment) -> Plan:
         """Returns the plan with what only the script knows."""

@@ -42,6 +42,17 @@ def test_a_script_is_chief_worker_ps_and_evaluator(tmp_path):
     assert "trains a second time in one job of several tasks" in logs["chief-0"]
 
 
+def test_a_ps_ends_when_an_estimator_has_trained_its_own_way(tmp_path):
+    ran = subprocess.run(
+        [*jobs.PROGRAM, "launch", f"--log_dir={tmp_path}/logs", "--worker=1", "--ps=1", "--", "run",
+         str(_WHOLE.with_name("epochs.py")), "--", str(tmp_path / "model"), "--own", "--once",
+         "--and-evaluate"],
+        text=True, capture_output=True, timeout=120, env=jobs.environment(), check=False)
+    assert ran.returncode == 0, ran.stdout
+    log = (tmp_path / "logs" / "ps-0.log").read_text()
+    assert "status=done step=" in log.splitlines()[-1] and "reason=own_train" in log, log
+
+
 @pytest.mark.soak
 def test_a_script_trains_by_all_reduce_beside_an_evaluator(tmp_path):
     ran, logs = _launched(tmp_path, ["--worker=1", "--evaluator=1"], "--all_reduce")

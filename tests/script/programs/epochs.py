@@ -21,7 +21,7 @@ class Own(tf.compat.v1.estimator.Estimator):
 Estimator = Own if "--own" in sys.argv else tf.compat.v1.estimator.Estimator
 estimator = Estimator(points.model_fn, sys.argv[1], params={
     "batch_size": 16, "learning_rate": 0.1})
-for _ in range(3):
+for _ in range(0 if "--once" in sys.argv else 3):
     estimator.train(points.input_fn_of(640, 0, True), steps=40)
     print("accuracy", estimator.evaluate(points.input_fn_of(160, 1, False))["accuracy"])
 if "--predict" in sys.argv:
