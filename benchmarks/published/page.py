@@ -79,7 +79,8 @@ def _result(outcome: dict[str, Any]) -> str:
 
 def _commands(programs: dict[str, Any]) -> list[str]:
     lines = ["## Commands", "", "DATA is the folder of tiny data, OUT an empty one, DRIVERS is"
-             " [benchmarks/published/drivers](../benchmarks/published/drivers).", "", "```"]
+             " [benchmarks/published/drivers](../benchmarks/published/drivers).", "",
+             '```sh title="Needs the checkouts"']
     for name, entry in programs.items():
         place = {".": "", "..": ", beside the checkout"}.get(
             entry["folder"], f", in {entry['folder']}")
