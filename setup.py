@@ -28,8 +28,8 @@ _TF1 = "tf_slim>=1.1"
 _DOCS = "mkdocs-material"
 # Code, a picture, or a link; in the last two, the target is a file of the repository or a heading.
 _LOCAL = re.compile(r'(?P<code>^```.*?^```)|<img\s[^>]*src="(?!https?:)[^>]*>\n*'
-                    r"|!\[[^\]]*\]\((?!https?:)[^)]*\)\n*"
-                    r"|\[(?P<text>[^\]]*)\]\((?!https?:)(?P<file>[^)#]*)[^)]*\)", re.M | re.S)
+                    r"|\[?!\[[^\]]*\]\((?!https?:)[^)]*\)(?:\]\([^)]*\))?\n*"
+                    r"|\[(?P<text>[^\[\]]*)\]\((?!https?:)(?P<file>[^)#]*)[^)]*\)", re.M | re.S)
 
 
 def _without_local_targets(markdown: str) -> str:

@@ -92,6 +92,8 @@ def _install(python: str, extras: str, work: pathlib.Path) -> tuple[str, dict[st
         subprocess.run([interpreter, "-m", "venv", str(environment)], check=True)
         installed = str(environment / "bin" / "python")
         pip = [installed, "-m", "pip", "--disable-pip-version-check"]
+        # The pip that Python 3.10 brings tries combinations of versions for hours.
+        subprocess.run([*pip, "install", "-q", "--upgrade", "pip"], check=True)
         subprocess.run([*pip, "install", "-q", f"{sources}[{extras}]"], check=True)
         subprocess.run([*pip, "check"], check=True)
         packages = subprocess.check_output([*pip, "freeze", "--all"], text=True)

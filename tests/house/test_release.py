@@ -84,6 +84,7 @@ def test_the_page_of_an_index_names_no_target_that_is_not_there(setup):
      "See above and [TF](https://tensorflow.org)."),
     ('A.\n\n<img src="docs/report.png"\n  alt="x" width="620">\n\nB.', "A.\n\nB."),
     ("A.\n\n![x](docs/report.png)\n\nB ![y](https://a.b/c.png)", "A.\n\nB ![y](https://a.b/c.png)"),
+    ("A [![x](docs/report.png)](docs/report.md)B", "A B"),
     ("```python\nf[0](x)\n```\n[a](b.md)", "```python\nf[0](x)\n```\na (b.md)")])
 def test_a_local_link_becomes_text(setup, text, page):
     assert setup["_without_local_targets"](text) == page
