@@ -20,18 +20,58 @@ _STARTER = [f"starter/{path.name}" for path in (_HERE / "estimator_trainer/start
 _PAGE = [f"run_report/{path.name}"
          for path in (_HERE / "estimator_trainer/run_report").iterdir()
          if path.suffix in (".css", ".js", ".LICENSE")]
+# The versions that were tested together, for `pip install -c`.
+_CONSTRAINTS = [f"constraints/{path.name}"
+                for path in (_HERE / "estimator_trainer/constraints").glob("*.txt")]
+
+_TF1 = "tf_slim>=1.1"
+_DOCS = "mkdocs-material"
+# Code, a picture, or a link; in the last two, the target is a file of the repository or a heading.
+_LOCAL = re.compile(r'(?P<code>^```.*?^```)|<img\s[^>]*src="(?!https?:)[^>]*>\n*'
+                    r"|\[?!\[[^\]]*\]\((?!https?:)[^)]*\)(?:\]\([^)]*\))?\n*"
+                    r"|\[(?P<text>[^\[\]]*)\]\((?!https?:)(?P<file>[^)#]*)[^)]*\)", re.M | re.S)
+
+
+def _without_local_targets(markdown: str) -> str:
+    """Returns a text for a page that has no repository beside it, such as that of an index.
+
+    A link to a file becomes plain text with the file's name; local pictures are left out.
+    """
+    def plain(found: "re.Match[str]") -> str:
+        code, text, file = found.group("code", "text", "file")
+        if code or text is None:
+            return code or ""
+        return f"{text} ({file})" if file and file not in text else text
+
+    return _LOCAL.sub(plain, markdown)
+
 
 setuptools.setup(
     name="estimator_trainer",
     version=_VERSION,
     description="Trains and evaluates a tf.estimator model from a model_fn and an input_fn.",
-    long_description=(_HERE / "README.md").read_text(),
+    long_description=_without_local_targets((_HERE / "README.md").read_text(encoding="utf-8")),
     long_description_content_type="text/markdown",
+    keywords=["tensorflow", "estimator", "tf.estimator", "distributed training", "TF_CONFIG",
+              "parameter server", "kubernetes", "vertex ai", "slurm"],
+    classifiers=[
+        "Development Status :: 5 - Production/Stable",
+        "Environment :: Console",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
+    ],
     packages=setuptools.find_packages(
         where=str(_HERE),
         include=["estimator_trainer*", "input_fns*", "model_fns*"]),
-    package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_STARTER, *_PAGE],
+    package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_CONSTRAINTS, *_STARTER,
+                                        *_PAGE],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
+    license_files=["NOTICE", "estimator_trainer/run_report/uPlot.LICENSE"],
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,
     extras_require={
@@ -44,9 +84,13 @@ setuptools.setup(
         ],
         "tensorboard": ["tensorboard"],
         # What of tf.contrib lives in it, for programs of TensorFlow 1.
-        "tf1": ["tf_slim>=1.1"],
+        "tf1": [_TF1],
+        # The manual, as a site.
+        "docs": [_DOCS],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
-                "tensorboard", "selenium", "tf_slim>=1.1",
+                "tensorboard", "selenium", _TF1, _DOCS,
+                # The distributions are built, and looked at as a package index does.
+                "build", "twine", "readme_renderer[md]", "setuptools", "wheel",
                 # A real notebook kernel.
                 "nbclient", "ipykernel",
                 # The schemas that the tests of `manifest` check against.

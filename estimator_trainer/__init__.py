@@ -17,7 +17,7 @@ from typing import Any, TYPE_CHECKING
 from estimator_trainer import environment
 from estimator_trainer import versions
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from estimator_trainer.api import check

@@ -1,6 +1,6 @@
 """The source package holds this program and all plug-ins, for pip to install elsewhere.
 
-    estimator_trainer-0.1.0.tar.gz
+    estimator_trainer-VERSION.tar.gz
         setup.py
         estimator_trainer/, model_fns/, input_fns/    as installed here
         my_team/                                      --model_fn=my_team.models.ctr
