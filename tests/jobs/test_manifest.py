@@ -143,16 +143,6 @@ def test_it_says_what_it_wrote_and_what_to_type_next(
     assert "WARNING" not in text
 
 
-def test_it_names_what_an_earlier_job_left_in_the_folder(
-        capsys: pytest.CaptureFixture[str]) -> None:
-    line = ["--worker=1", "--ps=1", "--", "--model_dir=gs://bucket/job"]
-    assert cli.main(["manifest", "--platform=kubernetes", "--image=REGISTRY/digits:1", *line]) == 0
-    assert "NOTE" not in capsys.readouterr().out
-    assert cli.main(["manifest", "--platform=vertex", *line]) == 0
-    left = [each for each in capsys.readouterr().out.splitlines() if each.startswith("NOTE")]
-    assert left == ["NOTE: manifest/Dockerfile is of an earlier job, and no part of this one"]
-
-
 @pytest.mark.parametrize("job_flags, flags, says", [
     (["--name=Bad_Name"], [], ["name is 'Bad_Name' (from --name)", "--name=digits"]),
     (["--name=1st"], [], ["name is '1st'"]),

@@ -206,3 +206,10 @@ def _integers_as_text(value: Any) -> Any:
     if isinstance(value, list):
         return [_integers_as_text(inner) for inner in value]
     return str(value) if type(value) is int else value
+
+
+def test_it_names_what_an_earlier_job_left_in_the_folder() -> None:
+    assert "NOTE" not in write("--platform=kubernetes", "--image=REGISTRY/digits:1")
+    left = [line for line in write("--platform=vertex", "--image=").splitlines()
+            if line.startswith("NOTE")]
+    assert left == ["NOTE: manifest/Dockerfile is of an earlier job, and no part of this one"]
