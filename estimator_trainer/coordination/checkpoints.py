@@ -83,7 +83,7 @@ def named(model_dir: str) -> str | None:
       ParseError, OpError: It cannot be read.
     """
     # The type of this message has no public name in TensorFlow; its maker has one.
-    state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any")
+    state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any", ["/any"])
     state.Clear()
     text = small_files.read(posixpath.join(model_dir, STATE_FILE))
     if text is None:
