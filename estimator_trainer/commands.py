@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import traceback
 from typing import Any, Callable
 
 from absl import logging
@@ -25,6 +24,7 @@ from estimator_trainer.plan import recorded_run
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan import scratch_dir
 from estimator_trainer.plan import script_file
+from estimator_trainer.plan import tensorflow1_hint
 from estimator_trainer.plan.asked import Asked
 from estimator_trainer.plan.findings import Findings
 from estimator_trainer.plan.plan import Plan
@@ -239,7 +239,7 @@ def _failed(command: str, plan: Plan, error: Exception) -> int:
         errors.show(error)
         reason = result.CONFIGURATION if code == 2 else "error"
     else:
-        traceback.print_exception(error)
+        tensorflow1_hint.print_traceback(error)
         reason = f"{type(error).__name__}: {errors.first_line(error)}"
     if command == "train":
         from estimator_trainer.coordination import checkpoints

@@ -18,7 +18,8 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 _BUILT_IN = ("file", "gs", "ram")
 # They come with tensorflow-io 0.36.0, which fits TensorFlow 2.15.
 _PLUGIN_SCHEMES = ("s3", "hdfs", "viewfs", "har", "az", "http", "https")
-_PLUGIN = "tensorflow-io==0.36.*"
+# What pip is to install for them.
+PLUGIN = "tensorflow-io==0.36.*"
 _PLUGIN_TENSORFLOW = "2.15."
 # These replace a file at once, have no folders, and charge for each request.
 _OBJECT_STORES = ("gs", "s3", "az")
@@ -68,7 +69,7 @@ def problem(name: str, path: str, tensorflow: str | None, plugin: str | None) ->
     Args:
       name: The setting; its flag is --NAME.
       path: A local path, or one with a scheme.
-      tensorflow: Version of TensorFlow, or None.
+      tensorflow: Version of TensorFlow, such as "2.15" or "2.15.1", or None.
       plugin: Version of tensorflow-io, or None.
     """
     given, found = f"{name} is {path!r} (from --{name})", scheme(path)
@@ -79,7 +80,7 @@ def problem(name: str, path: str, tensorflow: str | None, plugin: str | None) ->
     if found == "gs" and not _BUCKET.fullmatch(bucket(path).partition("://")[2]):
         return (f"{given}, in which {bucket(path)!r} is no name of a bucket; expected lower-case"
                 f" letters, digits, '-', '_' and '.'. For example: --{name}=gs://bucket/job")
-    is_released = (tensorflow or "").startswith(_PLUGIN_TENSORFLOW)
+    is_released = f"{tensorflow}.".startswith(_PLUGIN_TENSORFLOW)
     if not found or found in _BUILT_IN or found in _PLUGIN_SCHEMES and is_released and plugin:
         return ""
     text = (f"{given}, and TensorFlow {tensorflow} has no file system for {found}:// here;"
@@ -93,6 +94,6 @@ def _remedy(name: str, path: str, meant: str, is_released: bool) -> str:
     text = f"Mount it in every task, with {_MOUNTS[meant]}. " if meant in _MOUNTS else ""
     if meant in _PLUGIN_SCHEMES and is_released:
         spelled = "" if meant == scheme(path) else f", and write {meant}://"
-        text += f'Or type: python -m pip install "{_PLUGIN}"{spelled}. '
+        text += f'Or type: python -m pip install "{PLUGIN}"{spelled}. '
     folder = re.sub(r"[^A-Za-z0-9]+", "-", meant)
     return f"{text}For example: --{name}=/mnt/{folder}/job"

@@ -1,4 +1,4 @@
-"""The checkpoints of a model_dir: the latest, the best, those that the user means; the result."""
+"""The checkpoints of a model_dir: all of them, the latest, the best; and the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEST_DIR = "best_checkpoint"
 _BEST_FILE = "best.json"
 _RESULT_FILE = "result.json"
 # TensorFlow writes this file; it names the latest checkpoint.
-_STATE_FILE = "checkpoint"
+STATE_FILE = "checkpoint"
 _TRIES = 3
 _TRY_SECS = 0.5
 
@@ -56,22 +56,16 @@ def latest(model_dir: str, known: str = "") -> str:
       model_dir: The directory of the checkpoints.
       known: A checkpoint that was found before; it is not looked for again.
     """
-    # The type of this message has no public name in TensorFlow; its maker has one.
-    state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any")
-    state.Clear()
     for _ in range(_TRIES):
         try:
-            text = small_files.read(posixpath.join(model_dir, _STATE_FILE))
-            if text is None:
+            path = named(model_dir)
+            if path is None:
                 return _newest_if_listed(model_dir)
-            text_format.Parse(text, state)
-            named = state.model_checkpoint_path
-            path = named if storage.scheme(named) else posixpath.join(model_dir, named)
-            is_there = bool(named) and (path == known or tf.io.gfile.exists(f"{path}.index") or
-                                        tf.io.gfile.exists(path))
+            is_there = bool(path) and (path == known or tf.io.gfile.exists(f"{path}.index") or
+                                       tf.io.gfile.exists(path))
             return path if is_there else ""
         except (text_format.ParseError, tf.errors.OpError) as error:
-            logging.warning("cannot read the file %s of %s now: %s", _STATE_FILE, model_dir,
+            logging.warning("cannot read the file %s of %s now: %s", STATE_FILE, model_dir,
                             errors.first_line(error))
             time.sleep(_TRY_SECS)
     return ""
@@ -82,22 +76,21 @@ def latest_step(model_dir: str) -> int:
     return step_of(latest(model_dir))
 
 
-def fall_back(model_dir: str) -> None:
-    """Makes the newest checkpoint that is whole the latest, if the latest is not.
+def named(model_dir: str) -> str | None:
+    """Returns the checkpoint that TensorFlow's file names, there or not; None without the file.
 
-    A process killed while it saved, or a full disk, leaves part of a checkpoint.
+    Raises:
+      ParseError, OpError: It cannot be read.
     """
-    newest = latest(model_dir)
-    if not newest or is_whole(newest):
-        return
-    whole = [path for path in _all(model_dir) if path != newest and is_whole(path)]
-    if not whole:
-        raise errors.TrainerError(
-            f"the only checkpoint of {model_dir}, {newest}, is damaged: its files are shorter than"
-            " what they are to hold. Restore it, or train in another --model_dir.")
-    logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
-                    step_of(newest), step_of(whole[-1]))
-    tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+    # The type of this message has no public name in TensorFlow; its maker has one.
+    state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any", ["/any"])
+    state.Clear()
+    text = small_files.read(posixpath.join(model_dir, STATE_FILE))
+    if text is None:
+        return None
+    text_format.Parse(text, state)
+    path: str = state.model_checkpoint_path
+    return path if not path or storage.scheme(path) else posixpath.join(model_dir, path)
 
 
 def is_whole(path: str) -> bool:
@@ -119,33 +112,9 @@ def step_of(path: str) -> int:
     return int(match.group(1)) if match else 0
 
 
-def select(model_dir: str, which: str) -> list[str]:
-    """Returns the paths of the checkpoints that `which` means, oldest first.
-
-    Args:
-      model_dir: The directory of the checkpoints.
-      which: The checkpoints that are meant: "latest", "best", "all" or "step=N".
-
-    Raises:
-      ConfigError: if there is no such checkpoint, listing those that exist.
-    """
-    paths = _all(model_dir)
-    if which == "best":
-        found = [path for path in [latest(_best_dir(model_dir))] if path]
-    elif which == "all":
-        found = paths
-    elif which == "latest":
-        found = [path for path in [latest(model_dir)] if path]
-    else:
-        found = [path for path in paths if step_of(path) == int(which.removeprefix("step="))]
-    if not found:
-        steps = ", ".join(str(step_of(path)) for path in paths)
-        hint = " (`best` needs a run with --exporters=best)" if which == "best" else ""
-        raise errors.ConfigError(
-            f"checkpoint is {which!r} (from --checkpoint), and {model_dir} has no such"
-            f" checkpoint{hint}; it has those of steps: {steps or '(none)'}. For example:"
-            f" --checkpoint={'latest' if paths else 'latest, after a `train` in this model_dir'}")
-    return found
+def latest_best(model_dir: str) -> str:
+    """Returns the path of the best checkpoint, which is kept apart; "" if there is none."""
+    return latest(_best_dir(model_dir))
 
 
 def read_best(model_dir: str) -> Best | None:
@@ -165,10 +134,10 @@ def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
         copied.add(posixpath.basename(source))
         tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
                          overwrite=True)
-    small_files.write(posixpath.join(folder, _STATE_FILE), f'model_checkpoint_path: "{name}"\n')
+    small_files.write(posixpath.join(folder, STATE_FILE), f'model_checkpoint_path: "{name}"\n')
     small_files.write(posixpath.join(model_dir, _BEST_FILE),
                       json.dumps(dataclasses.asdict(best)) + "\n")
-    for leftover in old - copied - {_STATE_FILE}:
+    for leftover in old - copied - {STATE_FILE}:
         tf.io.gfile.remove(posixpath.join(folder, leftover))
 
 
@@ -192,11 +161,18 @@ def has_result_since(model_dir: str, secs: float) -> bool:
         return False
 
 
+def paths_in(folder: str) -> list[str]:
+    """Returns the paths of the checkpoints in a folder, oldest first."""
+    pattern = posixpath.join(small_files.escape(folder), "model.ckpt-*.index")
+    paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
+    return sorted(paths, key=step_of)
+
+
 def all_of(model_dir: str) -> dict[int, int]:
     """Returns the checkpoints that are there: their sizes in bytes, by global step."""
     return {step_of(path): sum(tf.io.gfile.stat(file).length
                                for file in tf.io.gfile.glob(f"{small_files.escape(path)}.*"))
-            for path in _all(model_dir)}
+            for path in paths_in(model_dir)}
 
 
 def _newest_if_listed(model_dir: str) -> str:
@@ -205,16 +181,10 @@ def _newest_if_listed(model_dir: str) -> str:
     TensorFlow looks for that file before there is one, and some shared disks remember this; see
     `small_files.read`.
     """
-    path = posixpath.join(model_dir, _STATE_FILE)
+    path = posixpath.join(model_dir, STATE_FILE)
     if storage.is_object_store(path) or not small_files.is_listed(path):
         return ""
-    return max(_all(model_dir), key=step_of, default="")
-
-
-def _all(model_dir: str) -> list[str]:
-    pattern = posixpath.join(small_files.escape(model_dir), "model.ckpt-*.index")
-    paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
-    return sorted(paths, key=step_of)
+    return max(paths_in(model_dir), key=step_of, default="")
 
 
 def _size(dtype: tf.DType) -> int:

@@ -27,6 +27,10 @@ class Request:
     reason: str
     by: str
 
+    def __str__(self) -> str:
+        """Returns who asks, and why; a reason that begins with the task says who."""
+        return self.reason if self.reason.startswith(f"{self.by} ") else f"{self.by}: {self.reason}"
+
 
 # Each graph of training has one; a hook of the user's has no other way to it.
 _STOPS: weakref.WeakKeyDictionary[Any, Stop] = weakref.WeakKeyDictionary()

@@ -104,7 +104,7 @@ class Watchdog:
                           else deadlines.SAVE_GRACE_SECS)
             if now - self._asked_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
-                self._end(status, f"{request.by}: {request.reason}")
+                self._end(status, str(request))
         # A job with a short peer timeout looks for its peers before half of it is over.
         patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None

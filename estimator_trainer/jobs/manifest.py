@@ -15,6 +15,7 @@ from typing import Sequence
 
 from estimator_trainer import errors
 from estimator_trainer import secret_names
+from estimator_trainer import storage
 from estimator_trainer.cluster import task_config
 from estimator_trainer.jobs.platforms import dockerfile
 from estimator_trainer.jobs.platforms import kubernetes
@@ -61,7 +62,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     if not platform.shares_disk:
         tensorflow = platform.tensorflow(job)
         contents[source_package.NAME] = source_package.archive(
-            _packed(plan, script), tensorflow, config.tf1)
+            _packed(plan, script), tensorflow, config.tf1,
+            [storage.PLUGIN] if storage.needs_plugin(config.paths.values()) else [])
         if job.image:
             contents["Dockerfile"] = dockerfile.text(
                 source_package.NAME, tensorflow, job).encode()
@@ -102,6 +104,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     plan = run_plan.for_job(config, tasks, script, job.gpus)
     platform = platform_table.BY_NAME[job.platform]
     problems = [*plan.problems, *([] if platform.shares_disk else _path_problems(config, flags)),
+                *_storage_problems(platform, job, config),
                 *_code_problems(plan, script), *kubernetes.name_problems(job.name),
                 *(problem for flag in flags for problem in _text_problems(flag))]
     if job.image and not _IMAGE.fullmatch(job.image):
@@ -140,6 +143,16 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
             problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"
                             " flags themselves. For example: -- --model_dir=gs://bucket/job")
     return problems
+
+
+def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
+    """Returns a sentence for each setting whose file system is not there in the job."""
+    if platform.shares_disk:
+        return run_plan.storage_problems(config)
+    # A package for the TensorFlow that can load the storage plug-in has pip install it.
+    found = (storage.problem(name, path, platform.tensorflow(job), storage.PLUGIN)
+             for name, path in config.paths.items())
+    return [problem for problem in found if problem]
 
 
 def _code_problems(plan: Plan, script: Script | None) -> list[str]:

@@ -129,9 +129,17 @@ def _of_plugins(recorded: RecordedRun, used: Sequence[Plugin]) -> list[Change]:
         entry = recorded.record.plugins.get(kind)
         if entry is None and kind not in now or kind in now and recorded.is_same(now[kind]):
             continue
+        if kind not in now and not recorded.is_resumed and _only_trains(kind, recorded):
+            continue
         found.append(Change(kind, entry and entry.get("name"), now[kind].name if kind in now
                             else None, is_free=kind == "serving_input_fn"))
     return found
+
+
+def _only_trains(kind: str, recorded: RecordedRun) -> bool:
+    """Returns whether the run before called a plug-in to train alone."""
+    return kind == "train_input_fn" or (
+        kind == "input_fn" and "eval_input_fn" in recorded.record.plugins)
 
 
 def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:

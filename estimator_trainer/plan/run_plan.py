@@ -22,6 +22,7 @@ from estimator_trainer.environment import Environment
 from estimator_trainer.plan import changes as changes_lib
 from estimator_trainer.plan import free_disk
 from estimator_trainer.plan import input_plugins
+from estimator_trainer.plan import model_dir_name
 from estimator_trainer.plan import params
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan import prediction_data
@@ -56,8 +57,8 @@ def for_training(config: TrainerConfig, environment: Environment,
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
                 " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
     problems += storage_problems(config) + replicas.problems(config)
-    full = free_disk.problem(config.model_dir)
-    problems += [full] if full else []
+    problems += filter(None, (model_dir_name.problem(config.model_dir),
+                              free_disk.problem(config.model_dir)))
     return _with_plugins(
         config, task or _LOCAL, problems, asked, recorded,
         replicas.count(config, task or _LOCAL, environment.cuda_visible_devices))
@@ -111,6 +112,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
         problems.append(
             "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
             " own container is lost. For example: -- --model_dir=gs://bucket/job")
+    problems += filter(None, [model_dir_name.problem(config.model_dir)])
     gpus = ",".join(map(str, range(num_gpus))) or machine.NO_GPU
     return _with_plugins(config, tasks[0], problems + replicas.problems(config), Asked(),
                          num_replicas=replicas.count(config, tasks[0], gpus))

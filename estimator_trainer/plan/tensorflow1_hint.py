@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import traceback
 
 _MISSING = re.compile(r"module '(tensorflow|tf_keras|keras)\S*' has no attribute '(\w+)'"
                       r"|No module named '(tensorflow\.contrib\S*)'")
@@ -17,3 +18,11 @@ def of(error: BaseException) -> str:
         return ""
     return (f" If {missing[2] or missing[3]} is a name of TensorFlow 1, add --tf1, which gives"
             " programs the names and the behaviour of TensorFlow 1.")
+
+
+def print_traceback(error: BaseException) -> None:
+    """Prints the traceback of an error of the user's code, and the hint if it is of use."""
+    traceback.print_exception(error)
+    hint = of(error)
+    if hint:
+        print(f"estimator-trainer:{hint}", file=sys.stderr)

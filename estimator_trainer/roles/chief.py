@@ -6,6 +6,7 @@ import contextlib
 
 from absl import logging
 
+from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination import signals
@@ -41,7 +42,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     config, task = plan.config, plan.task
     _warn_if_nothing_stops_early(plan)
     state_writer.announce("running")
-    checkpoints.fall_back(config.model_dir)
+    checkpoint_choice.fall_back(config.model_dir)
     is_trained = _is_trained(config)
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
     signals.listen_again()

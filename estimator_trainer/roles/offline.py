@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
@@ -28,7 +29,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     Returns:
       The metrics of each checkpoint, oldest first, `global_step` included.
     """
-    paths = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
+    paths = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, parts)
     hook = record.EvaluationProgress()
@@ -58,7 +59,7 @@ def export(plan: Plan) -> str:
     if plan.config.checkpoint == "all":
         raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); export takes one."
                                  " For example: --checkpoint=latest")
-    [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
+    [path] = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, parts)
     exported = exporters.recorded(

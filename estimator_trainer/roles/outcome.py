@@ -10,6 +10,7 @@ from estimator_trainer import errors
 from estimator_trainer import result
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
@@ -101,6 +102,9 @@ def explained(error: Exception, plan: Plan) -> Exception:
         return errors.TrainerError(
             f"model_dir {config.model_dir} cannot be written: {why.strip()}."
             f" The last checkpoint is that of step {step}; make room and run the same command.")
+    damage = checkpoint_choice.damage(error, config.model_dir)
+    if damage:
+        return errors.TrainerError(damage)
     problem = loaded_plugins.data_problem(plan) if isinstance(error, _DATA_FAILED) else ""
     if problem:
         return errors.TrainerError(

@@ -7,7 +7,7 @@ from typing import Any, Iterable, Iterator, Mapping
 from absl import logging
 
 from estimator_trainer import errors
-from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import carried
 from estimator_trainer.estimator import feature_batches
@@ -84,7 +84,7 @@ def _checkpoint(plan: Plan) -> str:
     if plan.config.checkpoint == "all":
         raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); predict takes one."
                                  " For example: --checkpoint=latest")
-    [path] = checkpoints.select(plan.config.model_dir, plan.config.checkpoint)
+    [path] = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
     return path
 
 

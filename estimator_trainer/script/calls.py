@@ -27,6 +27,7 @@ from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator.given_experiment import GivenExperiment
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import record
+from estimator_trainer.plan import model_dir_name
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
@@ -124,6 +125,7 @@ class Calls:
                 "the script trains a second time in one job of several tasks; expected one call"
                 " of tf.estimator.train_and_evaluate or Estimator.train, after which the ps and"
                 " the evaluator end")
+        _refuse_pattern(estimator)
         experiment = GivenExperiment(given_estimator.take_apart(estimator), train_spec, eval_spec,
                                      self._strategies)
         self.plan = plan = self._planned(experiment)
@@ -137,6 +139,7 @@ class Calls:
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
         """Lets an Estimator train itself whose `train` is more than TensorFlow's."""
+        _refuse_pattern(estimator)
         logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         if self.plan.task.role == "ps":
@@ -189,6 +192,13 @@ class Calls:
                 yield
         finally:
             self._is_inside = False
+
+
+def _refuse_pattern(estimator: Any) -> None:
+    """Raises ConfigError if TensorFlow would take the script's model_dir for a pattern."""
+    problem = model_dir_name.problem(str(estimator.model_dir), "the script's Estimator")
+    if problem:
+        raise errors.ConfigError(problem)
 
 
 def _trains_its_own_way(estimator: Any) -> bool:

@@ -6,7 +6,6 @@ import json
 import pathlib
 import runpy
 import sys
-import traceback
 
 from estimator_trainer import environment
 from estimator_trainer import errors
@@ -78,10 +77,7 @@ def _exit_code(script: Script, calls: Calls) -> int:
         if isinstance(error, errors.TrainerError):
             errors.show(error)
             return error.exit_code
-        traceback.print_exception(error)
-        hint = tensorflow1_hint.of(error)
-        if hint:
-            print(f"estimator-trainer:{hint}", file=sys.stderr)
+        tensorflow1_hint.print_traceback(error)
         return 1
 
 

@@ -51,6 +51,21 @@ def test_bad_input_is_one_sentence_and_exit_2_without_tensorflow(args, expected,
     _assert_one_sentence(ran, expected, model_dir)
 
 
+@pytest.mark.parametrize("words", [
+    ["train"], ["launch", "--worker=1", "--ps=1", "--"],
+    ["manifest", "--platform=slurm", "--worker=1", "--ps=1", "--output_dir=OUT", "--"]])
+@pytest.mark.parametrize("name, plain", [
+    ("run[1]", "run-1"), ("run*", "run"), ("a?b", "a-b"), ("a\\b", "a-b"), ("*", "job")])
+def test_a_model_dir_that_tensorflow_takes_for_a_pattern_is_refused(words, name, plain, tmp_path,
+                                                                    capsys):
+    words = [word.replace("OUT", f"{tmp_path}/out") for word in words]
+    assert cli.main([*words, f"--model_dir={tmp_path}/{name}"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"model_dir is {f'{tmp_path}/{name}'!r} (from --model_dir)" in line
+    assert line.endswith(f"without [, *, ? and \\. For example: --model_dir={tmp_path}/{plain}")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.cluster
 @pytest.mark.parametrize("flag, name, expected", [
     ("model_fn", "no_spec", "returned a dict in mode 'eval'; expected a tf.estimator"),

@@ -153,3 +153,18 @@ def test_a_plugin_gets_it_by_a_flag(tmp_path):
          f"--model_dir={tmp_path}/m", "--train_steps=20", "--exporters=none"],
         cwd=jobs.REPO, capture_output=True, text=True, timeout=120, check=False)
     assert last_line(run.stderr) == "role=local status=done step=20 reason=train_steps"
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("used, name", [("tf.contrib.layers.flatten(image)", "contrib"),
+                                        ("tf.layers.flatten(image)", "layers"),
+                                        ("tf.train.AdamOptimizer()", "AdamOptimizer")])
+def test_a_name_of_tensorflow_1_inside_a_model_fn_tells_of_the_flag(used, name, tmp_path):
+    (tmp_path / "my_model.py").write_text(
+        "import tensorflow as tf\n\ndef model_fn(features, labels, mode):\n"
+        f"    image = features['image']\n    {used}\n")
+    ran = jobs.trainer("--model_fn=./my_model.py", f"--model_dir={tmp_path}/m", cwd=tmp_path)
+    assert ran.returncode == 1 and f"    {used}\n" in ran.stderr, ran.stderr
+    assert ran.stderr.splitlines()[-2] == (
+        f"estimator-trainer: If {name} is a name of TensorFlow 1, add --tf1, which gives programs"
+        " the names and the behaviour of TensorFlow 1.")

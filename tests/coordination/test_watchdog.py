@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from estimator_trainer.coordination.stop import Request
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
@@ -41,3 +42,10 @@ def test_a_thread_that_still_logs_does_not_take_the_last_line(tmp_path):
         assert ended.returncode == 142
         assert ended.stderr.splitlines()[-1] == (
             'role=local status=lost step=0 reason="no progress for 1 s"')
+
+
+@pytest.mark.parametrize("reason, told", [
+    ("worker:0 got no data", "worker:0 got no data"), ("SIGTERM", "worker:0: SIGTERM"),
+    ("worker:01 is lost", "worker:0: worker:01 is lost")])
+def test_a_request_names_its_task_once(reason, told):
+    assert str(Request("failed", reason, "worker:0")) == told

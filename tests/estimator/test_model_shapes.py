@@ -116,6 +116,10 @@ def number():
 
 def wants(model_type, config):
     return model_type
+
+
+def other_names(x, y, mode):
+    return model_fn(x, y, mode)
 '''
 
 
@@ -170,6 +174,8 @@ def test_a_model_of_every_shape_trains_and_is_evaluated(name, flags, metric, pre
     ("not_compiled", r"a Keras model that is not compiled.*model\.compile\(\"adam\""),
     ("number", "so it was called, and returned an object of type int; expected a tf.estimator"),
     ("wants", "takes model_type, of which nothing is known.*--param model_type=VALUE"),
+    ("other_names", r"takes x, y, mode, of which nothing is known, and no argument called features"
+                    r".*For example: def model_fn\(features, labels, mode\), or --param x=VALUE"),
 ])
 def test_what_is_no_model_is_refused_in_a_sentence(name, sentence, prepare):
     with pytest.raises(errors.ConfigError, match=sentence):

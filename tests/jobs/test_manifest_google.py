@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from estimator_trainer import errors
+from estimator_trainer import versions
 from estimator_trainer.jobs import manifest
 from estimator_trainer.jobs.platforms import source_package
 from estimator_trainer.plan import script_file
@@ -213,3 +214,23 @@ def test_it_names_what_an_earlier_job_left_in_the_folder() -> None:
     left = [line for line in write("--platform=vertex", "--image=").splitlines()
             if line.startswith("NOTE")]
     assert left == ["NOTE: manifest/Dockerfile is of an earlier job, and no part of this one"]
+
+
+@pytest.mark.parametrize("path", ["s3://bucket/job", "hdfs://namenode:8020/job"])
+def test_a_file_system_is_refused_that_the_jobs_tensorflow_does_not_have(
+        path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = [f"--model_dir={path}"]
+    monkeypatch.setattr(versions, "installed", lambda: versions.Versions(
+        "3.13.0", "2.21.0", "2.15.0", "2.21.0", "3.0.0"))
+    for platform in ("vertex", "kubernetes", "slurm"):
+        with pytest.raises(errors.ConfigError) as error:
+            write(f"--platform={platform}", "--worker=1", "--ps=1", flags=flags)
+        assert f"model_dir is {path!r} (from --model_dir), and TensorFlow 2.21" in str(error.value)
+        assert "tensorflow-io" not in str(error.value)
+        assert not pathlib.Path("manifest").exists()
+    # Without an image Vertex AI has TensorFlow 2.15, and pip installs what opens it there.
+    write("--platform=vertex", "--image=", "--staging_bucket=gs://bucket", "--worker=1", "--ps=1",
+          flags=flags)
+    with tarfile.open(f"manifest/{source_package.NAME}") as package:
+        setup = package.extractfile(f"{source_package.STEM}/setup.py")
+        assert setup is not None and b"'tensorflow-io==0.36.*'" in setup.read()

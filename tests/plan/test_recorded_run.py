@@ -75,6 +75,18 @@ def test_evaluate_takes_the_model_and_not_how_it_was_trained(model_dir):
     assert plan.params.values["label_vocabulary"] == ["no", "yes"]
 
 
+@pytest.mark.parametrize("trained", ["train_input_fn", "input_fn"])
+def test_who_gives_the_data_to_evaluate_is_told_nothing_of_those_of_training(trained, tmp_path):
+    _write(tmp_path, RunRecord(
+        plugins={"model_fn": _entry("model_fn", "linear"), trained: _entry(trained, "digits"),
+                 "eval_input_fn": _entry("eval_input_fn", "csv")}, params={}, given=[],
+        settings={}))
+    (tmp_path / "checkpoint").write_text("")
+    assert not _use(tmp_path, eval_input_fn="csv").changes
+    assert [str(change) for change in _use(tmp_path, eval_input_fn="tfds").changes] == [
+        "eval_input_fn is 'tfds', and was 'csv'"]
+
+
 def test_reversed_classes_are_refused_and_another_rate_is_told(model_dir):
     [problem] = _train(model_dir, values={"label_vocabulary": ["yes", "no"]}).problems
     assert "label_vocabulary is ['yes', 'no'], and was ['no', 'yes']" in problem

@@ -104,6 +104,7 @@ def test_a_trainer_without_any_data_fails_an_all_reduce_with_a_sentence(tmp_path
         slow_jobs.wait_for_all(tasks)
     assert slow_jobs.codes(tasks) == dict.fromkeys(tasks, 1)
     assert all("worker:0 got no data for a step" in t.log for t in tasks.values())
+    assert not any("worker:0: worker:0" in t.log for t in tasks.values())
 
 
 def test_a_mistake_that_all_tasks_find_ends_all_with_the_same_code(tmp_path):

@@ -14,7 +14,7 @@ import textwrap
 import pytest
 
 from estimator_trainer import cli
-from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.plan import free_disk
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -175,7 +175,7 @@ def test_a_damaged_checkpoint_is_passed_over(damage, run, tmp_path):
 def test_a_whole_checkpoint_is_not_taken_for_damaged(run, tmp_path):
     run()
     before = (tmp_path / "m" / "checkpoint").read_text()
-    checkpoints.fall_back(str(tmp_path / "m"))
+    checkpoint_choice.fall_back(str(tmp_path / "m"))
     assert (tmp_path / "m" / "checkpoint").read_text() == before
 
 

@@ -50,6 +50,15 @@ def test_a_script_may_train_and_evaluate_in_turns(tmp_path):
         'role=local status=failed step=120 reason="exit code 3"')
 
 
+@pytest.mark.parametrize("more", [[], ["--own"]])
+def test_a_scripts_model_dir_that_tensorflow_takes_for_a_pattern_is_refused(more, tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", f"{tmp_path}/run[1]", *more)
+    assert ran.returncode == 2 and "Traceback" not in ran.stderr, ran.stderr
+    assert "run[1]' (from the script's Estimator), and TensorFlow takes [ in a path" in ran.stderr
+    assert f"For example: model_dir='{tmp_path}/run-1'" in ran.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_estimator_with_a_train_of_its_own_trains_its_own_way(tmp_path):
     ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", str(tmp_path / "model"), "--own")
     assert ran.returncode == 0 and ran.stdout.count("trains its own way") == 3, ran.stderr

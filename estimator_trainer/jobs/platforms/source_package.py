@@ -32,20 +32,22 @@ _HERE = pathlib.Path(__file__).parents[2]
 _ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}
 
 
-def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False) -> bytes:
+def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False,
+            more: Sequence[str] = ()) -> bytes:
     """Returns the package, the same bytes for the same sources.
 
     Args:
       used: The plug-ins of the job, and code that its params name.
       tensorflow: Version of TensorFlow where the package is installed, such as "2.15".
       is_tf1: Whether the plug-ins are of TensorFlow 1.
+      more: What pip is to install beside what the program and the plug-ins need.
     """
     own = _own_files()
     files = dict(own)
     for plugin in used:
         files |= _plugin_files(plugin, files)
     imported = _pack_imports(files, own)
-    required = requirements(tensorflow, is_tf1)
+    required = [*requirements(tensorflow, is_tf1), *more]
     required += imported_code.requirements(imported, required, tensorflow == tensorflow_here())
     files["setup.py"] = _setup(files, required).encode()
     buffer = io.BytesIO()

@@ -1,0 +1,138 @@
+"""The choice of the checkpoints that a command uses, which have to be whole."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+
+from absl import logging
+from google.protobuf import text_format  # type: ignore[import-untyped]
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import storage
+from estimator_trainer.coordination import checkpoints
+
+_CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not match")
+
+
+def fall_back(model_dir: str) -> None:
+    """Makes the newest checkpoint that is whole the latest, if the latest is not.
+
+    A process killed while it saved, or a full disk, leaves part of a checkpoint.
+
+    Raises:
+      TrainerError: if none is whole, or the latest is not there at all.
+    """
+    newest = checkpoints.latest(model_dir)
+    if not newest:
+        _refuse_lost(model_dir)
+    if not newest or checkpoints.is_whole(newest):
+        return
+    whole = [path for path in _whole(model_dir) if path != newest]
+    if not whole:
+        raise errors.TrainerError(
+            f"the only checkpoint of {model_dir}, {newest}, is damaged: its files are shorter than"
+            " what they are to hold. Restore it, or train in another --model_dir.")
+    logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
+                    checkpoints.step_of(newest), checkpoints.step_of(whole[-1]))
+    tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+
+
+def select(model_dir: str, which: str) -> list[str]:
+    """Returns the paths of the checkpoints that `which` means, oldest first.
+
+    Args:
+      model_dir: The directory of the checkpoints.
+      which: The checkpoints that are meant: "latest", "best", "all" or "step=N".
+
+    Raises:
+      ConfigError: if there is no such checkpoint, or one is damaged, listing those that are whole.
+    """
+    found = _found(model_dir, which)
+    broken = [path for path in found if not checkpoints.is_whole(path)]
+    if found and not broken:
+        return found
+    whole = _whole(model_dir)
+    lost = _lost(model_dir) if which == "latest" else ""
+    hint = " (`best` needs a run with --exporters=best)" if which == "best" else ""
+    problem = f"{model_dir} has no such checkpoint{hint}"
+    if broken:
+        problem = f"{', '.join(broken)} is damaged: its files are cut off, or some are missing"
+    elif lost:
+        problem = f"{_state_file(model_dir)} names {lost}, which is not there"
+    remedy = "For example: --checkpoint=latest, after a `train` in this model_dir"
+    if whole:
+        remedy = f"For example: --checkpoint=step={checkpoints.step_of(whole[-1])}"
+    elif broken or lost:
+        remedy = "Restore its files, or train in another --model_dir."
+    steps = ", ".join(str(checkpoints.step_of(path)) for path in whole) or "(none)"
+    raise errors.ConfigError(
+        f"checkpoint is {which!r} (from --checkpoint), and {problem}; it has"
+        f" {'whole ones' if broken else 'those'} of steps: {steps}. {remedy}")
+
+
+def damage(error: BaseException, model_dir: str) -> str:
+    """Returns a sentence if `error` tells of a checkpoint with other bytes than were written."""
+    found = _CHECKSUM.search(str(error)) if isinstance(error, tf.errors.DataLossError) else None
+    if not found:
+        return ""
+    others = [path for path in _whole(model_dir) if path != found[1]]
+    remedy = "Restore its files, or train in another --model_dir." if not others else (
+        f"To use the one before: --checkpoint=step={checkpoints.step_of(others[-1])};"
+        f" {_to_go_on(model_dir, others[-1])}")
+    return (f"the checkpoint {found[1]} is damaged: its files hold other bytes than were written."
+            f" {remedy}")
+
+
+def _found(model_dir: str, which: str) -> list[str]:
+    paths = checkpoints.paths_in(model_dir)
+    if which == "all":
+        return paths
+    if which in ("best", "latest"):
+        find = checkpoints.latest_best if which == "best" else checkpoints.latest
+        return [path for path in [find(model_dir)] if path]
+    step = int(which.removeprefix("step="))
+    return [path for path in paths if checkpoints.step_of(path) == step]
+
+
+def _whole(model_dir: str) -> list[str]:
+    return [path for path in checkpoints.paths_in(model_dir) if checkpoints.is_whole(path)]
+
+
+def _refuse_lost(model_dir: str) -> None:
+    """Raises TrainerError if TensorFlow's file names a checkpoint that is not there.
+
+    TensorFlow would restore it nevertheless, and fail.
+    """
+    lost = _lost(model_dir)
+    if not lost:
+        return
+    whole = _whole(model_dir)
+    remedy = _to_go_on(model_dir, whole[-1]) if whole else (
+        f"to begin anew: rm {shlex.quote(_state_file(model_dir))}")
+    raise errors.TrainerError(
+        f"the file {_state_file(model_dir)} names the checkpoint {lost}, which is not there."
+        f" Restore its files, or, {remedy}")
+
+
+def _to_go_on(model_dir: str, path: str) -> str:
+    """Returns words that say how training goes on from a checkpoint that is not the latest."""
+    file, line = _state_file(model_dir), f'model_checkpoint_path: "{posixpath.basename(path)}"'
+    step = checkpoints.step_of(path)
+    if storage.scheme(file):
+        return f"to train on from step {step}, write into {file}: {line}"
+    return f"to train on from step {step}: echo '{line}' > {shlex.quote(file)}"
+
+
+def _lost(model_dir: str) -> str:
+    """Returns the checkpoint that TensorFlow's file names if it is not there, else ""."""
+    try:
+        return "" if checkpoints.latest(model_dir) else checkpoints.named(model_dir) or ""
+    except (text_format.ParseError, tf.errors.OpError):
+        return ""
+
+
+def _state_file(model_dir: str) -> str:
+    return posixpath.join(model_dir, checkpoints.STATE_FILE)
