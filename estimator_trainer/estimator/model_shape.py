@@ -150,8 +150,8 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
                and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     if missing:
         raise errors.ConfigError(
-            f"model_fn {config.model_fn!r} takes {', '.join(missing)}, of which nothing is known, and"
-            " no argument called features, so it is called to return a model; expected for a"
+            f"model_fn {config.model_fn!r} takes {', '.join(missing)}, of which nothing is known,"
+            " and no argument called features, so it is called to return a model; expected for a"
             " model_fn, as tf.estimator.Estimator does, the names features, labels, mode, params,"
             " config; for a function that returns a model, some of config, run_config, model_dir,"
             " params, hparams, or names of params. For example: def model_fn(features, labels,"
