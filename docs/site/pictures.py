@@ -3,7 +3,7 @@
     python -m docs.site.pictures
 
 writes docs/report.png and docs/terminal.png. It takes a minute, and needs Debian's chromium and
-chromium-driver, and the extra `docs`.
+chromium-driver, and `pip install pyte selenium`.
 """
 
 from __future__ import annotations
