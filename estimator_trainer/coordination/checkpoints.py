@@ -153,10 +153,11 @@ def write_result(model_dir: str, ended: Result) -> None:
 
 
 def has_result_since(model_dir: str, secs: float) -> bool:
-    """Returns whether `result.json` was written after a time, in seconds since the epoch."""
+    """Returns whether `result.json` was written since a time, in seconds since the epoch."""
     path = posixpath.join(model_dir, _RESULT_FILE)
     try:
-        return bool(tf.io.gfile.stat(path).mtime_nsec > secs * 1e9)
+        # TensorFlow 2.15 rounds to whole seconds.
+        return bool(tf.io.gfile.stat(path).mtime_nsec >= int(secs) * 1_000_000_000)
     except tf.errors.OpError:
         return False
 

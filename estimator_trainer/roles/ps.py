@@ -91,13 +91,18 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool],
     server = _server(task)
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
-    seen_at, limit_secs = time.monotonic(), config.stall_timeout_secs
+    ends_at = time.monotonic() + config.stall_timeout_secs
+    has_ended = False
     while True:
-        if _is_used(task):
-            seen_at, limit_secs = time.monotonic(), config.peer_timeout_secs
-        elif is_done() or time.monotonic() - seen_at > limit_secs:
+        now, is_used = time.monotonic(), _is_used(task)
+        if is_done() and not has_ended:
+            # A worker that comes too late would wait for the chief as long as the ps serves.
+            has_ended, ends_at = True, now + deadlines.PS_GRACE_SECS
+        elif is_used and not has_ended:
+            ends_at = now + config.peer_timeout_secs
+        if now > ends_at or has_ended and not is_used:
             logging.info("no trainer needs %s any more", server.target)
-            return is_done()
+            return has_ended
         time.sleep(_SILENT_POLL_SECS)
 
 
