@@ -19,7 +19,8 @@ _COMMENT = """\
 Written by `estimator-trainer manifest`, for JobSet 0.6 or newer on Kubernetes 1.29 or newer.
 One ReplicatedJob a role; every pod runs the same command line.
 Exit codes 1 (failed) and 2 (configuration) end the JobSet at once; 142 (a task was lost), 143
-(stopped after saving a checkpoint) and a kill are retried, --max_restarts times a task.
+(stopped after saving a checkpoint) and a kill are retried, by a role of N tasks N times
+--max_restarts in all.
 Needs a network that keeps to a NetworkPolicy."""
 
 # The Job of a role is its ReplicatedJob's first, so a 0 comes before the index of the pod.

@@ -22,7 +22,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _COMMENT = """\
 Written by `estimator-trainer manifest`. One Job a role; every pod runs the same command line.
 Exit codes 1 (failed) and 2 (configuration) end their Job at once; 142 (a task was lost), 143
-(stopped after saving a checkpoint) and a kill are retried, --max_restarts times a task.
+(stopped after saving a checkpoint) and a kill are retried, by a role of N tasks N times
+--max_restarts in all.
 Needs Kubernetes 1.29 or newer, and a network that keeps to a NetworkPolicy."""
 
 MOUNT_ADVICE = "--volume=CLAIM:PATH above it, or "
