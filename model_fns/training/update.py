@@ -45,8 +45,9 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     optimizer = _optimizer(params, rate)
     pairs = optimizer.compute_gradients(loss)
     tf.compat.v1.summary.scalar("learning_rate", rate)
-    beside = _write_histograms(pairs) if params["histograms"] else []
-    train_op = tf.group(optimizer.apply_gradients(pairs, global_step), *beside)
+    before, beside = _write_histograms(pairs) if params["histograms"] else ([], [])
+    with tf.control_dependencies(before):
+        train_op = tf.group(optimizer.apply_gradients(pairs, global_step), *beside)
     if params["on_nan"] == "skip":
         # The Estimator ends training at a loss that is NaN.
         loss = tf.where(tf.math.is_finite(loss), loss, tf.zeros_like(loss))
@@ -101,16 +102,21 @@ def _refuse_with_sync(params: dict[str, Any], loss_scale: Any) -> None:
             " work with it. For example: --param accumulate_steps=1 --param on_nan=stop")
 
 
-def _write_histograms(pairs: list[tuple[Any, tf.Variable]]) -> list[Any]:
+def _write_histograms(pairs: list[tuple[Any, tf.Variable]]) -> tuple[list[Any], list[Any]]:
     """Writes histograms of the variables, and of their gradients over the global batch.
 
     Returns:
-      What each step has to compute, for replicas wait for each other there.
+      What is to be read before the update, or else a histogram may be of the variables after it;
+      nothing with a ps, which other trainers update meanwhile. And what each step has to compute,
+      for replicas wait for each other there.
     """
-    for _, var in pairs:
-        tf.compat.v1.summary.histogram(f"variables/{var.op.name}", var)
+    values = [tf.identity(var) for _, var in pairs]
+    for value, (_, var) in zip(values, pairs):
+        tf.compat.v1.summary.histogram(f"variables/{var.op.name}", value)
     given = [(grad, var) for grad, var in pairs if grad is not None]
     means = optimizers.mean_over_replicas(given)
     for mean, (_, var) in zip(means, given):
         tf.compat.v1.summary.histogram(f"gradients/{var.op.name}", tf.convert_to_tensor(mean))
-    return means if tf.distribute.get_strategy().num_replicas_in_sync > 1 else []
+    has_ps = any(tf.DeviceSpec.from_string(var.device).job == "ps" for _, var in pairs)
+    is_replicated = tf.distribute.get_strategy().num_replicas_in_sync > 1
+    return [] if has_ps else values, means if is_replicated else []

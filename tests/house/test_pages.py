@@ -13,6 +13,8 @@ from estimator_trainer.settings import questions
 from tests.support import jobs
 from tests.support import pages
 
+pytestmark = pytest.mark.any_tensorflow
+
 _LIMIT_SECS = 240
 _ALL = [jobs.REPO / "README.md", jobs.REPO / "CONTRIBUTING.md", *pages.MANUAL,
         *sorted((jobs.REPO / "examples").rglob("README.md"))]
@@ -60,7 +62,6 @@ def test_every_command_of_a_page_parses(path):
 
 
 @pytest.mark.cluster
-@pytest.mark.any_tensorflow
 @pytest.mark.parametrize("path", [
     pytest.param(path, id=_id(path),
                  marks=[] if path.stem == "README" else [pytest.mark.soak])

@@ -18,6 +18,8 @@ from estimator_trainer.settings import command_line
 from estimator_trainer.settings import questions
 from tests.support import jobs
 
+pytestmark = pytest.mark.any_tensorflow
+
 TEXT = (jobs.REPO / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 _FEWEST_ROWS = 40
 _CODE = re.compile(r"(`+)(.+?)\1")
