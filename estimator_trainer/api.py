@@ -26,6 +26,7 @@ from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
 from estimator_trainer.plan import machine_check
+from estimator_trainer.plan import model_dir_name
 from estimator_trainer.plan import report as plan_report
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan.asked import Asked
@@ -192,9 +193,11 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
         given["param"] = (*given.get("param", ()), *pairs)
         config = keyword_settings.config_of(given)
         from estimator_trainer.jobs import launch as launch_lib
-        code = launch_lib.run(job, config, keyword_settings.words_of(config, given),
-                              environment.read(), given=frozenset(given))
-        return python_call.result_of_job(config.model_dir, code)
+        variables = environment.read()
+        code = launch_lib.run(job, config, keyword_settings.words_of(config, given), variables,
+                              given=frozenset(given))
+        return python_call.result_of_job(model_dir_name.of_trial(
+            config.model_dir, variables.trial, variables.aip_model_dir), code)
 
 
 def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:

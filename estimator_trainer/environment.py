@@ -23,6 +23,8 @@ class Environment:
       tf_config: TF_CONFIG, the task's view of its cluster, as JSON text.
       cluster_spec: CLUSTER_SPEC, Vertex AI's list of worker pools, as JSON text.
       aip_model_dir: AIP_MODEL_DIR, where Vertex AI wants the model.
+      trial: CLOUD_ML_TRIAL_ID, the number of the hyperparameter tuning trial on Vertex AI and AI
+        Platform, whose TF_CONFIG is unset in a trial of one task.
       legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
       cuda_visible_devices: CUDA_VISIBLE_DEVICES, the GPUs to use; None if it is not set.
       no_color: NO_COLOR; any value means: no colours (no-color.org).
@@ -32,6 +34,7 @@ class Environment:
     tf_config: str = ""
     cluster_spec: str = ""
     aip_model_dir: str = ""
+    trial: str = ""
     legacy_keras: str = ""
     cuda_visible_devices: str | None = None
     no_color: str = ""
@@ -44,6 +47,7 @@ def read() -> Environment:
         tf_config=os.environ.get("TF_CONFIG", ""),
         cluster_spec=os.environ.get("CLUSTER_SPEC", ""),
         aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""),
+        trial=os.environ.get("CLOUD_ML_TRIAL_ID", ""),
         legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""),
         cuda_visible_devices=os.environ.get("CUDA_VISIBLE_DEVICES"),
         no_color=os.environ.get("NO_COLOR", ""),

@@ -174,6 +174,8 @@ VARIABLES = (
     ("`CLUSTER_SPEC`", "Vertex AI's list of pools, for a process without a TF_CONFIG. Beside one"
      " it only tells whether there is an evaluator."),
     ("`AIP_MODEL_DIR`", "model_dir, if neither `--model_dir` nor `--job_dir` gives one."),
+    ("`CLOUD_ML_TRIAL_ID`", "The number of a tuning trial, if TF_CONFIG has none:"
+     " [vertex](vertex.md)."),
     ("`SLURM_*`, `OMPI_*`, `PMI_*`, `MPI_*`, `PBS_JOBID`, `LSB_JOBID`",
      "The ranks of Slurm and MPI, if no variable above tells a cluster: [slurm](slurm.md)."),
     ("`CUDA_VISIBLE_DEVICES`", "The GPUs to use. `launch` divides them among its tasks."),

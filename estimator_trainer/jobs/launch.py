@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os.path
 import pathlib
@@ -25,6 +26,7 @@ from estimator_trainer.jobs.launcher.fork_server import ForkServer
 from estimator_trainer.jobs.launcher.screen import Screen
 from estimator_trainer.jobs.launcher.supervisor import Supervisor
 from estimator_trainer.jobs.launcher.task_process import TaskProcess
+from estimator_trainer.plan import model_dir_name
 from estimator_trainer.plan import run_plan
 from estimator_trainer.plan import scratch_dir
 from estimator_trainer.plan import ways_to_look
@@ -56,8 +58,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     Raises:
       ConfigError: for any problem that is found without starting a task.
     """
-    model_dir = "" if script else (
-        config.model_dir or variables.aip_model_dir or scratch_dir.make())
+    folder, model_dir = ("", "") if script else _folders(config, variables)
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
@@ -65,13 +66,14 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in tasks]
         # Every task would find the same problems, for all the ports are on this machine.
-        first = Environment(tf_config=tf_configs[0], aip_model_dir=model_dir)
+        first = Environment(tf_config=tf_configs[0])
         run_plan.refuse(run_plan.for_script(config, first, script) if script else
-                        run_plan.for_training(config, first, Asked(given)))
+                        run_plan.for_training(dataclasses.replace(config, model_dir=model_dir),
+                                              first, Asked(given)))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         parts = shares.divide(job.tasks, gpus, num_cores)
-        args = list(flags) if script else ["train", *flags, f"--model_dir={model_dir}"]
+        args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
         children = [
             TaskProcess(name, _program(), args,
@@ -91,6 +93,12 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
+
+
+def _folders(config: TrainerConfig, variables: Environment) -> tuple[str, str]:
+    """Returns the --model_dir of the tasks, and the directory of a tuning trial that it means."""
+    folder = config.model_dir or variables.aip_model_dir or scratch_dir.make()
+    return folder, model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
 
 
 def _history_path(model_dir: str) -> pathlib.Path | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os.path
-import posixpath
 from typing import Callable, Sequence, TypeVar
 
 from estimator_trainer import errors
@@ -47,7 +46,7 @@ def for_training(config: TrainerConfig, environment: Environment,
     task = _collect(problems, lambda: _task(config, environment))
     recorded = None
     if task is not None:
-        config = _with_model_dir(config, environment, task)
+        config = _with_model_dir(config, environment, task.trial or environment.trial)
         config, recorded = _as_recorded(problems, config, asked, is_training=True)
         problems += topology.problems(task, config.train_distribute, config.eval_distribute,
                                       config.sync_replicas)
@@ -82,7 +81,7 @@ def for_one_process(config: TrainerConfig, environment: Environment,
                     asked: Asked = Asked()) -> Plan:
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
-    config = _with_model_dir(config, environment, _LOCAL)
+    config = _with_model_dir(config, environment)
     problems += [] if config.export_dir else _lacks_model_dir(config)
     problems += storage_problems(config)
     config, recorded = _as_recorded(problems, config, asked, is_training=False)
@@ -91,7 +90,7 @@ def for_one_process(config: TrainerConfig, environment: Environment,
 
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
     """Plans `show`, which looks at a model_dir and uses no plug-in."""
-    config = _with_model_dir(config, environment, _LOCAL)
+    config = _with_model_dir(config, environment)
     problems = [*versions.problems(versions.installed(), environment.legacy_keras),
                 *_lacks_model_dir(config), *storage_problems(config)]
     return Plan(config, _LOCAL, None, None, None, tuple(problems), versions.installed())
@@ -224,12 +223,15 @@ def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,
-                    task: task_config.TaskConfig) -> TrainerConfig:
-    """Resolves model_dir; every trial of a tuning job gets a directory of its own."""
+                    trial: str = "") -> TrainerConfig:
+    """Returns the settings with their model_dir: the one given, or that of Vertex AI.
+
+    Training in a trial of a tuning job gets a directory of its own; other commands take the
+    directory as it is given.
+    """
     folder = config.model_dir or environment.aip_model_dir
-    if folder and task.trial:
-        folder = posixpath.join(folder, task.trial)
-    return dataclasses.replace(config, model_dir=folder)
+    return dataclasses.replace(config, model_dir=model_dir_name.of_trial(
+        folder, trial, environment.aip_model_dir))
 
 
 def _collect(problems: list[str], step: Callable[[], T]) -> T | None:

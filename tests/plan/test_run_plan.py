@@ -75,3 +75,37 @@ def test_the_data_of_each_mode_may_have_a_plugin_of_its_own(tmp_path):
         model_dir=str(tmp_path), eval_input_fn=named["eval_input_fn"]), Environment())
     assert not plan.problems and plan.train_data is None
     assert plan.data.function == "eval_input_fn"
+
+
+_VERTEX = "gs://bucket/out/7/model/"
+
+
+@pytest.mark.parametrize("given, aip_model_dir, expected", [
+    ("", _VERTEX, _VERTEX),
+    ("", "gs://bucket/out/model", "gs://bucket/out/model/7"),
+    (_VERTEX, _VERTEX, _VERTEX),
+    ("gs://bucket/out/7/checkpoints", _VERTEX, "gs://bucket/out/7/checkpoints"),
+    ("/gcs/bucket/out/7/model", _VERTEX, "/gcs/bucket/out/7/model"),
+    ("gs://bucket/out", _VERTEX, "gs://bucket/out/7"),
+    ("gs://bucket/out/71", _VERTEX, "gs://bucket/out/71/7"),
+    ("gs://bucket/job", "", "gs://bucket/job/7"),
+    ("gs://bucket/7", "", "gs://bucket/7/7"),
+])
+@pytest.mark.parametrize("where", ["TF_CONFIG", "CLUSTER_SPEC", "CLOUD_ML_TRIAL_ID"])
+def test_a_tuning_trial_trains_in_one_directory_of_its_own(given, aip_model_dir, expected, where):
+    ids = {"TF_CONFIG": '{"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0,'
+                        ' "trial": "7"}}',
+           "CLUSTER_SPEC": '{"cluster": {"workerpool0": ["a:1"]}, "task": {"type": "workerpool0",'
+                           ' "index": 0, "trial": "7"}}',
+           "CLOUD_ML_TRIAL_ID": "7"}
+    field = {"TF_CONFIG": "tf_config", "CLUSTER_SPEC": "cluster_spec", "CLOUD_ML_TRIAL_ID": "trial"}
+    variables = Environment(aip_model_dir=aip_model_dir, **{field[where]: ids[where]})
+    config = TrainerConfig(model_dir=given)
+    assert run_plan.for_training(config, variables).config.model_dir == expected
+
+
+def test_a_trained_model_is_looked_for_where_it_is_said_to_be():
+    variables = Environment(aip_model_dir=_VERTEX, trial="7")
+    for given, expected in (("", _VERTEX), ("/models/digits", "/models/digits")):
+        plan = run_plan.for_model_dir(TrainerConfig(model_dir=given), variables)
+        assert plan.config.model_dir == expected
