@@ -14,9 +14,11 @@ DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
     "num_classes": 0,  # number of classes; 0: from the data
     "label_smoothing": 0.0,  # part of the probability that is spread over all classes
+    "loss_reduction": "mean",  # mean or sum of the cross-entropies of a batch
     "weight_decay": 0.0,  # adds this times sum(v^2) / 2 over all kernels v to the training loss, as
     # tf.contrib.layers.l2_regularizer does, so this times v to the gradient of v
 }
+_REDUCTIONS = ("mean", "sum")
 
 
 def num_classes(params: dict[str, Any]) -> int:
@@ -62,7 +64,7 @@ def spec(logits: tf.Tensor, labels: tf.Tensor | None, mode: str,
     classes = tf.argmax(logits, axis=-1)
     if mode == tf.estimator.ModeKeys.PREDICT:
         return prediction({"classes": classes, "probabilities": tf.nn.softmax(logits)}, params)
-    loss = cross_entropy(logits, labels, params["label_smoothing"])
+    loss = _of_batch(cross_entropy(logits, labels, params["label_smoothing"]), labels, params)
     if mode == tf.estimator.ModeKeys.EVAL:
         accuracy = tf.compat.v1.metrics.accuracy(labels, classes)
         return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"accuracy": accuracy},
@@ -92,6 +94,19 @@ def cross_entropy(logits: tf.Tensor, labels: tf.Tensor, smoothing: float = 0.0) 
         uniform = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
         losses = (1.0 - smoothing) * losses + smoothing * uniform
     return tf.reduce_mean(losses)
+
+
+def _of_batch(mean: tf.Tensor, labels: tf.Tensor, params: dict[str, Any]) -> tf.Tensor:
+    """Returns the loss of a batch, float32 [], from the mean loss of its examples."""
+    reduction = params["loss_reduction"]
+    if reduction not in _REDUCTIONS:
+        raise ParamError(f"loss_reduction is {reduction!r}; expected one of"
+                         f" {', '.join(_REDUCTIONS)}. For example: --param loss_reduction=sum")
+    if reduction == "mean":
+        return mean
+    # The Estimator takes the mean over the replicas, of which each has a part of the batch.
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync
+    return mean * tf.cast(tf.size(labels) * replicas, mean.dtype)
 
 
 def weight_penalty(decay: float) -> tf.Tensor:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import cli
 from estimator_trainer.estimator import serving_input
+from model_fns import convnet
 from model_fns.training import classifier
 from model_fns.training import optimizers
 from model_fns.training import schedules
@@ -229,7 +230,8 @@ def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
              "--param=shuffle_buffer=0", "--param=batch_size=32", "--exporters=none"] + [
                  f"--param={pair}" for pair in (
                      "accumulate_steps=2", "clip_norm=0.5", "moving_average=0.9", "on_nan=skip",
-                     "optimizer=momentum", "label_smoothing=0.1", "weight_decay=0.001")]
+                     "optimizer=momentum", "label_smoothing=0.1", "weight_decay=0.001",
+                     "loss_reduction=sum")]
     flags += ["--param=histograms=true", "--save_summary_steps=1"]
     values, histograms = [], []
     for more in ([], ["--train_distribute=mirrored", "--eval_distribute=mirrored",
@@ -244,6 +246,59 @@ def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
     assert values[0].keys() == values[1].keys()
     assert len(histograms[0]) == 2 * 2 * 21  # Kernel and bias, and step 0 too.
     for key, value in histograms[0].items():
-        np.testing.assert_allclose(histograms[1][key], value, rtol=1e-4, atol=1e-6, err_msg=key)
+        # The gradients of a summed loss are 32 times those of the mean.
+        np.testing.assert_allclose(histograms[1][key], value, rtol=1e-4, atol=3e-5, err_msg=key)
     for name, value in values[0].items():
         np.testing.assert_allclose(values[1][name], value, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
+def test_a_summed_loss_is_the_mean_times_the_examples_of_the_batch(mode):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        kernel = tf.compat.v1.get_variable("kernel", [5, 2])
+        losses = [classifier.spec(tf.matmul(tf.constant(_X), kernel), tf.constant(_Y), mode,
+                                  {"loss_reduction": reduction}).loss
+                  for reduction in ("mean", "sum")]
+        session.run(tf.compat.v1.global_variables_initializer())
+        mean, total = session.run(losses)
+    assert total == pytest.approx(len(_X) * mean, rel=1e-5)
+
+
+def test_a_summed_loss_steps_as_the_mean_does_at_the_rate_of_the_whole_batch(tmp_path):
+    summed = _trained(tmp_path / "sum", 2, loss_reduction="sum", learning_rate=0.01)["w"]
+    mean = _trained(tmp_path / "mean", 2, learning_rate=0.01 * _BATCH)["w"]
+    np.testing.assert_allclose(summed, mean, rtol=1e-4)
+
+
+def test_a_loss_reduction_that_does_not_exist_is_refused_with_an_example(tmp_path):
+    with pytest.raises(ValueError, match="--param loss_reduction=sum"):
+        _trained(tmp_path, 1, loss_reduction="none")
+
+
+def _first_values(**params):
+    """Returns the kernel and the bias of each layer of a convnet, before training."""
+    params = {**convnet.DEFAULT_PARAMS, "num_classes": 10, **params}
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        convnet.model_fn({"image": tf.zeros([1, 28, 28, 1])}, None, "infer", params)
+        session.run(tf.compat.v1.global_variables_initializer())
+        values = session.run(tf.compat.v1.trainable_variables())
+    return list(zip(values[::2], values[1::2]))
+
+
+@pytest.mark.parametrize("params, deviations, start", [
+    ({}, [0.1] * 4, [0.1] * 4),
+    ({"initial_stddev": [0.1, 0.1, 1.0, 0.0], "initial_bias": [0.1, 0.1, 0.1, 0.0]},
+     [0.1, 0.1, 1.0, 0.0], [0.1, 0.1, 0.1, 0.0]),
+    ({"initial_stddev": [1.0] * 4, "initial_bias": [0.0] * 4}, [1.0] * 4, [0.0] * 4),
+])
+def test_a_convnet_starts_as_its_params_say(params, deviations, start):
+    for (kernel, bias), deviation, value in zip(_first_values(**params), deviations, start):
+        assert np.all(bias == np.float32(value))
+        # A normal distribution that is cut off at two deviations keeps 0.88 of its deviation.
+        assert np.std(kernel) == pytest.approx(0.88 * deviation, rel=0.1)
+        assert np.abs(kernel).max() <= 2 * deviation
+
+
+def test_a_convnets_start_has_a_number_for_each_layer():
+    with pytest.raises(ValueError, match="expected a list of 4 numbers"):
+        _first_values(initial_bias=[0.0])
