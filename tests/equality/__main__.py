@@ -1,0 +1,44 @@
+"""Runs cells of the table, and prints what differs: python -m tests.equality PROGRAM-SHAPE ...
+
+A word without shape takes every shape, `-SHAPE` every program.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import tempfile
+import time
+
+from estimator_trainer import tensorflow_import
+from tests.equality import shapes
+
+SEPARATOR = "-"
+
+
+def _chosen(words: list[str], programs: list[str]) -> list[tuple[str, str]]:
+    cells = [(name, shape) for shape in shapes.SHAPES for name in programs]
+    return [(name, shape) for name, shape in cells
+            if {f"{name}{SEPARATOR}{shape}", name, f"{SEPARATOR}{shape}"} & set(words)]
+
+
+def main() -> None:
+    """Runs the cells that the command line names."""
+    tensorflow_import.load(is_verbose=False)
+    from tests.equality import cell
+    from tests.equality import table
+    from tests.support import jobs
+    for name, shape in _chosen(sys.argv[1:], list(table.PROGRAMS)):
+        if table.PROGRAMS[name].shapes and shape not in table.PROGRAMS[name].shapes:
+            continue
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix=f"{name}-{shape}-") as folder:
+            found = cell.differences(name, shape, pathlib.Path(folder))
+        jobs.release_ports()
+        print(f"{'DIFFERS' if found else 'same'} {name}-{shape} {time.monotonic() - start:.0f} s",
+              *found, sep="\n    ", flush=True)
+    jobs.end_fork_server()
+
+
+if __name__ == "__main__":
+    main()
