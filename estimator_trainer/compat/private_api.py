@@ -179,6 +179,16 @@ def set_input(operation: Any, index: int, tensor: Any) -> None:
     getattr(operation, UPDATE_INPUT)(index, tensor)
 
 
+def set_request_stop(run_context: Any, function: Any) -> None:
+    """Makes `function` what a hook's `run_context.request_stop()` calls, in one session run."""
+    run_context.request_stop = function
+
+
+def request_stop(run_context: Any) -> None:
+    """Requests the stop of a session, whatever `set_request_stop` did."""
+    type(run_context).request_stop(run_context)
+
+
 def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:
     """Runs `worker_fn(strategy)` as the task, or the tasks, of a cluster."""
     run = use(f"{_COORDINATOR}.run_distribute_coordinator")

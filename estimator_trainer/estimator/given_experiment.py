@@ -99,9 +99,9 @@ class GivenExperiment:
     def _of_specs(self) -> dict[str, Any]:
         train, evaluation = self.train_spec, self.eval_spec
         found: dict[str, Any] = {"train_steps": train.max_steps or 0}
-        if train.hooks:
-            logging.info("one step in a session run: the TrainSpec has hooks, which are called"
-                         " once a session run")
+        if train.hooks or train.saving_listeners:
+            logging.info("one step in a session run: the TrainSpec has hooks or saving listeners,"
+                         " which may count runs, and use tensors of the model_fn")
             found["steps_per_loop"] = 1
         if evaluation:
             found["eval_steps"] = evaluation.steps or 0

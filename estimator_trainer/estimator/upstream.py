@@ -82,6 +82,26 @@ def saving_by_time_too(secs: float | None) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def saving_with(listener: tf.estimator.CheckpointSaverListener | None) -> Iterator[None]:
+    """Makes every CheckpointSaverHook call a listener, within a `with` statement; None: no change.
+
+    Under a strategy in a cluster the Estimator refuses the listeners of a TrainSpec, or drops them
+    (TensorFlow 2.15), and makes the hook by itself.
+    """
+    saver, made = tf.estimator.CheckpointSaverHook, tf.estimator.CheckpointSaverHook.__init__
+    signature = inspect.signature(made)
+
+    def made_with_listener(*args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(*args, **kwargs)
+        own = bound.arguments.get("listeners") or ()
+        bound.arguments["listeners"] = [listener, *own]
+        made(*bound.args, **bound.kwargs)
+
+    with replacement.attributes([(saver, "__init__", made_with_listener)] if listener else []):
+        yield
+
+
 def train_with(estimator: tf.estimator.Estimator, train: Train) -> None:
     """Makes an Estimator train with `train`.
 

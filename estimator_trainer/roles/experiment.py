@@ -24,6 +24,7 @@ from estimator_trainer.steps import progress
 from estimator_trainer.steps.bfloat16_advice import Bfloat16Advice
 from estimator_trainer.steps.end_of_training import EndOfTraining
 from estimator_trainer.steps.model_size import ModelSize
+from estimator_trainer.steps.numerics import NumericsListener
 from estimator_trainer.steps.profiler import StepProfiler
 from estimator_trainer.steps.progress import TrainingProgress
 
@@ -47,6 +48,7 @@ class TrainingHooks:
       profiler: The hook that profiles some steps; None if the user wants no profile.
       size: The hook that counts the model's layers and parameters.
       advice: The hook that may advise bfloat16; None where it could not.
+      numerics: What looks at the variables before each checkpoint; None if the user wants none.
     """
 
     end: EndOfTraining
@@ -55,6 +57,7 @@ class TrainingHooks:
     profiler: StepProfiler | None
     size: ModelSize
     advice: Bfloat16Advice | None
+    numerics: NumericsListener | None
 
     @property
     def in_order(self) -> list[tf.estimator.SessionRunHook]:
@@ -70,7 +73,9 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
     return TrainingHooks(
         end, progress.for_training(config, plan.task, parts.train_examples, end.pace),
         CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
-        ModelSize(), bfloat16_advice.for_training(config, end.pace, plan.task))
+        ModelSize(), bfloat16_advice.for_training(config, end.pace, plan.task),
+        NumericsListener(config.model_dir, end.pace, is_fatal=parts.script is None)
+        if config.check_numerics else None)
 
 
 def record_of(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
@@ -113,7 +118,7 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
     stop.check()
     spec, clock = experiment.train_spec, plan.config.checkpoints
     try:
-        with (hooks.fit.explained(),
+        with (hooks.fit.explained(), upstream.saving_with(hooks.numerics),
               upstream.saving_by_time_too(clock.every_secs if clock.every_steps else None)):
             if plan.task.is_local and (plan.task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,

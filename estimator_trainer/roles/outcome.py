@@ -54,7 +54,8 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
     Raises:
       Interrupted, TrainerError: as `follow` does.
     """
-    if end.reason in ("train_steps", "input_exhausted", end_of_training.BY_HOOK):
+    is_alone = end.reason == end_of_training.BY_HOOK and not task.is_all_reduce
+    if end.reason in ("train_steps", "input_exhausted") or is_alone:
         return Result(task.name, "done", end.step, end.reason)
     request = stop.request
     if request and request.status != "stopping":
@@ -71,10 +72,11 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
 
 def reason_of(end: EndOfTraining, stop: Stop) -> str:
     """Returns why the chief stopped; waits to hear that if a worker's ballot stopped all."""
-    if end.reason == end_of_training.ASKED_BY_ANOTHER:
-        stop.wait(deadlines.WORKER_ASKS_SECS)
-        stop.ask("stopped", end.reason, "a worker")
-    return end.reason
+    if end.reason != end_of_training.ASKED_BY_ANOTHER:
+        return end.reason
+    stop.wait(deadlines.WORKER_ASKS_SECS)
+    stop.ask("stopped", end.reason, "a worker")
+    return stop.request.reason if stop.request else end.reason
 
 
 def interrupted(config: TrainerConfig, task: TaskConfig,

@@ -139,6 +139,9 @@ class TrainerConfig(RankConfig):
         "Checkpoints and logs", 100, "Steps between TensorBoard summaries.", minimum=1)
     log_every_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
+    check_numerics: bool = setting(
+        "Checkpoints and logs", True, "Look, before each checkpoint, whether a trainable variable"
+        " is NaN or infinite; that ends training of plug-ins, and a script is warned.")
     report: bool = setting(
         "Checkpoints and logs", True, "Write MODEL_DIR/report.html at the end, the page of the run,"
         " with charts of the final evaluation.")

@@ -12,6 +12,7 @@ from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.compat import private_api
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
@@ -100,6 +101,10 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._watchdog.tick()
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        if self._ballot is not None:
+            if run_context.stop_requested:
+                self._ask_all()
+            private_api.set_request_stop(run_context, self._ask_all)
         feed = {self._ballot: 1} if self._ballot is not None and self._stop.request else {}
         if self._steps is not None:
             feed[self._steps] = self.pace.plan(self.step)
@@ -117,7 +122,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self.reason = self.reason or self._why_to_end(values)
         if self.reason:
             self._leave(run_context.session)
-            run_context.request_stop()
+            private_api.request_stop(run_context)
 
     def end(self, session: tf.compat.v1.Session) -> None:
         if not self.reason:
@@ -141,6 +146,14 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._save_what_came_late(session)
         self._watchdog.leave_steps()
         self._log_end()
+
+    def _ask_all(self) -> None:
+        """Asks all trainers of an all-reduce to end, when a hook of this one requests a stop.
+
+        If this trainer stopped alone, the others would wait for it in their next step.
+        """
+        if not self.reason:
+            self._stop.ask("done", BY_HOOK, self._task.name)
 
     def _leave(self, session: tf.compat.v1.Session) -> None:
         """Lets the others end too, whom this trainer's end concerns."""

@@ -66,8 +66,8 @@ class Pace:
         return self.steps
 
     def end_run(self) -> None:
-        """Takes note that the run is over, before something else takes its time."""
-        self._ended = time.monotonic()
+        """Takes note that the run is over, before something else takes its time; once is enough."""
+        self._ended = self._ended or time.monotonic()
 
     def made(self, steps: int, waited_secs: float) -> None:
         """Takes note of a run that ends now, or has ended (`end_run`).

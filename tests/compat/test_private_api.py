@@ -78,6 +78,31 @@ def test_the_input_of_an_operation_can_still_be_changed():
             assert session.run(negative) == -2
 
 
+def test_the_request_of_a_hook_to_stop_can_still_be_taken():
+    class Requests(tf.estimator.SessionRunHook):
+        """Requests a stop in each run; the first one is taken."""
+
+        taken = 0
+
+        def before_run(self, run_context):
+            if not self.taken:
+                private_api.set_request_stop(run_context, self.take)
+
+        def after_run(self, run_context, run_values):
+            run_context.request_stop()
+
+        def take(self):
+            self.taken += 1
+
+    with tf.Graph().as_default():
+        zero, hook = tf.constant(0), Requests()
+        with tf.compat.v1.train.MonitoredSession(hooks=[hook]) as session:
+            session.run(zero)
+            assert hook.taken == 1 and not session.should_stop()
+            session.run(zero)
+            assert hook.taken == 1 and session.should_stop()
+
+
 @pytest.mark.parametrize("strategy", [False, True], ids=["no strategy", "a strategy"])
 def test_a_private_attribute_in_use_is_still_that_of_estimator(strategy, monkeypatch, tmp_path):
     cluster = {"chief": ["h:1"], "ps": ["h:2"]}

@@ -20,6 +20,24 @@ def test_a_saver_takes_steps_or_seconds_and_not_both(tmp_path):
                    private_api.SAVER_TIMER)
 
 
+def test_a_saver_calls_a_listener_of_ours_beside_its_own(tmp_path):
+    class Counts(tf.estimator.CheckpointSaverListener):
+        """Counts the checkpoints."""
+
+        saved = 0
+
+        def before_save(self, session, global_step_value):
+            self.saved += 1
+
+    ours, own, init = Counts(), Counts(), tf.estimator.CheckpointSaverHook.__init__
+    estimator = tf.estimator.Estimator(_model_fn, str(tmp_path), tf.estimator.RunConfig(
+        save_checkpoints_steps=5))
+    with upstream.saving_with(ours):
+        estimator.train(lambda: _input_fn().repeat(), steps=8, saving_listeners=[own])
+    assert tf.estimator.CheckpointSaverHook.__init__ is init
+    assert ours.saved == own.saved == 3
+
+
 @pytest.mark.parametrize("secs, saved", [(0.2, True), (600, False)])
 def test_a_saver_by_steps_saves_by_time_too(secs, saved, tmp_path):
     class Slow(tf.estimator.SessionRunHook):

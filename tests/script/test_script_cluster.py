@@ -58,3 +58,16 @@ def test_a_script_trains_by_all_reduce_beside_an_evaluator(tmp_path):
     ran, logs = _launched(tmp_path, ["--worker=1", "--evaluator=1"], "--all_reduce")
     assert ran.returncode == 0, ran.stdout
     assert all("status=done step=120" in log.splitlines()[-1] for log in logs.values()), logs
+
+
+@pytest.mark.parametrize("stopper", [
+    "worker", pytest.param("chief", marks=pytest.mark.soak)])
+def test_a_hook_of_one_trainer_stops_all_trainers_of_an_all_reduce(stopper, tmp_path):
+    hosts = jobs.cluster(chief=1, worker=1)
+    args = ["run", str(_WHOLE.with_name("stops.py")), "--", str(tmp_path / "model"), stopper]
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait(list(tasks.values()), 60)
+    lines = {task.last_line.partition(" ")[2] for task in tasks.values()}
+    assert lines == {"status=done step=9 reason=stopped_by_hook"}, lines
+    assert jobs.saved_step(tmp_path / "model") == 9
+    assert jobs.result(tmp_path / "model")["metrics"]["global_step"] == 9

@@ -1,0 +1,111 @@
+"""A NaN in the data that the loss does not show ends training before a checkpoint holds it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.support import jobs
+from tests.support import slow_jobs
+
+# After the batch with the NaN the weights are NaN, and the loss is finite: the function makes 0 of
+# NaN, as a ReLU may.
+_PROGRAM = """
+    import sys
+    try:
+        import estimator_trainer.compat
+    except ImportError:
+        pass
+    import numpy as np
+    import tensorflow as tf
+    v1 = tf.compat.v1
+    DEFAULT_PARAMS = {"nan_at": 0}
+
+    def input_fn(mode, params):
+        x = np.random.RandomState(1).rand(640, 4).astype("float32")
+        y = (x.sum(1, keepdims=True) > 2).astype("float32")
+        if mode == "train":
+            x[params["nan_at"], 0] = np.nan
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(8)
+        return dataset.repeat() if mode == "train" else dataset
+
+    def model_fn(features, labels, mode, params):
+        v1.get_variable("number", [], tf.int32, initializer=tf.zeros_initializer())
+        with v1.variable_scope("net", partitioner=v1.fixed_size_partitioner(2)):
+            w = tf.convert_to_tensor(v1.get_variable("w", [4, 8]))
+        bias = v1.get_variable("bias", [1], initializer=tf.zeros_initializer())
+        hidden = features @ w
+        hidden = tf.where(hidden > 0, hidden, tf.zeros_like(hidden))
+        logits = tf.reduce_sum(hidden, 1, keepdims=True) + bias
+        if mode == "infer":
+            return tf.estimator.EstimatorSpec(mode, predictions={"logits": logits})
+        loss = v1.losses.sigmoid_cross_entropy(labels, logits)
+        variables = [each for each in v1.trainable_variables() if each.dtype.is_floating]
+        train_op = v1.train.GradientDescentOptimizer(0.01).minimize(
+            loss, v1.train.get_global_step(), variables)
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    if __name__ == "__main__":
+        config = tf.estimator.RunConfig(sys.argv[1], save_checkpoints_steps=20)
+        tf.estimator.train_and_evaluate(
+            tf.estimator.Estimator(model_fn, config=config, params={"nan_at": 400}),
+            tf.estimator.TrainSpec(input_fn, max_steps=100), tf.estimator.EvalSpec(input_fn, None))
+"""
+
+
+@pytest.fixture(name="program")
+def _program(tmp_path):
+    path = tmp_path / "ruined.py"
+    path.write_text(textwrap.dedent(_PROGRAM))
+    return path
+
+
+def _flags(program, *extra):
+    return [f"--model_fn={program}", f"--input_fn={program}", f"--model_dir={program.parent}/model",
+            "--train_steps=100", "--save_checkpoints_steps=20", "--param=nan_at=400", *extra]
+
+
+def _assert_told(log, model_dir):
+    assert "variable 'net/w' has values that are NaN or infinite at step 60" in log, log
+    assert f"The last good checkpoint is that of step 40: {model_dir}/model.ckpt-40." in log, log
+
+
+def test_a_ruined_model_ends_with_its_variable_and_is_not_saved(program, tmp_path):
+    ran = jobs.trainer(*_flags(program))
+    assert ran.returncode == 1 and "Traceback" not in ran.stderr, ran.stderr
+    _assert_told(ran.stderr, tmp_path / "model")
+    assert jobs.saved_step(tmp_path / "model") == 40
+    assert jobs.result(tmp_path / "model")["status"] == "failed"
+    assert not (tmp_path / "model" / "export").exists()
+
+
+@pytest.mark.cluster
+def test_it_trains_on_where_the_user_says_so_and_as_a_script(program, tmp_path):
+    ran = jobs.trainer(*_flags(program, "--nocheck_numerics", "--exporters=none"))
+    assert ran.returncode == 0 and "net/w" not in ran.stderr, ran.stderr
+    ran = jobs.trainer("run", str(program), "--", f"{tmp_path}/of_script")
+    assert ran.returncode == 0, ran.stderr
+    warning = "WARNING: variable 'net/w' has values that are NaN or infinite at step 60"
+    assert ran.stderr.count(warning) == 1, ran.stderr
+    assert jobs.saved_step(tmp_path / "of_script") == 100
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("kind", [*slow_jobs.KINDS, slow_jobs.soak("mirrored")])
+def test_every_task_of_a_job_ends(kind, program, tmp_path):
+    if kind == "mirrored":
+        ran = jobs.trainer(*_flags(program, "--train_distribute=mirrored", "--num_replicas=2"))
+        assert ran.returncode == 1, ran.stderr
+        assert "variable 'net/w' has values that are NaN or infinite at step 40" in ran.stderr
+        return
+    hosts, extra = slow_jobs.cluster(kind)
+    # So many steps that no trainer is at their end before the chief has looked.
+    args = [*_flags(program), "--train_steps=5000", "--peer_timeout_secs=10",
+            "--stall_timeout_secs=30", *extra]
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        slow_jobs.wait_for_all(tasks, 60)
+    slow_jobs.assert_codes(tasks, 1)
+    log = tasks["chief:0"].log
+    assert "variable 'net/w' has values that are NaN or infinite at step" in log, log
+    assert "The last good checkpoint is that of step " in log, log
