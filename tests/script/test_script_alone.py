@@ -100,6 +100,13 @@ def test_a_signal_or_a_hook_stops_a_script_and_the_same_command_goes_on(tmp_path
     assert ran.stderr.splitlines()[-1].startswith("role=local status=failed step=120")
 
 
+def test_a_saving_listener_runs_tensors_of_the_model_fn(tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "listens.py"), "--", f"{tmp_path}/model")
+    assert ran.returncode == 0, ran.stderr
+    values = [(0, 2048.0), (2, 512.0), (4, 128.0), (6, 32.0)]
+    assert f"SEEN {[(step, twice, twice) for step, twice in values]}" in ran.stdout
+
+
 @pytest.mark.parametrize("args, sentence", [
     (["nothing.py"], "there is no such file or module"),
     ([], "expected one script"),
