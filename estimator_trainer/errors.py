@@ -85,6 +85,21 @@ def show(error: BaseException) -> None:
     print(f"estimator-trainer: {text}", file=sys.stderr)
 
 
+def unwrapped(error: Exception) -> Exception:
+    """Returns the error with an `exit_code` that autograph has put into an error of its own.
+
+    Autograph runs the code of a `dataset.map`, of Keras layers and of `tf.function`, and makes an
+    error of another class, or the text "in user code:", of what that code raises.
+
+    Returns:
+      The code's own error if that has an `exit_code`, else `error`.
+    """
+    found: BaseException = error
+    while str(found).startswith("in user code:") and found.__context__ is not None:
+        found = found.__context__
+    return found if isinstance(found, Exception) and hasattr(found, "exit_code") else error
+
+
 def first_line(error: BaseException) -> str:
     """Returns the line of an error's text that says what is wrong, at most 300 characters of it.
 

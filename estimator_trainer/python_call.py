@@ -109,7 +109,7 @@ def explained(plan: Plan) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise outcome.explained(error, plan) from error
+        outcome.raise_explained(error, outcome.explained(error, plan))
 
 
 def result_of_job(model_dir: str, code: int) -> Result:

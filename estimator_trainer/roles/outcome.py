@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from absl import logging
 import tensorflow as tf
 
@@ -91,6 +93,7 @@ def interrupted(config: TrainerConfig, task: TaskConfig,
 
 def explained(error: Exception, plan: Plan) -> Exception:
     """Returns one sentence for an error that is not the code's fault, else the error itself."""
+    error = errors.unwrapped(error)
     config, task = plan.config, plan.task
     step = checkpoints.latest_step(config.model_dir)
     if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
@@ -113,6 +116,13 @@ def explained(error: Exception, plan: Plan) -> Exception:
             f"{problem}. The last checkpoint is that of step {step}; correct the data and run the"
             " same command.")
     return error
+
+
+def raise_explained(error: Exception, explanation: Exception) -> NoReturn:
+    """Raises what `explained` returned for `error`, whose own cause stays what the code made it."""
+    if explanation is error:
+        raise error
+    raise explanation from error
 
 
 def in_short(error: Exception) -> str:

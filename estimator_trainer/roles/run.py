@@ -66,7 +66,7 @@ def _as_chief(plan: Plan, stop: Stop) -> Result:
             step = checkpoints.latest_step(config.model_dir)
             _tell(plan, state_writer,
                   Result(task.name, "failed", step, outcome.in_short(explained)))
-            raise explained from error
+            outcome.raise_explained(error, explained)
 
 
 def _beside_chief(plan: Plan, stop: Stop) -> Result:
@@ -86,7 +86,7 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
             explained = outcome.explained(error, plan)
             if task.role != "evaluator" and getattr(error, "is_missed", True):
                 state_reader.ask("failed", outcome.in_short(explained), task.name)
-            raise explained from error
+            outcome.raise_explained(error, explained)
 
 
 def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:

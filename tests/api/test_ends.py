@@ -9,6 +9,7 @@ import tensorflow as tf
 
 import estimator_trainer
 from estimator_trainer import errors
+from tests.support import jobs
 from tests.support import line_model
 
 pytestmark = pytest.mark.cluster
@@ -42,9 +43,38 @@ def test_a_feature_that_is_not_there_is_named_with_those_that_are(old, new, tmp_
     assert "asks for the feature 'image' (" in text and "the input_fn yields x." in text
 
 
-def test_a_key_that_a_function_of_the_users_misses_is_their_own_error(tmp_path):
-    with pytest.raises(KeyError, match="image"):
-        _train(tmp_path, 'features["x"]', 'features["x"] * (lambda a: a["image"])({"b": 1.0})')
+@pytest.mark.parametrize("new", [
+    'features["x"] * (lambda a: a["image"])({"b": 1.0})',
+    'features["x"] * {"b": 1.0}["image"]',
+    'features["x"] * dict.fromkeys(features, 1.0)["image"]',
+    'features["x"] * mode.__class__.__dict__["image"]',
+])
+def test_a_key_that_another_dict_misses_is_the_codes_own_error_and_not_its_own_cause(new, tmp_path):
+    with pytest.raises(KeyError, match="image") as raised:
+        _train(tmp_path, 'features["x"]', new)
+    assert raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize("new", ['features.pop("image")', '(lambda a: a["image"])(features)',
+                                 '{**features}["x"] * features[\n        "image"]'])
+def test_the_missing_feature_is_named_however_it_is_asked_for(new, tmp_path):
+    with pytest.raises(estimator_trainer.ConfigError, match="asks for the feature 'image'"):
+        _train(tmp_path, 'features["x"]', new)
+
+
+def test_a_mistake_of_the_users_in_code_that_autograph_runs_is_one_sentence(tmp_path):
+    path = line_model.write(tmp_path)
+    path.write_text(line_model.SOURCE.replace(
+        "    return dataset.repeat()",
+        "    def refuse(x, y):\n"
+        "        raise type('Wrong', (Exception,), {'exit_code': 2, '__init__':\n"
+        "                   lambda self, text, more=0: Exception.__init__(self, text)})('no age')\n"
+        "    dataset = dataset.map(refuse)\n"
+        "    return dataset.repeat()"))
+    ran = jobs.trainer("train", f"--model_fn={path}", f"--input_fn={path}",
+                       f"--model_dir={tmp_path}/model", "--train_steps=5")
+    assert ran.returncode == 2 and "Traceback" not in ran.stderr, ran.stderr
+    assert "estimator-trainer: no age\n" in ran.stderr
 
 
 def test_the_reason_of_a_failure_in_the_input_names_the_error(tmp_path):
