@@ -84,6 +84,8 @@ PARTS = {
     "_use_tpu": "whether that context is for a TPU",
     "_is_input_fn_invoked": "whether a TPUEstimator's model_fn is called after its input_fn",
 }
+# The argument of both functions that write an evaluation which holds the global step.
+EVALUATED_STEP = "current_global_step"
 # TensorFlow's hook takes a clock of steps or one of seconds, and makes it itself.
 SAVER_TIMER = "_timer"
 # TensorFlow's operations keep their inputs, but for this method.

@@ -151,9 +151,13 @@ def writing_evaluations_of(is_wanted: Callable[[int], bool]) -> Iterator[None]:
     module, names = private_api.evaluation_writers()
 
     def only_wanted(write: Callable[..., None]) -> Callable[..., None]:
-        def written(folder: str, content: Any, step: int) -> None:
+        signature = inspect.signature(write)
+
+        # The Estimator passes the arguments by name, `private_api.write_evaluation` by position.
+        def written(*args: Any, **kwargs: Any) -> None:
+            step = signature.bind(*args, **kwargs).arguments[private_api.EVALUATED_STEP]
             if is_wanted(int(step)):
-                write(folder, content, step)
+                write(*args, **kwargs)
 
         return written
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -39,7 +39,8 @@ class KeptEvaluation:
     """Evaluates the checkpoints of one Estimator on one input."""
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
-                 hooks: Sequence[tf.estimator.SessionRunHook], obstacle: str = ""):
+                 hooks: Sequence[tf.estimator.SessionRunHook], obstacle: str = "",
+                 is_due: Callable[[int], bool] = lambda step: True):
         """Makes the object, and builds nothing yet.
 
         Args:
@@ -48,8 +49,9 @@ class KeptEvaluation:
           hooks: The hooks, which begin once; what they ask for before the first batch, they get
             after each.
           obstacle: Why each evaluation is to be built anew; "" if nothing is against it.
+          is_due: Returns whether the evaluation of a global step is to leave events.
         """
-        self._obstacle = obstacle
+        self._obstacle, self._is_due = obstacle, is_due
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
         self._session: tf.compat.v1.Session | None = None
@@ -107,7 +109,8 @@ class KeptEvaluation:
             # The writer of the events wants the graph too, which it writes first.
             with self._graph().graph.as_default():
                 values = self._run(self._graph(), path, steps, hooks or ())
-                private_api.write_evaluation(self._estimator.eval_dir(name), values, path)
+                if self._is_due(int(values["global_step"])):
+                    private_api.write_evaluation(self._estimator.eval_dir(name), values, path)
         except BaseException:
             self._close()
             raise

@@ -93,6 +93,13 @@ def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if isinstance(value, (int, float))}
 
 
+def array_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
+    """Returns the metrics of several numbers, as nested lists of plain Python numbers."""
+    arrays = {name: np.asarray(value) for name, value in sorted(eval_result.items())}
+    return {name: array.tolist() for name, array in arrays.items()
+            if array.ndim and array.size != 1 and array.dtype.kind in "biuf"}
+
+
 def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None:
     """Logs one line for an evaluation."""
     shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")

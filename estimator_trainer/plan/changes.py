@@ -163,7 +163,8 @@ def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Ch
         # What a flag stands for is told as a setting, if it is one of training.
         if key in recorded.record.unrecorded or key in params.of_flags or (
                 secret_names.is_secret(key)) or (
-                key in before and key in now and _plain(before[key]) == _plain(now[key])):
+                key in before and key in now and run_record.is_same_param(
+                    recorded.record, key, now[key])):
             continue
         is_free = key not in now or key in free or bool(_FREE.fullmatch(key))
         found.append(Change(key, before.get(key), now.get(key), is_free))

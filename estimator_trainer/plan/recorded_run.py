@@ -38,6 +38,8 @@ _OF_ONE_COMMAND = frozenset((
 # What they say holds for a model at every time; the others say how to train.
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
+# What training's evaluation was, `evaluate` does again.
+_EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed"))
 # Who gives one of a group means it in place of the others.
 _GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
            frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps",
@@ -79,8 +81,12 @@ class RecordedRun:
                 f"model_dir is {self.folder!r} (from --model_dir), and the script"
                 f" {self.record.plugins['script'].get('name')!r} wrote it; expected that script:"
                 " estimator-trainer run SCRIPT, or a plug-in of the same model: --model_fn=NAME")
+        taken_names = MODEL_SETTINGS | _EVALUATION_SETTINGS
+        if self.record.settings.get("eval_distribute") not in ("mirrored", "central_storage"):
+            # The replicas are those of training alone.
+            taken_names -= {"num_replicas"}
         wanted = {name: value for name, value in self.record.settings.items()
-                  if name not in _OF_ONE_COMMAND and (self.is_resumed or name in MODEL_SETTINGS)}
+                  if name not in _OF_ONE_COMMAND and (self.is_resumed or name in taken_names)}
         wanted |= {kind: plugin_files.name_of(self.record.plugins[kind])
                    for kind in PLUGINS if kind in self.record.plugins}
         if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
@@ -111,7 +117,8 @@ class RecordedRun:
         used = list(used)
         same = [plugin for plugin in used if self.is_same(plugin)]
         kept = {key for plugin in same for key in plugin.default_params or {}}
-        return Recorded({key: value for key, value in self.record.params.items()
+        values = {**self.record.params, **self.record.found_files}
+        return Recorded({key: value for key, value in values.items()
                          if key in kept or len(same) == len(used)}, self.record.given)
 
     def sourced(self, problem: str) -> str:

@@ -6,16 +6,22 @@ It holds nothing of the environment, and no value whose name says that it is a s
 from __future__ import annotations
 
 import dataclasses
+import glob
 import json
-from typing import Any
+import os.path
+import re
+from typing import Any, Mapping
 
 from estimator_trainer import errors
 from estimator_trainer import secret_names
+from estimator_trainer import storage
 
 NAME = "record.json"
 _FORMAT = 1
 # A job that is preempted again and again is to leave a file that one can read.
 _RUNS_KEPT = 100
+# Params of these names hold paths, also where the path is one word.
+_OF_FILES = re.compile(r"(.*_)?(file|dir|path|folder)s?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +33,7 @@ class RunRecord:
         path, function, the sha256 of its sources by path, and the git commit of its folder.
       params: The params as merged with the data, but those that flags stand for.
       given: The keys of the params that the user set.
+      files: The params that name local files by relative paths, as whole paths, by key.
       unrecorded: Params, and the flags of plug-ins, whose values are secret, or no JSON: what
         stands for them, by key.
       settings: The settings that were not at their defaults, by name.
@@ -40,12 +47,19 @@ class RunRecord:
     plugins: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     params: dict[str, Any] = dataclasses.field(default_factory=dict)
     given: list[str] = dataclasses.field(default_factory=list)
+    files: dict[str, Any] = dataclasses.field(default_factory=dict)
     unrecorded: dict[str, str] = dataclasses.field(default_factory=dict)
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     data: dict[str, Any] = dataclasses.field(default_factory=dict)
     versions: dict[str, Any] = dataclasses.field(default_factory=dict)
     runs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     step: int = 0
+
+    @property
+    def found_files(self) -> dict[str, Any]:
+        """The params in `files` whose files are all still there, as whole paths, by key."""
+        return {key: value for key, value in self.files.items() if all(
+            glob.glob(path) for path in _paths(value))}
 
     def with_run(self, run: dict[str, Any]) -> RunRecord:
         """Returns the record with one more run."""
@@ -109,6 +123,47 @@ def split_flags(words: tuple[str, ...]) -> tuple[list[str], str]:
     kept = [word for word in words if not secret_names.secrets_of([word])]
     others = [word for word in words if word not in kept]
     return kept, " ".join(secret_names.masked("plugin_flag", others))
+
+
+def whole_paths(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the params that name local files by relative paths, as whole paths, by key.
+
+    A later command then finds the files from any working directory.
+    """
+    return {key: _made_whole(value) for key, value in params.items()
+            if (paths := _paths(value)) and not all(map(os.path.isabs, paths)) and
+            all(_names_file(key, path) for path in paths)}
+
+
+def is_same_param(record: RunRecord, key: str, value: Any) -> bool:
+    """Returns whether a recorded param has this value, or names the same files."""
+    before = record.params[key]
+    whole = record.found_files.get(key)
+    return bool(_plain(before if whole is None else whole) == _plain(
+        value if whole is None or not _paths(value) else _made_whole(value)))
+
+
+def _paths(value: Any) -> list[str]:
+    """Returns what may be paths: the parts of a text with commas, or of a list of texts."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        return []
+    return [part.strip() for text in texts for part in text.split(",")]
+
+
+def _made_whole(value: Any) -> Any:
+    if not isinstance(value, str):
+        return [_made_whole(each) for each in value]
+    return ",".join(os.path.abspath(part) for part in _paths(value))
+
+
+def _names_file(key: str, path: str) -> bool:
+    """Returns whether a text is the path, or a pattern of paths, of files that are there.
+
+    A word such as "test" may be the name of a split, although a folder of that name is there.
+    """
+    is_meant = "/" in path or _OF_FILES.fullmatch(key) or "." in path and os.path.isfile(path)
+    return bool(is_meant and not storage.scheme(path) and glob.glob(path))
 
 
 def _is_json(value: Any) -> bool:

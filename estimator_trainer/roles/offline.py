@@ -27,7 +27,8 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     Event files get those of steps that have none yet, if the data and the model are the recorded.
 
     Returns:
-      The metrics of each checkpoint, oldest first, `global_step` included.
+      The metrics of each checkpoint, oldest first, `global_step` included; those of several
+      numbers, such as a confusion matrix, as nested lists.
     """
     paths = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
     parts = loaded_plugins.load(plan)
@@ -36,17 +37,23 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     evaluations = []
     known = {metrics["global_step"] for metrics in history.read(plan.config.model_dir)
              if "eval_name" not in metrics}
-    is_same = not plan.changes and not plan.config.eval_steps
-    with (upstream.writing_evaluations_of(lambda step: is_same and step not in known),
-          KeptEvaluation(single, parts.input_fn, [hook]).used_by(single)):
+    eval_steps = plan.recorded.record.settings.get("eval_steps", 0) if plan.recorded else 0
+    is_same = not plan.changes and plan.config.eval_steps == eval_steps
+
+    def is_due(step: int) -> bool:
+        return is_same and step not in known
+
+    kept = KeptEvaluation(single, parts.input_fn, [hook], is_due=is_due)
+    with upstream.writing_evaluations_of(is_due), kept.used_by(single):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
             with fits.explained():
-                metrics = record.plain_metrics(single.evaluate(
+                found = single.evaluate(
                     parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
-                    checkpoint_path=path))
+                    checkpoint_path=path)
+            metrics = record.plain_metrics(found)
             record.log_evaluation(metrics, hook)
-            evaluations.append(metrics)
+            evaluations.append({**metrics, **record.array_metrics(found)})
     return evaluations
 
 

@@ -64,7 +64,8 @@ def _record(plan: Plan, parts: LoadedPlugins) -> RunRecord:
     return RunRecord(
         plugins={plugin.kind: _plugin(plugin, parts.sources.get(plugin.kind, {}))
                  for plugin in used},
-        params=kept, given=sorted(given), unrecorded={**unrecorded, **hidden},
+        params=kept, given=sorted(given), files=run_record.whole_paths(kept),
+        unrecorded={**unrecorded, **hidden},
         settings=settings, data=dict(parts.data),
         versions={"estimator_trainer": __version__, **found._asdict()})
 
