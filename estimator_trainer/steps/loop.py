@@ -19,6 +19,11 @@ from estimator_trainer.steps import graph_state
 from estimator_trainer.steps import obstacle
 from estimator_trainer.steps.obstacle import Obstacle
 
+# A variable of the model's may have any other name.
+_SCOPE = "estimator_trainer"
+# The name, and so the tag, of the summary that the Estimator adds unless the model has one.
+_LOSS = "loss"
+
 
 class Step(NamedTuple):
     """A training step, or a loop over steps, of which it tells the last.
@@ -93,7 +98,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
     """
     obstacle.check_graph()
     [dataset] = graph_state.DATASET.all()
-    steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
+    steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], f"{_SCOPE}/steps")
     # Each has timed its own steps, and all must make as many.
     agreed = (steps,) if ballot is None else ballots.agree(
         steps, not batches.is_endless(dataset), ballot, num_trainers)
@@ -125,6 +130,7 @@ class _Loop:
         """Makes the loop of a replica's `step`, which ends at the global step `max_steps`."""
         self._step, self._max_steps = step, max_steps
         self.scaffold: tf.compat.v1.train.Scaffold | None = None
+        self._names: _Names | None = None
 
     def build(self, strategy: tf.distribute.Strategy, steps: tf.Tensor,
               *together: tf.Tensor) -> Step:
@@ -147,7 +153,9 @@ class _Loop:
         obstacle.check_variables()
         graph_state.MADE.add(end.count)
         graph_state.WAITED.add(end.waited_secs)
-        tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, end.summary)
+        assert self._names is not None
+        summary = self._names.taken_outside(end.summary)
+        tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, summary)
         made = Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
                     end.counts if together else None)
         made.make_known()
@@ -173,13 +181,16 @@ class _Loop:
             done = tf.timestamp()
         following, late_secs = self._source.following(
             carried, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
+        loss = tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses)
+        summary, self._names = _merged_summaries(), _Names.of_model()
         # The next step must not begin before.
         with tf.control_dependencies([global_step]):
             return _State(
                 state.count + 1, global_step, tf.identity(is_last), tf.identity(counts),
-                tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses),
+                # A NaN of any step ends training, and the session sees the last step's loss.
+                tf.where(tf.math.is_nan(state.loss), state.loss, loss),
                 state.examples + tf.add_n(examples),
-                state.waited_secs + waited_secs + late_secs, _merged_summaries()), following
+                state.waited_secs + waited_secs + late_secs, summary), following
 
     def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
         """Returns the train ops, losses, ends and batch sizes of a step, one of each a replica."""
@@ -203,20 +214,45 @@ def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.T
     return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
 
 
-def _is_loss(summary: tf.Tensor) -> bool:
-    """Returns whether a summary has the tag under which the Estimator writes the loss itself.
+class _Names(NamedTuple):
+    """The names of a model that decide what the Estimator, outside the loop, calls its summary.
 
-    It looks for the name of the model's own in the graph, and finds none outside the loop.
+    Attributes:
+      has_loss: Whether the model has a summary of that name itself.
+      free_loss: The name that an operation called "loss" would have beside the model's.
     """
-    return (summary.op.type == "ScalarSummary" and
-            tf.get_static_value(summary.op.inputs[0]) == b"loss")
+
+    has_loss: bool
+    free_loss: str
+
+    @classmethod
+    def of_model(cls) -> _Names:
+        """Returns the names of the model in the current graph."""
+        graph = tf.compat.v1.get_default_graph()
+        return cls(any(each.op.name == _LOSS for each in _own_summaries()),
+                   graph.unique_name(_LOSS, mark_as_used=False))
+
+    def taken_outside(self, summary: tf.Tensor) -> tf.Tensor:
+        """Takes the names in the graph around the loop; returns the summary under its name."""
+        graph = tf.compat.v1.get_default_graph()
+        if self.has_loss:
+            return tf.identity(summary, _LOSS)
+        # Where the model has a tensor of this name, the Estimator's summary is "loss_1".
+        if graph.unique_name(_LOSS, mark_as_used=False) == _LOSS != self.free_loss:
+            for _ in range(int(self.free_loss.rpartition("_")[2])):
+                graph.unique_name(_LOSS)
+        return summary
+
+
+def _own_summaries() -> list[tf.Tensor]:
+    graph = tf.compat.v1.get_default_graph()
+    return [summary for summary in tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SUMMARIES)
+            if summary.graph is graph]
 
 
 def _merged_summaries() -> tf.Tensor:
     """Returns the summaries of the current graph, a string scalar."""
-    graph = tf.compat.v1.get_default_graph()
-    own = [summary for summary in tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SUMMARIES)
-           if summary.graph is graph and not _is_loss(summary)]
+    own = _own_summaries()
     return tf.compat.v1.summary.merge(own) if own else tf.constant(b"")
 
 
