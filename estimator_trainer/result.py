@@ -37,6 +37,9 @@ class Result:
       metrics: Metrics of the final evaluation by name; empty in a task that evaluated nothing.
       exports: Paths of the SavedModels that this process exported.
       history: Metrics of each evaluation in model_dir by step, for Python; not in `result.json`.
+      was_finished: Whether an earlier run had reached the last step, so this one trained nothing.
+      note: Sentences on such a run, and on plug-ins that are not those which wrote the checkpoint
+        that training began with; "" if there is nothing to say.
     """
 
     role: str
@@ -46,6 +49,15 @@ class Result:
     metrics: dict[str, Any] = dataclasses.field(default_factory=dict)
     exports: tuple[str, ...] = ()
     history: tuple[dict[str, Any], ...] = ()
+    was_finished: bool = False
+    note: str = ""
+
+    def __repr__(self) -> str:
+        # Behind a long history nobody would read the note.
+        shown = {name: getattr(self, name) for name in
+                 (*["note"] * bool(self.note), "role", "status", "step", "reason", "metrics",
+                  "exports", "history", "was_finished")}
+        return f"Result({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     @property
     def exit_code(self) -> int:

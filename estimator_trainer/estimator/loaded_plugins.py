@@ -63,6 +63,7 @@ class LoadedPlugins:
       script: What a script gives beside functions; None for plug-ins.
       data: What the record says of the data (recorded_data.py).
       sources: The sha256 of the plug-ins' sources, by kind and path.
+      edited: The paths of those sources that are not what wrote the checkpoints, by kind.
       features: Spec of the features to predict, or of each by name; None unless to predict.
       class_names: Names of the classes in their order, if the data or the params tell.
     """
@@ -77,6 +78,7 @@ class LoadedPlugins:
     script: ScriptParts | None = None
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    edited: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     features: Any = None
     class_names: tuple[str, ...] = ()
 
@@ -95,9 +97,10 @@ def load(plan: Plan) -> LoadedPlugins:
     _check(plan, spec)
     _check_end(plan, loaded.input_fn, loaded.params)
     data = recorded_data.described(spec, loaded.data)
-    recorded_data.tell(plan, data, loaded.sources)
+    edited = recorded_data.tell(plan, data, loaded.sources)
     return dataclasses.replace(
-        loaded, receiver_fn=_receiver_fn(plan, module, spec, loaded.params), data=data)
+        loaded, receiver_fn=_receiver_fn(plan, module, spec, loaded.params), data=data,
+        edited=edited)
 
 
 def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:

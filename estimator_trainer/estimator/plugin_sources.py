@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os.path
 import pathlib
 import sys
 import types
 from typing import Any, Callable
 
+from estimator_trainer.estimator import code_parts
 from estimator_trainer.plan import plugin_files
 from estimator_trainer.plan.plugin import Plugin
 
@@ -22,7 +22,7 @@ def of(plugin: Plugin, module: types.ModuleType) -> dict[str, str]:
       module: Its module; the others are those of its folder or package that are loaded by now.
     """
     if plugin.thing is not None:
-        return {plugin.name: plugin_files.sha256_of_text(_source(plugin.thing))}
+        return code_parts.of(plugin.thing, plugin.name)
     folder = pathlib.Path(plugin.path).resolve().parent
     top = plugin.module.partition(".")[0]
     if not plugin.is_file:
@@ -53,10 +53,3 @@ def _path(module: Any, real: Callable[[str], str]) -> str:
         return os.path.realpath(path)
     folder, name = os.path.split(path)
     return os.path.join(real(folder), name)
-
-
-def _source(thing: Any) -> str:
-    try:
-        return inspect.getsource(thing)
-    except (OSError, TypeError):
-        return ""

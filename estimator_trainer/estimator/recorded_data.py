@@ -9,8 +9,12 @@ import tensorflow as tf
 
 from estimator_trainer.estimator.data_spec import DataSpec
 from estimator_trainer.plan import changes
+from estimator_trainer.plan import plugin_files
 from estimator_trainer.plan.changes import Change
 from estimator_trainer.plan.plan import Plan
+
+# Version 1.0 recorded this for a function without source.
+_OF_NO_SOURCE = plugin_files.sha256_of_text("")
 
 
 def described(spec: DataSpec, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +61,8 @@ def tell_imports(plan: Plan) -> None:
                          plugin.kind)
 
 
-def tell(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]) -> None:
+def tell(plan: Plan, data: Mapping[str, Any],
+         sources: Mapping[str, Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
     """Logs what differs from the run before.
 
     Args:
@@ -65,12 +70,15 @@ def tell(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str,
       data: What `described` returns of this run.
       sources: The sha256 of the plug-ins' sources, by kind and path.
 
+    Returns:
+      The sources of each kind that are others than those which wrote the checkpoints.
+
     Raises:
       ConfigError: if training would go on with other data, and nobody has allowed it.
     """
     recorded = plan.recorded
     if recorded is None:
-        return
+        return {}
     before = recorded.record.data
     found = [Change(name, before[name], data[name], is_free=False) for name in changes.DATA
              if name in before and name in data and before[name] != data[name]]
@@ -78,12 +86,16 @@ def tell(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str,
     for change in (*plan.changes, *found):
         logging.info("changed: %s", change)
     changes.refuse(recorded, found, plan.config.allow_changed)
+    edited = {}
     for kind, files in sources.items():
         old = recorded.record.plugins.get(kind, {}).get("sources") or {}
-        edited = [path for path, sha256 in files.items() if old.get(path, sha256) != sha256]
-        if edited:
+        paths = tuple(path for path, sha256 in files.items()
+                      if old.get(path, sha256) not in (sha256, _OF_NO_SOURCE))
+        if paths:
+            edited[kind] = paths
             logging.warning("the source of --%s is not what wrote the checkpoints: %s changed",
-                            kind, ", ".join(edited))
+                            kind, ", ".join(paths))
+    return edited
 
 
 def _shown(spec: Any) -> Any:

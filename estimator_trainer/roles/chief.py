@@ -23,6 +23,7 @@ from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
+from estimator_trainer.roles import earlier_run
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.roles import job_history
@@ -51,7 +52,8 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     single = builder.for_one_process(config, parts)
     evaluation = kept_evaluation.build(single, parts, record) if plan.is_evaluated else None
     preflight.check(plan, parts, evaluation)
-    run_history.begin(plan, parts)
+    earlier = earlier_run.of(plan, parts, is_trained)
+    run_history.begin(plan, parts, earlier)
     announcement.log(plan, parts)
     job_history.announce_page(plan)
     hooks = experiment_lib.hooks_of(
@@ -69,14 +71,14 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         stop.check()
         state_writer.announce("done", step, reason)
         if evaluation and evaluator_beat.evaluator_finishes(config, task, step, stop):
-            return outcome.report_of_evaluator(config, task, step, reason)
+            return outcome.report_of_evaluator(config, task, step, reason, earlier)
         state_writer.announce("done", step, reason, finisher=task.name)
         if evaluation:
             final = exporters.at_the_end(config, parts, record)
             final_evaluation.finish(experiment.eval_spec, single, record, final)
             hooks.progress.warn_if_diverged(record.metrics.get("loss"))
             final_evaluation.judge(plan, parts, single, record, stop)
-        return outcome.report(config, task, record, step, reason)
+        return outcome.report(config, task, record, step, reason, earlier)
 
 
 def _warn_if_nothing_stops_early(plan: Plan) -> None:

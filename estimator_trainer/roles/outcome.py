@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import NoReturn
 
 from absl import logging
@@ -21,6 +22,7 @@ from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
+from estimator_trainer.roles.earlier_run import EarlierRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import end_of_training
 from estimator_trainer.steps.end_of_training import EndOfTraining
@@ -134,18 +136,25 @@ def in_short(error: Exception) -> str:
 
 
 def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord, step: int,
-           reason: str) -> Result:
+           reason: str, earlier: EarlierRun = EarlierRun()) -> Result:
     """Describes the end of the task that made the final evaluation, in `result.json` too."""
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
     step = record.metrics.get("global_step", step)
     ended = Result(role=task.name, status="done", step=step, reason=reason,
                    metrics=record.metrics, exports=tuple(record.exports))
+    ended = earlier.told_in(ended)
     checkpoints.write_result(config.model_dir, ended)
     return ended
 
 
-def report_of_evaluator(config: TrainerConfig, task: TaskConfig, step: int, reason: str) -> Result:
+def report_of_evaluator(config: TrainerConfig, task: TaskConfig, step: int, reason: str,
+                        earlier: EarlierRun) -> Result:
     """Describes the end of a chief whose evaluator made the final evaluation."""
     found = checkpoints.read_result(config.model_dir)
     metrics, exports = (found.metrics, found.exports) if found else ({}, ())
-    return Result(task.name, "done", step, reason, metrics, exports)
+    ended = earlier.told_in(Result(task.name, "done", step, reason, metrics, exports))
+    if found and ended.note:
+        # The evaluator, which wrote it, does not know what the chief found.
+        checkpoints.write_result(config.model_dir, dataclasses.replace(
+            found, was_finished=ended.was_finished, note=ended.note))
+    return ended

@@ -22,6 +22,7 @@ from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.plan.run_record import RunRecord
 from estimator_trainer.result import Result
+from estimator_trainer.roles.earlier_run import EarlierRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Every run finds them out anew, from what it is given.
@@ -29,17 +30,21 @@ _DERIVED = frozenset(("global_batch_size", "train_examples"))
 _NOT_SETTINGS = frozenset(("param", "params_file", "model_dir", "allow_changed"))
 
 
-def begin(plan: Plan, parts: LoadedPlugins) -> None:
-    """Writes what is about to train: plug-ins, params, settings, data, versions, and this run."""
+def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
+    """Writes what is about to train: plug-ins, params, settings, data, versions, and this run.
+
+    A run that trains nothing adds itself alone: the rest tells what wrote the checkpoints.
+    """
     # A script resumes what it wrote without a record, for only it knows its model_dir.
     before = plan.recorded.record if plan.recorded else (
         plan.script and record_file.read(plan.config.model_dir)) or RunRecord()
     run = {"began": _now(), "from_step": checkpoints.latest_step(plan.config.model_dir),
            "command": secret_names.masked_words(plan.command), "task": plan.task.name,
            "cluster": {role: len(hosts) for role, hosts in plan.task.cluster.items()},
-           "changes": [str(change) for change in plan.changes]}
-    record_file.write(plan.config.model_dir, dataclasses.replace(
-        _record(plan, parts), runs=before.runs).with_run(run))
+           "changes": [*map(str, plan.changes), *earlier.edited]}
+    is_kept = earlier.is_finished and before.plugins
+    now = before if is_kept else dataclasses.replace(_record(plan, parts), runs=before.runs)
+    record_file.write(plan.config.model_dir, now.with_run(run))
 
 
 def end(plan: Plan, ended: Result) -> None:

@@ -78,7 +78,8 @@ def _lines(content: dict[str, Any]) -> list[str]:
         for each in content["exports"]])
     ended = content["result"]
     return lines + ([_line("result", f"{ended['status']} at step {ended['step']}"
-                           f" ({ended['reason']})")] if ended else [])
+                           f" ({ended['reason']})"),
+                     *([_line("", ended["note"])] if ended["note"] else [])] if ended else [])
 
 
 def _of_record(record: RunRecord) -> list[str]:

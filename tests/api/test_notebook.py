@@ -35,10 +35,15 @@ def test_the_readmes_python_runs_in_a_notebook(tmp_path):
     path = f"import sys; sys.path.insert(0, {str(jobs.REPO)!r})"
     model_fn = line_model.SOURCE.partition("def input_fn")[0].replace("model_fn", "my_model_fn")
     input_fn = "def input_fn" + line_model.SOURCE.partition("def input_fn")[2]
-    *_, shown, again = _run([
+    *_, shown, again, edited = _run([
         path, model_fn, input_fn, code, "print(result.status, result.step)",
         "import estimator_trainer\n"
         "result = estimator_trainer.train(model_fn=my_model_fn, input_fn=input_fn,"
         " model_dir='line', train_steps=20, params={'scale': 2.0})\n"
-        "print(estimator_trainer.evaluate('line')['loss'] == result.metrics['loss'])"], tmp_path)
+        "print(estimator_trainer.evaluate('line')['loss'] == result.metrics['loss'])",
+        model_fn.replace("** 2", "** 4") + "\n"
+        "estimator_trainer.train(model_fn=my_model_fn, input_fn=input_fn, model_dir='line',"
+        " train_steps=20)"], tmp_path)
     assert "done" in shown and "True" in again
+    assert "Result(note='Nothing was trained" in edited
+    assert "Since then model_fn changed (__main__:my_model_fn)." in edited
