@@ -35,8 +35,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix=f"{name}-{shape}-") as folder:
             found = cell.differences(name, shape, pathlib.Path(folder))
         jobs.release_ports()
-        print(f"{'DIFFERS' if found else 'same'} {name}-{shape} {time.monotonic() - start:.0f} s",
-              *found, sep="\n    ", flush=True)
+        seconds = time.monotonic() - start
+        lines = [f"{'DIFFERS' if found else 'same'} {name}-{shape} {seconds:.0f} s", *found]
+        print("\n".join(lines).replace("\n", "\n    "), flush=True)
     jobs.end_fork_server()
 
 

@@ -26,7 +26,7 @@ def differences(name: str, shape: str, folder: pathlib.Path) -> list[str]:
         return [f"plain {'ends well' if plain.is_good else 'fails'}", *_logs("plain", plain)]
     ran = shapes.by_run(name, shape, folder / "run")
     if not plain.is_good:
-        return [f"run does not end: {ran.codes}"] if None in ran.codes.values() else []
+        return [f"run does not end: {ran.codes}"] * (None in ran.codes.values())
     found = _found("run", ran, comparison.differences(plain, ran, chosen))
     if program.is_plugin:
         ran = shapes.as_plugin(name, program, shape, folder / "plugin")

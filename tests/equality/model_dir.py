@@ -10,8 +10,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-# The speed of a run, and what TensorFlow's own writers add.
-_CLOCK_TAGS = re.compile(r".*global_step/sec$|.*checkpoint_path$")
+# Tags of the speed of a run, of paths, and of how full the queue of an input is.
+_CLOCK_TAGS = re.compile(r".*(global_step/sec|checkpoint_path|fraction_over_\d+_of_\d+_full)$")
 
 
 def variables(model_dir: pathlib.Path) -> dict[str, np.ndarray]:
@@ -44,8 +44,8 @@ def events(folder: pathlib.Path) -> dict[str, list[tuple[int, Any]]]:
 
 
 def evaluations(model_dir: pathlib.Path) -> dict[str, dict[str, list[tuple[int, Any]]]]:
-    """Returns the events of each folder of evaluations, by the folder's path."""
-    folders = sorted({path.parent for path in model_dir.glob("eval*/events.out.tfevents.*")})
+    """Returns the events of each folder below, evaluations and others, by the folder's path."""
+    folders = sorted({path.parent for path in model_dir.rglob("*/events.out.tfevents.*")})
     return {str(folder.relative_to(model_dir)): events(folder) for folder in folders}
 
 

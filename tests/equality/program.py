@@ -31,6 +31,7 @@ class Program:
       is_plugin: Whether the two functions also run as plug-ins of the command line.
       flags: Further flags of the command line, for the plug-ins.
       shapes: The shapes that the program has; None for all.
+      why: Why it has those alone, in words.
       plain_fails: Why the plain Estimator fails, by shape, in words. There ours only has to end.
     """
 
@@ -48,6 +49,7 @@ class Program:
     is_plugin: bool = False
     flags: Sequence[str] = ()
     shapes: Sequence[str] | None = None
+    why: str = ""
     plain_fails: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property

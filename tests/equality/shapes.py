@@ -16,7 +16,7 @@ from tests.support import jobs
 _FOLDER = pathlib.Path(__file__).parent
 SCRIPT = _FOLDER / "program_script.py"
 PLUGIN = _FOLDER / "plugin.py"
-TIMEOUT_SECS = 90.0
+TIMEOUT_SECS = 140.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,12 +6,24 @@ CORE are the cells of the default run, one of each kind; all others are `soak`.
 from __future__ import annotations
 
 from tests.equality.program import Program
+from tests.equality.programs import canned
+from tests.equality.programs import datasets
 from tests.equality.programs import elements
+from tests.equality.programs import exports
 from tests.equality.programs import hooks
+from tests.equality.programs import optimizers
+from tests.equality.programs import run_config
+from tests.equality.programs import state
+from tests.equality.programs import updates
+
+_KINDS = (elements, datasets, updates, state, optimizers, hooks, run_config, exports, canned)
 
 PROGRAMS: dict[str, Program] = {
-    **elements.PROGRAMS,
-    **hooks.PROGRAMS,
-}
+    name: program for kind in _KINDS for name, program in kind.PROGRAMS.items()}
+if len(PROGRAMS) < sum(len(kind.PROGRAMS) for kind in _KINDS):
+    raise ValueError("two programs of the table have the same name")
 
-CORE: set[tuple[str, str]] = set()
+CORE = {tuple(cell.split("-")) for cell in (
+    "trains_in_epochs-one", "several_estimators-one", "a_key_error-one",
+    "several_estimators-mirrored", "strings-ps", "clipped-ps", "hooks-ps", "hooks-ps_worker",
+    "dense-multi_worker")}

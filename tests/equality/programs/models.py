@@ -56,8 +56,10 @@ def summing(transform: Callable[[Any], Any] = lambda value: value) -> Callable[.
             return tf.estimator.EstimatorSpec(mode, predictions={"sum": loss})
         more = []
         if mode == "train":
-            more = [counter("seen").assign_add(given),
-                    counter("num_steps").assign_add(tf.constant(1.0))]
+            # A step whose input has ended must count nothing.
+            with tf.control_dependencies([given]):
+                one = tf.constant(1.0)
+            more = [counter("seen").assign_add(given), counter("num_steps").assign_add(one)]
         return spec(mode, loss, *more, metrics={"sum": v1.metrics.mean(given)})
 
     return model_fn
