@@ -14,8 +14,11 @@ from typing import Any, Callable, Iterable, Iterator
 
 import tensorflow as tf
 
+from estimator_trainer import environment
 from estimator_trainer import storage
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import private_api
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import replacement
 
 POLL_SECS = 1
@@ -271,4 +274,62 @@ def initializing_outside() -> Iterator[None]:
         tf.distribute.get_replica_context().merge_call(outside)
 
     with replacement.attributes([(train, "init_from_checkpoint", init_from_checkpoint)]):
+        yield
+
+
+@contextlib.contextmanager
+def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
+    """Lets the user's code make a `RunConfig` in every cluster of this program, within a `with`.
+
+    RunConfig refuses a cluster of workers alone, an evaluator beside a `master`, and other clusters
+    in which this program trains. Such a RunConfig is made of the normal form, and then describes
+    the task by the names of its platform. What RunConfig accepts it reads by itself.
+
+    Args:
+      task: Returns which task TF_CONFIG describes now.
+    """
+    kind = tf.estimator.RunConfig
+    construct = vars(kind)["__init__"]
+
+    @functools.wraps(construct)
+    def construct_anywhere(config: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            return construct(config, *args, **kwargs)
+        except (TypeError, ValueError):
+            pass
+        now = task()
+        with environment.tf_config(now.tf_config()):
+            construct(config, *args, **kwargs)
+        vars(config).update(vars(given_run_config.of_platform(config, now)))
+
+    with replacement.attributes([(kind, "__init__", construct_anywhere)]):
+        yield
+
+
+@contextlib.contextmanager
+def strategies_reading(tf_config: Callable[[], str]) -> Iterator[None]:
+    """Makes strategies of several tasks read another TF_CONFIG, within a `with` statement.
+
+    Their constructors refuse a `master`, and `MultiWorkerMirroredStrategy` dies in an evaluator
+    with `KeyError: 'evaluator'`, since an evaluator is no part of the cluster. A script makes the
+    strategy in every task. No argument of `tf.compat.v1`'s ParameterServerStrategy keeps the
+    TF_CONFIG from its cluster_resolver, which users ask for task_type and task_id.
+
+    Args:
+      tf_config: Returns the text that a strategy is to read now; "" for no cluster.
+    """
+    v1 = tf.compat.v1.distribute.experimental
+    kinds = (tf.distribute.MultiWorkerMirroredStrategy, v1.MultiWorkerMirroredStrategy,
+             v1.ParameterServerStrategy)
+
+    def reading(construct: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(construct)
+        def construct_so(*args: Any, **kwargs: Any) -> None:
+            with environment.tf_config(tf_config()):
+                construct(*args, **kwargs)
+
+        return construct_so
+
+    with replacement.attributes([(kind, "__init__", reading(vars(kind)["__init__"]))
+                                 for kind in kinds]):
         yield
