@@ -40,7 +40,7 @@ def input_fn(mode, config):
 
 def model_fn(features, labels, mode, config):
     show(f"model_fn {mode}", config)
-    if tf.distribute.has_strategy() and STRATEGY != "none":
+    if tf.distribute.has_strategy() and STRATEGY == "multi_worker_mirrored":
         resolver = tf.distribute.get_strategy().cluster_resolver
         print("RESOLVER", resolver.task_type, resolver.task_id, flush=True)
     w = tf.compat.v1.get_variable("w", [])
