@@ -308,28 +308,35 @@ def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def strategies_reading(tf_config: Callable[[], str]) -> Iterator[None]:
-    """Makes strategies of several tasks read another TF_CONFIG, within a `with` statement.
+    """Makes strategies read another TF_CONFIG when they are made, within a `with` statement.
 
-    Their constructors refuse a `master`, and `MultiWorkerMirroredStrategy` dies in an evaluator
-    with `KeyError: 'evaluator'`, since an evaluator is no part of the cluster. A script makes the
-    strategy in every task. No argument of `tf.compat.v1`'s ParameterServerStrategy keeps the
-    TF_CONFIG from its cluster_resolver, which users ask for task_type and task_id.
+    Strategies of several tasks refuse a `master`, and `MultiWorkerMirroredStrategy` dies in an
+    evaluator with `KeyError: 'evaluator'`, since an evaluator is no part of the cluster. A script
+    makes the strategy in every task. TensorFlow 1's `MirroredStrategy` takes every device of a
+    cluster, and here spans one process. Their cluster_resolver goes on to read TF_CONFIG, so it
+    says what the platform does.
 
     Args:
-      tf_config: Returns the text that a strategy is to read now; "" for no cluster.
+      tf_config: Returns the text that a strategy of several tasks is to read now; "" for no
+        cluster.
     """
-    v1 = tf.compat.v1.distribute.experimental
-    kinds = (tf.distribute.MultiWorkerMirroredStrategy, v1.MultiWorkerMirroredStrategy,
-             v1.ParameterServerStrategy)
+    v1 = tf.compat.v1.distribute
 
-    def reading(construct: Callable[..., Any]) -> Callable[..., Any]:
+    def reading(kind: type, text: Callable[[], str]) -> tuple[type, str, Callable[..., None]]:
+        construct = vars(kind)["__init__"]
+
         @functools.wraps(construct)
         def construct_so(*args: Any, **kwargs: Any) -> None:
-            with environment.tf_config(tf_config()):
+            with environment.tf_config(text()):
                 construct(*args, **kwargs)
 
-        return construct_so
+        return kind, "__init__", construct_so
 
-    with replacement.attributes([(kind, "__init__", reading(vars(kind)["__init__"]))
-                                 for kind in kinds]):
+    with replacement.attributes([
+            *(reading(kind, tf_config) for kind in (
+                tf.distribute.MultiWorkerMirroredStrategy,
+                v1.experimental.MultiWorkerMirroredStrategy,
+                v1.experimental.ParameterServerStrategy)),
+            *(reading(kind, lambda: "") for kind in (
+                tf.distribute.MirroredStrategy, v1.MirroredStrategy))]):
         yield

@@ -97,7 +97,9 @@ def test_a_strategy_answers_by_the_platforms_names_in_a_cluster_that_it_refuses(
     with tf.Graph().as_default():
         with pytest.raises(KeyError):
             kind()
+        assert len(tf.distribute.MirroredStrategy().extended.worker_devices) == 2
         with upstream.strategies_reading(lambda: ""):
             strategy = kind()
+            assert len(tf.distribute.MirroredStrategy().extended.worker_devices) == 1
     assert strategy.num_replicas_in_sync == 1
     assert strategy.cluster_resolver.task_type == "evaluator"

@@ -20,7 +20,7 @@ flags.disclaim_key_flags()
 def give_way() -> None:
     """Lets a program define flags by absl's names, from now on; two of its own still collide."""
     own = {name: flags.FLAGS[name] for name in flags.FLAGS
-           if flags.FLAGS.find_module_defining_flag(name).startswith("absl.")}
+           if str(flags.FLAGS.find_module_defining_flag(name)).startswith("absl.")}
     for name, module in list(sys.modules.items()):
         if name.startswith("absl.") and not name.startswith("absl.flags"):
             _read_own_flags(module, own)
@@ -28,7 +28,7 @@ def give_way() -> None:
     class Yielding(flags.FlagValues):
         """FLAGS, where a flag of the program's takes the place of one of absl's."""
 
-        def __setitem__(self, name: str, flag: flags.Flag) -> None:
+        def __setitem__(self, name: str, flag: flags.Flag[Any]) -> None:
             for each in (name, flag.short_name):
                 if each in own and each in self and self[each] is own[each]:
                     delattr(self, each)
@@ -38,7 +38,7 @@ def give_way() -> None:
     object.__setattr__(flags.FLAGS, "__class__", Yielding)
 
 
-def _read_own_flags(module: ModuleType, own: Mapping[str, flags.Flag]) -> None:
+def _read_own_flags(module: ModuleType, own: Mapping[str, flags.Flag[Any]]) -> None:
     """Lets a module of absl's read absl's own flags, by FLAGS or by what defined a flag."""
     values: Any = _OwnFlags(own)
     for name, value in list(vars(module).items()):
@@ -51,7 +51,7 @@ def _read_own_flags(module: ModuleType, own: Mapping[str, flags.Flag]) -> None:
 class _OwnFlags:
     """FLAGS as the modules of absl see them: a flag that the program replaced is still absl's."""
 
-    def __init__(self, own: Mapping[str, flags.Flag]):
+    def __init__(self, own: Mapping[str, flags.Flag[Any]]):
         vars(self)["_own"] = own
 
     def __getitem__(self, name: str) -> Any:
