@@ -60,6 +60,20 @@ def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribut
     return tuple(found)
 
 
+def events_problems(task: task_config.TaskConfig, worker_events: bool) -> tuple[str, ...]:
+    """Returns what speaks against events of each worker, one sentence at most.
+
+    Args:
+      task: Any task of the job.
+      worker_events: Whether each worker beside ps is to write events of its own.
+    """
+    shape = _shape(task)
+    if not worker_events or shape in ("", "trainers with ps"):
+        return ()
+    return (f"worker_events is True (from --worker_events), and this is {shape}, whose events the"
+            " chief writes; expected workers beside ps. For example: --noworker_events",)
+
+
 def _sync_problems(count: int, shape: str, train_distribute: str, num_trainers: int) -> list[str]:
     got = f"sync_replicas is {count} (from --sync_replicas)"
     if shape and shape != "trainers with ps":

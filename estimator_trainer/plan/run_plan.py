@@ -50,6 +50,7 @@ def for_training(config: TrainerConfig, environment: Environment,
         config, recorded = _as_recorded(problems, config, asked, is_training=True)
         problems += topology.problems(task, config.train_distribute, config.eval_distribute,
                                       config.sync_replicas)
+        problems += topology.events_problems(task, config.worker_events)
         problems += ports.problems(task)
         if not config.model_dir and not task.is_local:
             problems.append(
@@ -107,6 +108,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
         return Plan(config, tasks[0], None, None, None, (), versions.installed(), script=script)
     problems = list(dict.fromkeys(problem for task in tasks for problem in topology.problems(
         task, config.train_distribute, config.eval_distribute, config.sync_replicas)))
+    problems += topology.events_problems(tasks[0], config.worker_events)
     if not config.model_dir:
         problems.append(
             "model_dir is missing (no --model_dir after `--`), and what a task writes into its"

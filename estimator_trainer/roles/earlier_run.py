@@ -61,6 +61,13 @@ def of(plan: Plan, parts: LoadedPlugins, is_finished: bool) -> EarlierRun:
     return EarlierRun(True, edited, note, bool(changes))
 
 
+def as_recorded(model_dir: str) -> EarlierRun:
+    """Returns what the chief has recorded of the earlier run, for a task beside it."""
+    record = record_file.read(model_dir)
+    run = record.runs[-1] if record and record.runs else {}
+    return EarlierRun(run.get("was_finished", False), note=run.get("note", ""))
+
+
 def _edited_script(plan: Plan) -> tuple[str, ...]:
     """Returns a text if the script is not the one that is recorded."""
     record = record_file.read(plan.config.model_dir) if plan.script else None

@@ -25,6 +25,7 @@ from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
+from estimator_trainer.roles import earlier_run
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.roles import outcome
@@ -59,7 +60,8 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
         outcome.follow(task, final_state)
         final_evaluation.judge(plan, parts, experiment.estimator, record, stop)
-        return outcome.report(config, task, record, final_state.step, final_state.reason)
+        return outcome.report(config, task, record, final_state.step, final_state.reason,
+                              earlier_run.as_recorded(config.model_dir))
 
 
 def _wait_for_end(state_reader: JobStateReader, stop: Stop, watchdog: Watchdog) -> JobState:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple, Sequence
 
-from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import environment
-from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder
@@ -24,6 +21,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import bfloat16_advice
 from estimator_trainer.steps import end_of_training
 from estimator_trainer.steps import progress
+from estimator_trainer.steps import worker_events
 from estimator_trainer.steps.bfloat16_advice import Bfloat16Advice
 from estimator_trainer.steps.end_of_training import EndOfTraining
 from estimator_trainer.steps.model_size import ModelSize
@@ -52,6 +50,7 @@ class TrainingHooks:
       size: The hook that counts the model's layers and parameters.
       advice: The hook that may advise bfloat16; None where it could not.
       numerics: What looks at the variables before each checkpoint; None if the user wants none.
+      events: The hooks that write the events of this worker, if it is to have its own.
     """
 
     end: EndOfTraining
@@ -61,12 +60,13 @@ class TrainingHooks:
     size: ModelSize
     advice: Bfloat16Advice | None
     numerics: NumericsListener | None
+    events: Sequence[tf.estimator.SessionRunHook] = ()
 
     @property
     def in_order(self) -> list[tf.estimator.SessionRunHook]:
         """All hooks, in the order in which the Estimator is to call them."""
         hooks = [self.end, self.progress, self.fit, self.profiler, self.size,
-                 self.advice]
+                 self.advice, *self.events]
         return [hook for hook in hooks if hook is not None]
 
 
@@ -78,7 +78,8 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
         CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
         ModelSize(), bfloat16_advice.for_training(config, end.pace, plan.task),
         NumericsListener(config.model_dir, end.pace, is_fatal=parts.script is None)
-        if config.check_numerics else None)
+        if config.check_numerics else None,
+        worker_events.hooks_of(config, plan.task))
 
 
 def record_of(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
@@ -106,7 +107,7 @@ def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: Eval
     config = plan.config
     during = exporters.during_training(config, parts, record)
     return Experiment(
-        builder.for_training(plan, parts, strategies),
+        builder.for_training(config, parts, strategies),
         _train_spec(plan, parts, hooks),
         _eval_spec(config, parts, record, [*during, *stopping]))
 
@@ -128,42 +129,12 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
                 # and would evaluate in process too.
                 experiment.estimator.train(spec.input_fn, hooks=spec.hooks,
                                            max_steps=spec.max_steps)
-            elif _is_chief_of_another_name(plan):
-                _train_as_chief(experiment, plan.task)
             else:
-                # The distribute coordinator reads TF_CONFIG.
-                with environment.tf_config(plan.task.strategy_tf_config()):
-                    tf.estimator.train_and_evaluate(*experiment)
+                tf.estimator.train_and_evaluate(*experiment)
     except tf.errors.OpError as error:
         if end_of_training.is_of_another_trainer(error):
             watchdog.wait_for_end()
         raise
-
-
-def _is_chief_of_another_name(plan: Plan) -> bool:
-    """Returns whether `train_and_evaluate` would do in this chief what others are to do.
-
-    It trains without listeners in a `worker`, which this chief may be, and evaluates in a `master`.
-    """
-    task = plan.task
-    if task.role != "chief" or "ps" not in task.cluster or plan.config.train_distribute != "none":
-        return False
-    job = task.server_place(has_strategy=False).job
-    evaluates = task.head_evaluates and plan.is_evaluated and not task.has_evaluator
-    return job != "chief" and not (job == "master" and evaluates)
-
-
-def _train_as_chief(experiment: Experiment, task: TaskConfig) -> None:
-    """Trains as `train_and_evaluate` does in the chief of a ps job."""
-    config, spec = experiment.estimator.config, experiment.train_spec
-    place = task.server_place(has_strategy=False)
-    # Without a name the server would be collected, and stop.
-    server = tf.distribute.Server(
-        config.cluster_spec, job_name=place.job, task_index=place.number, protocol=config.protocol,
-        config=tf.compat.v1.ConfigProto(gpu_options=config.session_config.gpu_options))
-    logging.debug("serves at %s", server.target)
-    experiment.estimator.train(spec.input_fn, hooks=spec.hooks, max_steps=spec.max_steps,
-                               saving_listeners=spec.saving_listeners)
 
 
 def _train_spec(plan: Plan, parts: LoadedPlugins,

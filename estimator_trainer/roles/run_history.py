@@ -41,7 +41,8 @@ def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
     run = {"began": _now(), "from_step": checkpoints.latest_step(plan.config.model_dir),
            "command": secret_names.masked_words(plan.command), "task": plan.task.name,
            "cluster": {role: len(hosts) for role, hosts in plan.task.cluster.items()},
-           "changes": [*map(str, plan.changes), *earlier.edited]}
+           "changes": [*map(str, plan.changes), *earlier.edited],
+           "was_finished": earlier.is_finished, "note": earlier.note}
     is_kept = earlier.is_finished and before.plugins
     now = before if is_kept else dataclasses.replace(_record(plan, parts), runs=before.runs)
     record_file.write(plan.config.model_dir, now.with_run(run))

@@ -21,8 +21,6 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
-from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.compat import estimator_training
 from estimator_trainer.compat import private_api
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import given_estimator
@@ -50,26 +48,20 @@ class Calls:
       plan: The plan of this task, with what only the script knows, once it has begun to train.
     """
 
-    def __init__(self, plan: Plan, given: frozenset[str],
+    def __init__(self, plan: Plan, given: frozenset[str], tf_config: str,
                  strategies: Strategies | None):
         """Makes the object.
 
         Args:
           plan: The plan of this task, as far as it was known before the script began.
           given: The names of the settings that the command line gives.
+          tf_config: The TF_CONFIG that the script finds.
           strategies: The strategies that the command line asks for, or None.
         """
         self.result: Result | None = None
-        self.plan, self._given = plan, given
+        self.plan, self._given, self._tf_config = plan, given, tf_config
         self._strategies = strategies
         self._is_inside = False
-
-    @property
-    def task(self) -> TaskConfig:
-        """The task that TF_CONFIG describes now: a script may make one of its own arguments."""
-        text = environment.read().tf_config
-        known = self.plan.task
-        return known if text == known.platform_tf_config else task_config.parse(text)
 
     def replacements(self) -> dict[str, Callable[..., Any]]:
         """Returns what takes the place of each call, by the call's name.
@@ -123,7 +115,8 @@ class Calls:
              **kwargs: Any) -> Any:
         if self._is_inside or self.plan.task.is_local:
             return original(estimator, *args, **kwargs)
-        return original(_alone(estimator), *args, **kwargs)
+        with environment.no_cluster():
+            return original(_alone(estimator), *args, **kwargs)
 
     def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> Result:
         """Runs the role of this task; goes on with the script in the chief alone."""
@@ -150,7 +143,7 @@ class Calls:
         logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         if self.plan.task.role == "ps":
-            self._serve(estimator)
+            self._serve(estimator.model_dir)
         with self._inside():
             returned = train()
         # A train_and_evaluate of one process returns both; an exporter may have exported nothing.
@@ -163,14 +156,14 @@ class Calls:
             checkpoints.write_result(estimator.model_dir, self.result)
         return returned
 
-    def _serve(self, estimator: Any) -> NoReturn:
+    def _serve(self, model_dir: str) -> NoReturn:
         """Serves variables, as a ps, until an Estimator has trained its own way; ends the script.
 
         The Estimator's own ps never ends.
         """
-        task, since, model_dir = self.task, time.time(), estimator.model_dir
+        task, since = self.plan.task, time.time()
         is_done = ps.serve_silent(task, lambda: checkpoints.has_result_since(model_dir, since),
-                                  self.plan.config, bool(estimator.config.train_distribute))
+                                  self.plan.config)
         step = checkpoints.latest_step(model_dir)
         self.result = (Result(task.name, "done", step, "own_train") if is_done else
                        Result(task.name, "lost", step, "every trainer is gone"))
@@ -178,12 +171,16 @@ class Calls:
 
     def _planned(self, experiment: GivenExperiment) -> Plan:
         """Returns the plan with what only the script knows."""
-        plan, problems, task = self.plan, list(self.plan.problems), self.task
-        if task is not plan.task:
+        plan, problems = self.plan, list(self.plan.problems)
+        task, text = plan.task, environment.read().tf_config
+        if text != self._tf_config:
+            # The script has made a TF_CONFIG of its own, from its arguments.
+            task = task_config.parse(text)
             problems += ports.problems(task)
         config = experiment.settings(plan.config, self._given)
         problems += topology.problems(task, config.train_distribute, config.eval_distribute,
                                       config.sync_replicas)
+        problems += topology.events_problems(task, config.worker_events)
         return dataclasses.replace(plan, config=config, task=task, given=experiment,
                                    problems=tuple(problems))
 
@@ -192,7 +189,8 @@ class Calls:
         """Lets Estimators be as TensorFlow made them, for this program's own calls."""
         self._is_inside = True
         try:
-            yield
+            with environment.same_cluster_after():
+                yield
         finally:
             self._is_inside = False
 
@@ -211,15 +209,15 @@ def _trains_its_own_way(estimator: Any) -> bool:
 
 
 def _alone(estimator: Any) -> Any:
-    """Returns the Estimator as it computes in one process; its config keeps the platform's names.
-    """
+    """Returns the Estimator as it would be without a cluster; TF_CONFIG is not to be set."""
     session_config = tf.compat.v1.ConfigProto()
     session_config.CopyFrom(estimator.config.session_config or tf.compat.v1.ConfigProto())
     # It names the tasks that a session of the cluster needs.
     del session_config.device_filters[:]
+    config = tf.estimator.RunConfig(model_dir=estimator.model_dir, session_config=session_config,
+                                    eval_distribute=estimator.config.eval_distribute)
     alone = copy.copy(estimator)
-    for name, value in (
-            ("_config", estimator_training.config_alone(estimator.config, session_config)),
-            ("_session_config", session_config), ("_device_fn", None)):
+    for name, value in (("_config", config), ("_session_config", session_config),
+                        ("_device_fn", None)):
         private_api.set_part(alone, name, value)
     return alone

@@ -137,6 +137,9 @@ class TrainerConfig(RankConfig):
         "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
     save_summary_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between TensorBoard summaries.", minimum=1)
+    worker_events: bool = setting(
+        "Checkpoints and logs", False, "Write the TensorBoard summaries of each worker beside ps,"
+        " not of the chief alone: into MODEL_DIR/worker_0, and so on.")
     log_every_steps: int = setting(
         "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
     check_numerics: bool = setting(

@@ -8,6 +8,7 @@ import pytest
 
 import estimator_trainer
 from estimator_trainer import cli
+from tests.support import jobs
 from tests.support import line_model
 
 _CELL = """
@@ -98,3 +99,17 @@ def test_a_file_that_was_edited_after_training_is_told_by_the_command_too(tmp_pa
         assert "Nothing was trained" in note and "model_fn changed (line.py)" in note
         assert last == "role=local status=done step=5 reason=train_steps"
         assert _result_file(tmp_path / "model")["note"] in note
+
+
+@pytest.mark.cluster
+@pytest.mark.soak
+def test_the_result_tells_of_the_earlier_run_whichever_task_writes_it(tmp_path):
+    path = line_model.write(tmp_path)
+    flags = [f"--model_fn={path}", f"--input_fn={path}", f"--model_dir={tmp_path}/model",
+             "--train_steps=5", "--noreport"]
+    for _ in range(2):
+        with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1, evaluator=1), flags) as tasks:
+            jobs.wait(list(tasks.values()), 120)
+        path.write_text(path.read_text() + "\n# An edit.\n")
+    written = _result_file(tmp_path / "model")
+    assert written["was_finished"] and "model_fn changed (line.py)" in written["note"]

@@ -72,6 +72,7 @@ def _assert_events(model_dir):
     # Beside a master it is the first worker's step that says when.
     assert steps["./loss"] and steps["./learning_rate"] == steps["./loss"]
     assert steps["eval/accuracy"] == jobs.evaluated_steps(model_dir)
+    assert not list(model_dir.glob("worker_*"))
 
 
 def _assert_shards(tasks):
