@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from typing import Iterator, Mapping
+from typing import ContextManager, Iterator, Mapping
 
 _RANKS = ("SLURM_", "OMPI_", "PMI_", "MPI_", "PBS_JOBID", "LSB_JOBID")
 _EVENTS = "ESTIMATOR_TRAINER_EVENTS_FD"
@@ -153,19 +153,23 @@ def write_tf_config(text: str) -> None:
 @contextlib.contextmanager
 def same_cluster_after() -> Iterator[None]:
     """Sets TF_CONFIG back, at the end of the context, to what it was."""
-    saved = os.environ.get("TF_CONFIG", "")
+    saved = os.environ.get("TF_CONFIG")
     try:
         yield
     finally:
-        write_tf_config(saved)
+        os.environ.pop("TF_CONFIG", None)
+        if saved is not None:
+            os.environ["TF_CONFIG"] = saved
 
 
 @contextlib.contextmanager
-def no_cluster() -> Iterator[None]:
-    """Unsets TF_CONFIG within the context: what is built there believes that it runs alone."""
-    saved = os.environ.pop("TF_CONFIG", None)
-    try:
+def tf_config(text: str) -> Iterator[None]:
+    """Sets TF_CONFIG within the context, for what TensorFlow reads there; "" unsets it."""
+    with same_cluster_after():
+        write_tf_config(text)
         yield
-    finally:
-        if saved is not None:
-            os.environ["TF_CONFIG"] = saved
+
+
+def no_cluster() -> ContextManager[None]:
+    """Unsets TF_CONFIG within the context: what is built there believes that it runs alone."""
+    return tf_config("")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
-from typing import Any, Mapping
+from typing import Any, Mapping, NamedTuple
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import correction
@@ -19,6 +19,30 @@ from estimator_trainer.cluster import declared_cluster
 
 # RunConfig or the strategies would act on these keys; the normal form leaves them out.
 _UNUSED = ("eval_session_master", "model_dir", "rpc_layer", "service", "session_master")
+# The jobs that the strategies of TensorFlow accept in a cluster.
+_JOBS_OF_STRATEGIES = frozenset(("chief", "worker", "ps"))
+
+
+class Place(NamedTuple):
+    """A task in a cluster, by certain names of its jobs.
+
+    Attributes:
+      cluster: host:port of every task, by job; {} where TF_CONFIG tells of none.
+      job: The job of this task, such as "master".
+      number: The index of this task in its job.
+    """
+
+    cluster: Mapping[str, tuple[str, ...]]
+    job: str
+    number: int
+
+    def tf_config(self, trial: str = "") -> str:
+        """Returns TF_CONFIG text with this cluster and this task."""
+        task: dict[str, Any] = {"type": self.job, "index": self.number}
+        if trial:
+            task["trial"] = trial
+        return json.dumps({"cluster": {job: list(hosts) for job, hosts in self.cluster.items()},
+                           "task": task})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +63,10 @@ class TaskConfig:
       platform_names: What the platform calls the tasks of `cluster`, in the same order.
       source: Where the addresses come from, for messages.
       port_remedy: What changes the ports, for messages: "", or the words " by --FLAG".
+      platform_place: This task, and its cluster, by the names of the platform. The cluster includes
+        an evaluator that TF_CONFIG lists. Without a TF_CONFIG, the names of the normal form.
+      platform_tf_config: TF_CONFIG as the user's code reads it: the text of the platform, byte for
+        byte; the normal form where the platform has no TF_CONFIG; "" for none.
     """
 
     cluster: Mapping[str, tuple[str, ...]]
@@ -52,6 +80,8 @@ class TaskConfig:
     platform_names: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     source: str = 'TF_CONFIG["cluster"]'
     port_remedy: str = ""
+    platform_place: Place = Place({}, "worker", 0)
+    platform_tf_config: str = dataclasses.field(default="", repr=False)  # It may hold secrets.
 
     @property
     def is_local(self) -> bool:
@@ -110,35 +140,37 @@ class TaskConfig:
         names = self.platform_names.get(role, ())
         return names[index] if index < len(names) else f"{role}:{index}"
 
-    def tf_config(self, head: str = "chief") -> str:
-        """Returns the normal form as JSON text, for `RunConfig` and the strategies to read.
-
-        Args:
-          head: What to call the chief: "chief" or "master". RunConfig evaluates in the process of
-            a `master`, refuses one beside an evaluator, and strategies refuse one altogether.
+    def tf_config(self) -> str:
+        """Returns the normal form as JSON text, which every `RunConfig` accepts.
 
         Returns:
           TF_CONFIG text; "{}" for a local task. An evaluator that was not told of the others gets
           a chief that does not exist, because RunConfig accepts no evaluator without a chief.
-
-        Raises:
-          ValueError: if head is "master" and the cluster declared none, or has an evaluator.
         """
-        if head != "chief" and not (head == "master" and self.head_evaluates and
-                                    not self.has_evaluator):
-            raise ValueError(f"head is {head!r}; expected 'chief', or 'master' where the cluster"
-                             " declared one and has no evaluator")
         if self.is_local:
             return "{}"
-        cluster = {head if role == "chief" else role: list(hosts)
-                   for role, hosts in self.cluster.items()}
-        task: dict[str, Any] = {
-            "type": head if self.role == "chief" else self.role,
-            "index": self.index
-        }
-        if self.trial:
-            task["trial"] = self.trial
-        return json.dumps({"cluster": cluster or {"chief": ["localhost:2222"]}, "task": task})
+        cluster = self.cluster or {"chief": ("localhost:2222",)}
+        return Place(cluster, self.role, self.index).tf_config(self.trial)
+
+    def server_place(self, has_strategy: bool) -> Place:
+        """Returns this task as the servers and the sessions of the job name it.
+
+        The devices of a job have these names, and a model_fn may place operations by the RunConfig
+        that it gets. So they are the platform's names wherever TensorFlow accepts them.
+
+        Args:
+          has_strategy: Whether a strategy trains. No strategy accepts a `master`.
+        """
+        cluster = {job: hosts for job, hosts in self.platform_place.cluster.items()
+                   if job != "evaluator"}
+        if self.role == "evaluator" or has_strategy and not cluster.keys() <= _JOBS_OF_STRATEGIES:
+            return Place(self.cluster, self.role, self.index)
+        return self.platform_place._replace(cluster=cluster)
+
+    def strategy_tf_config(self) -> str:
+        """Returns the TF_CONFIG of a strategy that trains; "" where it is to span one process."""
+        is_alone = self.is_local or self.role == "evaluator"
+        return "" if is_alone else self.server_place(has_strategy=True).tf_config()
 
 
 def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
@@ -162,7 +194,13 @@ def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
         example = shlex.quote(correction.corrected(text))
         raise errors.TaskConfigError(
             [*spec.problems[:-1], f"{spec.problems[-1]}\nFor example: TF_CONFIG={example}"])
-    return _normal_form(spec, source, "evaluator" in declared_cluster.read(pools or "{}").tasks)
+    task = _normal_form(spec, source, "evaluator" in declared_cluster.read(pools or "{}").tasks)
+    if source == "TF_CONFIG":
+        return dataclasses.replace(task, platform_tf_config=tf_config or "")
+    # No user's code reads CLUSTER_SPEC; it gets a TF_CONFIG in its place.
+    place = Place(task.cluster, "worker" if task.is_local else task.role, task.index)
+    return dataclasses.replace(task, platform_place=place,
+                               platform_tf_config="" if task.is_local else task.tf_config())
 
 
 def of_counts(counts: Mapping[str, int]) -> list[TaskConfig]:
@@ -177,6 +215,13 @@ def of_counts(counts: Mapping[str, int]) -> list[TaskConfig]:
     return [_normal_form(declared_cluster.ClusterSpec(tasks, role, index, task.name), "TF_CONFIG",
                          False)
             for role, group in tasks.items() for index, task in enumerate(group)]
+
+
+def _declared_place(spec: declared_cluster.ClusterSpec) -> Place:
+    cluster = {group[0].name.rpartition(":")[0]: tuple(task.address for task in group)
+               for group in spec.tasks.values()}
+    job, _, index = (spec.name or "worker:0").rpartition(":")
+    return Place(cluster, job, int(index))
 
 
 def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
@@ -206,7 +251,8 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
         trial=str((spec.value.get("task") or {}).get("trial") or ""),
         notes=tuple(notes),
         platform_names={place: tuple(task.name for task in group)
-                        for place, group in tasks.items()})
+                        for place, group in tasks.items()},
+        platform_place=_declared_place(spec))
 
 
 def _notes(spec: declared_cluster.ClusterSpec, source: str) -> list[str]:
@@ -217,8 +263,7 @@ def _notes(spec: declared_cluster.ClusterSpec, source: str) -> list[str]:
         if spec.role != "evaluator":
             notes.append(f"{trainers[0]} is the only task to train: it needs no cluster")
     elif trainers and "chief" not in spec.tasks:
-        moved = f", {trainers[1]} becomes worker:0 and so on" if trainers[1:] else ""
-        notes.append(f"no chief in {source}: {trainers[0]} acts as chief{moved}")
+        notes.append(f"no chief in {source}: {trainers[0]} acts as chief")
     elif trainers and not trainers[0].startswith("chief:"):
         notes.append(f"{trainers[0]} acts as chief")
     if spec.value.get("environment") == "google":

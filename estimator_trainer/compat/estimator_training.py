@@ -19,7 +19,7 @@ evaluates a copy of the Estimator whose RunConfig describes that role and no lon
 from __future__ import annotations
 
 import copy
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -107,6 +107,67 @@ def estimator_evaluate(estimator: Any, evaluate_fn: Callable[[Any, Any, Any], An
     return _coordinate(estimator, evaluate, strategy)
 
 
+def config_of_task(config: Any, cluster: Mapping[str, Sequence[str]], job: str, index: int,
+                   is_chief: bool) -> Any:
+    """Returns a copy of a RunConfig with the fields that TF_CONFIG decides, for another one.
+
+    A RunConfig that the coordinator is still to run gets the cluster alone; see `init_run_config`.
+
+    Args:
+      config: The RunConfig.
+      cluster: host:port of every task, by job; {} without a cluster.
+      job: The job of this task, such as "master".
+      index: The index of this task in its job.
+      is_chief: Whether this task saves checkpoints.
+    """
+    config = copy.copy(config)
+    jobs = {} if job == "evaluator" else {name: list(hosts) for name, hosts in cluster.items()}
+    config._cluster_spec = tf.train.ClusterSpec(jobs)
+    if getattr(config, "_distribute_coordinator_mode", None):
+        return config
+    config._session_config = _with_own_device(
+        config._session_config, (config._task_type, config._task_id), (job, index))
+    config._task_type, config._task_id, config._is_chief = job, index, is_chief
+    is_alone = sum(map(len, jobs.values())) <= 1
+    config._master = "" if is_alone else f"grpc://{jobs[job][index]}"
+    _count(config, jobs, is_alone=not jobs and job != "evaluator")
+    config._global_id_in_cluster = (
+        _global_id(jobs, job, index) if jobs else None if job == "evaluator" else 0)
+    return config
+
+
+def config_alone(config: Any, session_config: tf.compat.v1.ConfigProto) -> Any:
+    """Returns a copy of a RunConfig whose sessions run in this process, in no cluster."""
+    config = copy.copy(config)
+    config._distribute_coordinator_mode = None
+    config._master = config._evaluation_master = ""
+    config._session_config = session_config
+    return config
+
+
+def _with_own_device(session_config: Any, old: tuple[str, int], new: tuple[str, int]) -> Any:
+    """Returns the ConfigProto with device filters for a task of another name.
+
+    RunConfig lets a trainer see the ps, and itself by its job or by its task.
+    """
+    filters = {f"/job:{old[0]}", f"/job:{old[0]}/task:{old[1]}"}
+    if old == new or not session_config or not filters & set(session_config.device_filters):
+        return session_config
+    changed = tf.compat.v1.ConfigProto()
+    changed.CopyFrom(session_config)
+    own = f"/job:{new[0]}" if new[0] in ("chief", "master") else f"/job:{new[0]}/task:{new[1]}"
+    changed.device_filters[:] = [
+        own if each in filters else each for each in session_config.device_filters]
+    return changed
+
+
+def _count(config: Any, jobs: Mapping[str, Sequence[str]], is_alone: bool = False) -> None:
+    """Sets the numbers of ps and of trainers; a task that is alone counts as a trainer."""
+    config._num_ps_replicas = len(jobs.get("ps", ()))
+    config._num_worker_replicas = int(is_alone) + sum(
+        len(hosts) for job, hosts in jobs.items() if job not in ("ps", "evaluator"))
+
+
 def _adopt(config: Any, field: str, strategy: Any) -> None:
     if strategy is None:
         return
@@ -183,8 +244,7 @@ def _as_task(estimator: Any, **strategies: Any) -> Any:
     config._cluster_spec = tf.train.ClusterSpec(
         context.cluster_spec if context.distributed_mode else {})
     jobs = config._cluster_spec.as_dict()
-    config._num_ps_replicas = len(jobs.get("ps", ()))
-    config._num_worker_replicas = len(jobs.get("chief", ())) + len(jobs.get("worker", ()))
+    _count(config, jobs)
     config._global_id_in_cluster = _global_id(jobs, context.task_type, context.task_id)
 
     task = copy.copy(estimator)
@@ -197,11 +257,12 @@ def _as_task(estimator: Any, **strategies: Any) -> Any:
 
 
 def _global_id(jobs: Any, task_type: Optional[str], task_id: Optional[int]) -> Optional[int]:
-    """Numbers the tasks of a cluster: the chief, the others by name, the ps last."""
+    """Numbers the tasks of a cluster: the chief or master, the others by name, the ps last."""
     if not jobs:
         return None
     before = 0
-    for job in sorted(jobs, key=lambda job: (job == "ps", job != "chief", job)):
+    for job in sorted(jobs, key=lambda job: (
+            job == "ps", job not in ("chief", "master"), job)):
         if job == task_type:
             return before + (task_id or 0)
         before += len(jobs[job])

@@ -13,6 +13,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/homes.py        finds where a name lives today
     tensorflow1/supplied.py     puts private names back that programs import
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
+    tensorflow1/program_flags.py lets a program define flags that absl has by the same name
     tensorflow1/tutorials/      reads MNIST as tutorials did
     tensorflow1/stand_in.py     stands in for what is gone, and says so by name when it is used
 """
@@ -37,6 +38,7 @@ def install() -> None:
     # They import TensorFlow, which `compat` has to come before.
     from estimator_trainer.compat.tensorflow1 import importing
     from estimator_trainer.compat.tensorflow1 import namespace
+    from estimator_trainer.compat.tensorflow1 import program_flags
     from estimator_trainer.compat.tensorflow1 import root_module
     from estimator_trainer.compat.tensorflow1 import supplied
     from estimator_trainer.compat.tensorflow1 import tensorflow0
@@ -44,6 +46,7 @@ def install() -> None:
     importing.install(root_module.module())
     supplied.supply()
     tensorflow0.supply()
+    program_flags.give_way()
 
 
 install()

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import session_options
 from estimator_trainer.estimator import strategy
@@ -18,26 +19,37 @@ from estimator_trainer.estimator import variable_placement
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
+from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps.obstacle import Obstacle
 
 
-def for_training(config: TrainerConfig, parts: LoadedPlugins,
+def for_training(plan: Plan, parts: LoadedPlugins,
                  strategies: Strategies) -> tf.estimator.Estimator:
-    """Builds the Estimator of this task; its RunConfig reads TF_CONFIG.
+    """Builds the Estimator of this task.
 
     Args:
-      config: The settings.
+      plan: The plan of this task.
       parts: The user's functions, adapted. Their ConfigProto is merged into that of the role,
         whose device filters let a session begin without tasks it does not need
         (tensorflow/tensorflow#21629).
       strategies: The strategies of training and evaluation.
     """
-    estimator = _build(config, parts, strategies)
-    if config.steps_per_loop != 1 and not config.sync_replicas:
-        upstream.train_with(
-            estimator, functools.partial(_train_in_a_loop, config.steps_per_loop))
+    with environment.tf_config(plan.task.tf_config()):
+        estimator = _build(plan.config, parts, strategies, plan.task)
+    upstream.train_with(estimator, functools.partial(_train, plan))
     return estimator
+
+
+def _train(plan: Plan, estimator: tf.estimator.Estimator, train: upstream.Train, input_fn: InputFn,
+           *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+    """Trains; the user's functions and hooks, which are called meanwhile, see their TF_CONFIG."""
+    config = plan.config
+    with environment.tf_config(plan.task.platform_tf_config):
+        if config.steps_per_loop != 1 and not config.sync_replicas:
+            return _train_in_a_loop(
+                config.steps_per_loop, estimator, train, input_fn, *args, **kwargs)
+        return train(input_fn, *args, **kwargs)
 
 
 def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train: upstream.Train,
@@ -81,8 +93,8 @@ def for_one_process(config: TrainerConfig, parts: LoadedPlugins) -> tf.estimator
         return _build(config, parts, strategies)
 
 
-def _build(config: TrainerConfig, parts: LoadedPlugins,
-           strategies: Strategies) -> tf.estimator.Estimator:
+def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
+           task: TaskConfig | None = None) -> tf.estimator.Estimator:
     given = parts.given
     if given and not parts.script:
         config = given_run_config.settings(config, given.config)
@@ -100,6 +112,8 @@ def _build(config: TrainerConfig, parts: LoadedPlugins,
         eval_distribute=strategies.eval,
         # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
         experimental_max_worker_delay_secs=0)
+    if task and "ps" in task.cluster and not strategies.train:
+        run_config = given_run_config.of_servers(run_config, task)
     # The role's ConfigProto has device filters, without which a session waits for every task.
     merged = tf.compat.v1.ConfigProto()
     of_given = given_run_config.session_config(given.config) if given else None

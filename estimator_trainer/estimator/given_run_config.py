@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.compat import estimator_training
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -31,6 +33,30 @@ def session_config(given: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:
     # Those of the role are there already, and merging would list them twice.
     del kept.device_filters[:]
     return kept
+
+
+def of_platform(run_config: tf.estimator.RunConfig, task: TaskConfig) -> tf.estimator.RunConfig:
+    """Returns a RunConfig for the user's code: its task and its cluster as the platform names them.
+
+    Args:
+      run_config: Any RunConfig of this process; also one without a cluster, for an evaluation.
+      task: This task.
+    """
+    place = task.platform_place
+    return estimator_training.config_of_task(
+        run_config, place.cluster, place.job, place.number, task.is_chief)
+
+
+def of_servers(run_config: tf.estimator.RunConfig, task: TaskConfig) -> tf.estimator.RunConfig:
+    """Returns a RunConfig for a task of a ps job without strategy, as its servers name the tasks.
+
+    Args:
+      run_config: A RunConfig that was made with the normal form of the cluster.
+      task: This task.
+    """
+    place = task.server_place(has_strategy=False)
+    return estimator_training.config_of_task(
+        run_config, place.cluster, place.job, place.number, task.is_chief)
 
 
 def of_its_class(run_config: tf.estimator.RunConfig,

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import iterated_input
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plan import Plan
@@ -57,8 +58,8 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         else:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
         adapted = training if is_training else other_modes
-        passed = {"mode": mode, "params": params, "config": config or _run_config(plan),
-                  "input_context": input_context}
+        config = given_run_config.of_platform(config or _run_config(plan), plan.task)
+        passed = {"mode": mode, "params": params, "config": config, "input_context": input_context}
         try:
             made, reason = adapted.call(passed)
         except Exception:

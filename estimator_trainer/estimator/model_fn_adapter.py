@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import carried
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import keras_version
 from estimator_trainer.estimator import missing_feature
@@ -54,7 +55,8 @@ class _Adapted:
 
     def model_fn(self, features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-        call = functools.partial(self._call, mode=mode, params=params, config=config)
+        call = functools.partial(self._call, mode=mode, params=params,
+                                 config=given_run_config.of_platform(config, self._task))
         if mode == tf.estimator.ModeKeys.TRAIN:
             return self._train(features, labels, call)
         features, beside = carried.taken_apart(features)

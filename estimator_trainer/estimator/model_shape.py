@@ -22,7 +22,9 @@ import tensorflow as tf
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.estimator import given_estimator
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import keras_model
+from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plan import Plan
@@ -137,12 +139,14 @@ def _is_model_fn(function: Callable[..., Any]) -> bool:
 def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) -> Any:
     """Calls a function that returns a model; an argument may be a param by its name."""
     config, clock = plan.config, plan.config.checkpoints
-    run_config = tf.estimator.RunConfig(
-        config.model_dir, tf_random_seed=config.seed or None,
-        save_checkpoints_steps=clock.every_steps,
-        save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
-        keep_checkpoint_max=config.keep_checkpoint_max,
-        save_summary_steps=config.save_summary_steps)
+    with environment.no_cluster():
+        run_config = tf.estimator.RunConfig(
+            config.model_dir, tf_random_seed=config.seed or None,
+            save_checkpoints_steps=clock.every_steps,
+            save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
+            keep_checkpoint_max=config.keep_checkpoint_max,
+            save_summary_steps=config.save_summary_steps)
+    run_config = given_run_config.of_platform(run_config, plan.task)
     known = {**params, "config": run_config, "run_config": run_config, "params": params,
              "hparams": params, "model_dir": config.model_dir}
     missing = [p.name for p in inspect.signature(function).parameters.values()
@@ -157,7 +161,8 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             " params, hparams, or names of params. For example: def model_fn(features, labels,"
             f" mode), or --param {missing[0]}=VALUE")
     # What the function makes must not begin to serve as a task of the cluster.
-    with environment.no_cluster():
+    with (upstream.configs_in_any_cluster(lambda: plan.task),
+          upstream.strategies_reading(lambda: "")):
         return plugins.call(function, known)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from estimator_trainer import allocator
+from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import gradient_packs
@@ -44,7 +45,7 @@ def replicas_share_cpus(config: TrainerConfig) -> bool:
 
 
 def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
-    """Builds the strategies of this task, which read TF_CONFIG.
+    """Builds the strategies of this task, which read a TF_CONFIG that names tasks as they can.
 
     It must be called before TensorFlow runs its first op, so before any plug-in: the all-reduce
     between processes has to be set up at the start of each.
@@ -53,8 +54,9 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
     upstream, `MultiWorkerMirroredStrategy` dies in an evaluator with `KeyError: 'evaluator'`.
     """
     trains = task.role not in ("ps", "evaluator")
-    return Strategies(_build(config.train_distribute, config) if trains else None,
-                      _build(config.eval_distribute, config))
+    with environment.tf_config(task.strategy_tf_config()):
+        return Strategies(_build(config.train_distribute, config) if trains else None,
+                          _build(config.eval_distribute, config))
 
 
 def of_plan(plan: Plan) -> Strategies:

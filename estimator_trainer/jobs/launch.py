@@ -169,9 +169,11 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
         screen.line("launch", row)
     if first_failure:
         screen.line("launch", f"first failure: {first_failure}")
-    result_path = (os.path.join(model_dir, "result.json") if model_dir else
-                   "result.json in the script's model_dir")
+    where = "no task of the script trained an Estimator"
+    if model_dir or any(child.has_result for child in children):
+        where = "result: " + (os.path.join(model_dir, "result.json") if model_dir else
+                              "result.json in the script's model_dir")
     if scratch_dir.is_one(model_dir):
         screen.line("launch", scratch_dir.notice(model_dir))
     status: Mapping[int, str] = {0: "done", 143: "stopped"}
-    screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; result: {result_path}")
+    screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; {where}")

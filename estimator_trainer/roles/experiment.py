@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple, Sequence
 
+from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import environment
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder
@@ -107,7 +110,7 @@ def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: Eval
     config = plan.config
     during = exporters.during_training(config, parts, record)
     return Experiment(
-        builder.for_training(config, parts, strategies),
+        builder.for_training(plan, parts, strategies),
         _train_spec(plan, parts, hooks),
         _eval_spec(config, parts, record, [*during, *stopping]))
 
@@ -129,12 +132,42 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
                 # and would evaluate in process too.
                 experiment.estimator.train(spec.input_fn, hooks=spec.hooks,
                                            max_steps=spec.max_steps)
+            elif _is_chief_of_another_name(plan):
+                _train_as_chief(experiment, plan.task)
             else:
-                tf.estimator.train_and_evaluate(*experiment)
+                # The distribute coordinator reads TF_CONFIG.
+                with environment.tf_config(plan.task.strategy_tf_config()):
+                    tf.estimator.train_and_evaluate(*experiment)
     except tf.errors.OpError as error:
         if end_of_training.is_of_another_trainer(error):
             watchdog.wait_for_end()
         raise
+
+
+def _is_chief_of_another_name(plan: Plan) -> bool:
+    """Returns whether `train_and_evaluate` would do in this chief what others are to do.
+
+    It trains without listeners in a `worker`, which this chief may be, and evaluates in a `master`.
+    """
+    task = plan.task
+    if task.role != "chief" or "ps" not in task.cluster or plan.config.train_distribute != "none":
+        return False
+    job = task.server_place(has_strategy=False).job
+    evaluates = task.head_evaluates and plan.is_evaluated and not task.has_evaluator
+    return job != "chief" and not (job == "master" and evaluates)
+
+
+def _train_as_chief(experiment: Experiment, task: TaskConfig) -> None:
+    """Trains as `train_and_evaluate` does in the chief of a ps job."""
+    config, spec = experiment.estimator.config, experiment.train_spec
+    place = task.server_place(has_strategy=False)
+    # Without a name the server would be collected, and stop.
+    server = tf.distribute.Server(
+        config.cluster_spec, job_name=place.job, task_index=place.number, protocol=config.protocol,
+        config=tf.compat.v1.ConfigProto(gpu_options=config.session_config.gpu_options))
+    logging.debug("serves at %s", server.target)
+    experiment.estimator.train(spec.input_fn, hooks=spec.hooks, max_steps=spec.max_steps,
+                               saving_listeners=spec.saving_listeners)
 
 
 def _train_spec(plan: Plan, parts: LoadedPlugins,

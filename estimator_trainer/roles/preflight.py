@@ -29,11 +29,10 @@ def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation | None) -
       ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
         whatever the user's functions raise.
     """
-    with environment.no_cluster():
-        if evaluation:
-            _check_metrics(plan.config, evaluation.metrics)
-        if plan.config.exporters != ("none",):
-            _check_export(parts)
+    if evaluation:
+        _check_metrics(plan.config, evaluation.metrics)
+    if plan.config.exporters != ("none",):
+        _check_export(parts)
     _check_writable(plan.config, plan.task.name)
 
 
@@ -58,7 +57,9 @@ def _check_export(parts: LoadedPlugins) -> None:
 
 def _call(parts: LoadedPlugins, features: Any, labels: Any,
           mode: str) -> tf.estimator.EstimatorSpec:
-    return parts.model_fn(features, labels, mode, parts.params, tf.estimator.RunConfig())
+    with environment.no_cluster():
+        config = tf.estimator.RunConfig()
+    return parts.model_fn(features, labels, mode, parts.params, config)
 
 
 def _check_writable(config: TrainerConfig, task: str) -> None:

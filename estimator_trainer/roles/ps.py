@@ -37,10 +37,10 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
       TrainerError: if training failed.
     """
     announcement.log(plan)
-    return outcome.follow(plan.task, _serve(plan.task, state_reader, stop))
+    return outcome.follow(plan.task, _serve(plan, state_reader, stop))
 
 
-def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobState:
+def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
     """Runs this ps's server to the end of the job.
 
     The Estimator's own ps joins its server, and the join never returns
@@ -52,8 +52,9 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
     Raises:
       Interrupted: if this task was asked to stop, and the chief has saved or does not answer.
     """
+    task = plan.task
     # Without a name the server would be collected, and stop.
-    server = _server(task)
+    server = _server(task, plan.config.train_distribute != "none")
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
     leaves_at: float | None = None
@@ -76,19 +77,20 @@ def _serve(task: TaskConfig, state_reader: JobStateReader, stop: Stop) -> JobSta
         time.sleep(_POLL_SECS)
 
 
-def serve_silent(task: TaskConfig, is_done: Callable[[], bool],
-                 config: TrainerConfig) -> bool:
+def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerConfig,
+                 has_strategy: bool) -> bool:
     """Serves the variables of trainers that do not tell how training stands, until they are gone.
 
     Args:
       task: This task.
       is_done: Says whether the chief has written how training ended.
       config: The settings, for how long trainers may be gone, or not come at all.
+      has_strategy: Whether the trainers train under a strategy.
 
     Returns:
       Whether training is done; else the trainers were lost.
     """
-    server = _server(task)
+    server = _server(task, has_strategy)
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
     ends_at = time.monotonic() + config.stall_timeout_secs
@@ -106,9 +108,8 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool],
         time.sleep(_SILENT_POLL_SECS)
 
 
-def _server(task: TaskConfig) -> tf.distribute.Server:
-    # The trainers read the cluster so, too; they may call the chief `master`.
-    cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
+def _server(task: TaskConfig, has_strategy: bool) -> tf.distribute.Server:
+    cluster = {job: list(hosts) for job, hosts in task.server_place(has_strategy).cluster.items()}
     return tf.distribute.Server(cluster, job_name="ps", task_index=task.index)
 
 

@@ -37,9 +37,10 @@ def train_and_evaluate(plan: Plan) -> Result:
       TrainerError: if one sentence explains the failure; any other error came out of user code.
     """
     task, stop = plan.task, Stop()
-    environment.write_tf_config(task.tf_config(head=_head(plan)))
+    environment.write_tf_config(task.platform_tf_config)
     upstream.poll_every_second()
     with (signals.asking(stop, task.name), upstream.naming_event_files(task.name),
+          upstream.configs_in_any_cluster(lambda: task),
           job_history.kept(plan) as end):
         ended = _as_chief(plan, stop) if task.is_chief else _beside_chief(plan, stop)
         end(ended)
@@ -98,10 +99,3 @@ def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:
         run_history.end(plan, ended)
     except tf.errors.OpError as error:
         logging.warning("cannot write how the job ended: %s", errors.first_line(error))
-
-
-def _head(plan: Plan) -> str:
-    """Returns what the Estimator is to call the chief: its `master` evaluates in process."""
-    evaluates = (plan.task.head_evaluates and not plan.task.has_evaluator and
-                 plan.is_evaluated)
-    return "master" if evaluates and plan.config.train_distribute == "none" else "chief"

@@ -11,7 +11,6 @@ from typing import Any, Callable, Iterator, Mapping
 
 import tensorflow as tf
 
-from estimator_trainer import environment
 from estimator_trainer.compat import private_api
 from estimator_trainer.estimator import replacement
 
@@ -45,29 +44,3 @@ def _through(called: Callable[..., Any], original: Callable[..., Any]) -> Callab
         return called(original, *args, **kwargs)
 
     return call
-
-
-@contextlib.contextmanager
-def alone_in_an_evaluator(role: str) -> Iterator[None]:
-    """Lets an evaluator make a `MultiWorkerMirroredStrategy`, within a `with` statement.
-
-    The constructor dies there with `KeyError: 'evaluator'`, since an evaluator is no part of the
-    cluster. A script makes the strategy in every task.
-    """
-    if role != "evaluator":
-        yield
-        return
-    kinds = (tf.distribute.MultiWorkerMirroredStrategy,
-             tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy)
-    with replacement.attributes([(kind, "__init__", _without_cluster(vars(kind)["__init__"]))
-                                 for kind in kinds]):
-        yield
-
-
-def _without_cluster(construct: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(construct)
-    def construct_alone(*args: Any, **kwargs: Any) -> None:
-        with environment.no_cluster():
-            construct(*args, **kwargs)
-
-    return construct_alone

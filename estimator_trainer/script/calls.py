@@ -21,6 +21,8 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.compat import estimator_training
 from estimator_trainer.compat import private_api
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator import given_estimator
@@ -48,20 +50,26 @@ class Calls:
       plan: The plan of this task, with what only the script knows, once it has begun to train.
     """
 
-    def __init__(self, plan: Plan, given: frozenset[str], tf_config: str,
+    def __init__(self, plan: Plan, given: frozenset[str],
                  strategies: Strategies | None):
         """Makes the object.
 
         Args:
           plan: The plan of this task, as far as it was known before the script began.
           given: The names of the settings that the command line gives.
-          tf_config: The TF_CONFIG that the script finds.
           strategies: The strategies that the command line asks for, or None.
         """
         self.result: Result | None = None
-        self.plan, self._given, self._tf_config = plan, given, tf_config
+        self.plan, self._given = plan, given
         self._strategies = strategies
         self._is_inside = False
+
+    @property
+    def task(self) -> TaskConfig:
+        """The task that TF_CONFIG describes now: a script may make one of its own arguments."""
+        text = environment.read().tf_config
+        known = self.plan.task
+        return known if text == known.platform_tf_config else task_config.parse(text)
 
     def replacements(self) -> dict[str, Callable[..., Any]]:
         """Returns what takes the place of each call, by the call's name.
@@ -115,8 +123,7 @@ class Calls:
              **kwargs: Any) -> Any:
         if self._is_inside or self.plan.task.is_local:
             return original(estimator, *args, **kwargs)
-        with environment.no_cluster():
-            return original(_alone(estimator), *args, **kwargs)
+        return original(_alone(estimator), *args, **kwargs)
 
     def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> Result:
         """Runs the role of this task; goes on with the script in the chief alone."""
@@ -143,7 +150,7 @@ class Calls:
         logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         if self.plan.task.role == "ps":
-            self._serve(estimator.model_dir)
+            self._serve(estimator)
         with self._inside():
             returned = train()
         # A train_and_evaluate of one process returns both; an exporter may have exported nothing.
@@ -156,14 +163,14 @@ class Calls:
             checkpoints.write_result(estimator.model_dir, self.result)
         return returned
 
-    def _serve(self, model_dir: str) -> NoReturn:
+    def _serve(self, estimator: Any) -> NoReturn:
         """Serves variables, as a ps, until an Estimator has trained its own way; ends the script.
 
         The Estimator's own ps never ends.
         """
-        task, since = self.plan.task, time.time()
+        task, since, model_dir = self.task, time.time(), estimator.model_dir
         is_done = ps.serve_silent(task, lambda: checkpoints.has_result_since(model_dir, since),
-                                  self.plan.config)
+                                  self.plan.config, bool(estimator.config.train_distribute))
         step = checkpoints.latest_step(model_dir)
         self.result = (Result(task.name, "done", step, "own_train") if is_done else
                        Result(task.name, "lost", step, "every trainer is gone"))
@@ -171,11 +178,8 @@ class Calls:
 
     def _planned(self, experiment: GivenExperiment) -> Plan:
         """Returns the plan with what only the script knows."""
-        plan, problems = self.plan, list(self.plan.problems)
-        task, text = plan.task, environment.read().tf_config
-        if text != self._tf_config:
-            # The script has made a TF_CONFIG of its own, from its arguments.
-            task = task_config.parse(text)
+        plan, problems, task = self.plan, list(self.plan.problems), self.task
+        if task is not plan.task:
             problems += ports.problems(task)
         config = experiment.settings(plan.config, self._given)
         problems += topology.problems(task, config.train_distribute, config.eval_distribute,
@@ -189,8 +193,7 @@ class Calls:
         """Lets Estimators be as TensorFlow made them, for this program's own calls."""
         self._is_inside = True
         try:
-            with environment.same_cluster_after():
-                yield
+            yield
         finally:
             self._is_inside = False
 
@@ -209,15 +212,15 @@ def _trains_its_own_way(estimator: Any) -> bool:
 
 
 def _alone(estimator: Any) -> Any:
-    """Returns the Estimator as it would be without a cluster; TF_CONFIG is not to be set."""
+    """Returns the Estimator as it computes in one process; its config keeps the platform's names.
+    """
     session_config = tf.compat.v1.ConfigProto()
     session_config.CopyFrom(estimator.config.session_config or tf.compat.v1.ConfigProto())
     # It names the tasks that a session of the cluster needs.
     del session_config.device_filters[:]
-    config = tf.estimator.RunConfig(model_dir=estimator.model_dir, session_config=session_config,
-                                    eval_distribute=estimator.config.eval_distribute)
     alone = copy.copy(estimator)
-    for name, value in (("_config", config), ("_session_config", session_config),
-                        ("_device_fn", None)):
+    for name, value in (
+            ("_config", estimator_training.config_alone(estimator.config, session_config)),
+            ("_session_config", session_config), ("_device_fn", None)):
         private_api.set_part(alone, name, value)
     return alone

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import runpy
 import sys
@@ -11,7 +10,6 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
-from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
 from estimator_trainer.plan import tensorflow1_hint
@@ -34,14 +32,15 @@ def run(plan: Plan, given: frozenset[str]) -> int:
       The exit code: the script's own, or that of the way in which training ended.
     """
     assert plan.script is not None
-    tf_config = _tf_config(plan.task)
-    environment.write_tf_config(tf_config)
+    environment.write_tf_config(plan.task.platform_tf_config)
     strategy.split_cpu(plan.config)
     logs.stay_the_only_handler()
     chosen = strategy.for_training(plan.config, plan.task) if given & {
         "train_distribute", "eval_distribute"} else None
-    calls = Calls(plan, given, tf_config, chosen)
-    with (bends.calling(calls.replacements()), bends.alone_in_an_evaluator(plan.task.role),
+    calls = Calls(plan, given, chosen)
+    with (bends.calling(calls.replacements()),
+          upstream.configs_in_any_cluster(lambda: calls.task),
+          upstream.strategies_reading(lambda: calls.task.strategy_tf_config()),
           upstream.naming_event_files(plan.task.name)):
         code = _exit_code(plan.script, calls)
     if code:
@@ -52,14 +51,6 @@ def run(plan: Plan, given: frozenset[str]) -> int:
         job_history.write_page(calls.plan)
     result.print_last_line(calls.result)
     return code or calls.result.exit_code
-
-
-def _tf_config(task: TaskConfig) -> str:
-    """Returns the TF_CONFIG that the script finds; "" for none."""
-    if not task.is_local:
-        return task.tf_config()
-    # Programs take any TF_CONFIG for a cluster, but for that of a trial.
-    return json.dumps({"task": {"trial": task.trial}}) if task.trial else ""
 
 
 def _exit_code(script: Script, calls: Calls) -> int:

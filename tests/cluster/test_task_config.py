@@ -119,8 +119,7 @@ def test_what_is_unambiguous_is_accepted(case: str) -> None:
 
 
 @pytest.mark.parametrize("text, note", [
-    (config({"worker": [A, B, C]}, "worker", 1), "no chief in TF_CONFIG: worker:0 acts as chief,"
-     " worker:1 becomes worker:0 and so on"),
+    (config({"worker": [A, B, C]}, "worker", 1), "no chief in TF_CONFIG: worker:0 acts as chief"),
     (config({"worker": [A], "ps": [B]}), "no chief in TF_CONFIG: worker:0 acts as chief"),
     (config({"master": [A], "worker": [B]}), "master:0 acts as chief"),
     (config({"master": [A]}, "master"), "master:0 is the only task to train: it needs no cluster"),
@@ -150,16 +149,25 @@ def test_every_task_is_called_what_the_platform_calls_it() -> None:
     assert names == ["worker:0", "worker:1", "worker:2", "ps:0", "evaluator:0"]
 
 
-def test_head_can_be_written_as_master_only_where_one_was_declared_and_nobody_else_evaluates(
-) -> None:
-    master = config({"master": [A], "worker": [B]}, "master")
-    assert json.loads(task_config.parse(master).tf_config("master")) == json.loads(master)
-    assert json.loads(task_config.parse(master).tf_config())["task"]["type"] == "chief"
-    evaluated = config({"master": [A], "worker": [B], "evaluator": [C]}, "master")
-    for text, head in ((config({"chief": [A], "worker": [B]}), "master"), (evaluated, "master"),
-                       (master, "worker")):
-        with pytest.raises(ValueError, match="head is"):
-            task_config.parse(text).tf_config(head)
+def test_servers_have_the_names_of_the_platform_and_strategies_those_that_they_accept() -> None:
+    master = task_config.parse(config({"master": [A], "worker": [B], "evaluator": [C]}, "master"))
+    assert master.server_place(False) == ({"master": (A,), "worker": (B,)}, "master", 0)
+    assert master.server_place(True) == ({"chief": (A,), "worker": (B,)}, "chief", 0)
+    assert json.loads(master.tf_config())["task"]["type"] == "chief"
+    worker = task_config.parse(config({"worker": [A, B], "ps": [C]}, "worker", 1))
+    assert worker.server_place(True) == ({"worker": (A, B), "ps": (C,)}, "worker", 1)
+    assert (worker.role, worker.index) == ("worker", 0)
+    evaluator = task_config.parse(config({"worker": [A, B], "evaluator": [C]}, "evaluator"))
+    assert (evaluator.server_place(False).job, evaluator.strategy_tf_config()) == ("evaluator", "")
+
+
+@pytest.mark.parametrize("text", [
+    None, "", " ", '{ "cluster": null}', config({"master": [A]}, "master"),
+    config({"worker": [A, B]}, "worker", "1"), config({"worker": {"0": A, "1": B}}),
+    json.dumps({"cluster": {"worker": [A, B], "evaluator": [E]}, "environment": "google",
+                "task": {"type": "evaluator", "index": 0, "trial": "3"}, "job": "SECRET"})])
+def test_the_users_code_reads_tf_config_as_the_platform_wrote_it(text: str | None) -> None:
+    assert task_config.parse(text).platform_tf_config == (text or "")
 
 
 def test_the_normal_form_reads_back_as_itself_with_the_tuning_trial() -> None:

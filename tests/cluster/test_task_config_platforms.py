@@ -149,14 +149,13 @@ def test_run_config_takes_the_normal_form_of_every_task(
         dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_config = pytest.importorskip("tensorflow_estimator").estimator.RunConfig
     for task in tasks_of(dialect):
-        for head in ["chief"] + ["master"] * (task.head_evaluates and not task.has_evaluator):
-            monkeypatch.setenv("TF_CONFIG", task.tf_config(head))
-            built = run_config()
-            assert built.task_type == (head if task.role == "chief" else task.role)
-            assert (built.task_id, built.is_chief) == (task.index, task.is_chief)
-            is_counted = task.role != "evaluator"
-            assert built.num_worker_replicas == (task.num_trainers if is_counted else 0)
-            assert built.num_ps_replicas == (len(task.cluster.get("ps", ())) if is_counted else 0)
+        monkeypatch.setenv("TF_CONFIG", task.tf_config())
+        built = run_config()
+        assert built.task_type == task.role
+        assert (built.task_id, built.is_chief) == (task.index, task.is_chief)
+        is_counted = task.role != "evaluator"
+        assert built.num_worker_replicas == (task.num_trainers if is_counted else 0)
+        assert built.num_ps_replicas == (len(task.cluster.get("ps", ())) if is_counted else 0)
 
 
 def test_strategies_resolve_the_normal_form_to_the_same_cluster(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Sequence
 
@@ -108,6 +109,7 @@ def test_an_evaluator_that_was_told_of_no_trainer_checks_evaluation_only(
 def test_a_job_told_by_its_counts_is_the_job_that_tf_config_tells(counts: dict[str, int]) -> None:
     cluster = {role: [f"{role}-{i}:2222" for i in range(count)]
                for role, count in counts.items() if count}
+    told = [task_config.parse(json.dumps({"cluster": cluster, "task": {"type": role, "index": i}}))
+            for role, hosts in cluster.items() for i in range(len(hosts))]
     assert task_config.of_counts(counts) == [
-        task_config.parse(json.dumps({"cluster": cluster, "task": {"type": role, "index": i}}))
-        for role, hosts in cluster.items() for i in range(len(hosts))]
+        dataclasses.replace(task, platform_tf_config="") for task in told]

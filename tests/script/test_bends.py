@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import tensorflow as tf
 
@@ -24,15 +22,3 @@ def test_every_name_of_train_and_evaluate_calls_the_replacement_and_then_no_more
     assert tf.estimator.train_and_evaluate.__module__ == training.__name__
     with pytest.raises(TypeError, match="must have type"):
         tf.estimator.train_and_evaluate(1, 2, 3)
-
-
-def test_an_evaluator_cannot_make_the_strategy_of_an_all_reduce_by_itself(monkeypatch):
-    monkeypatch.setenv("TF_CONFIG", json.dumps({
-        "cluster": {"chief": ["localhost:1"], "worker": ["localhost:2"]},
-        "task": {"type": "evaluator", "index": 0}}))
-    strategy = tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy
-    with tf.Graph().as_default():
-        with pytest.raises(KeyError):
-            strategy()
-        with bends.alone_in_an_evaluator("evaluator"):
-            assert strategy().num_replicas_in_sync == 1

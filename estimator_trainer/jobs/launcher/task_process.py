@@ -43,6 +43,7 @@ class TaskProcess:
       examples_per_sec: The last speed that it told, as text; "" if it told none.
       reason: Why it failed, in its own words; "" if it did not say.
       began: When the process started last, in seconds since 1970.
+      has_result: Whether the process told how its training ended; a script may train nothing.
     """
 
     name: str
@@ -58,6 +59,7 @@ class TaskProcess:
     examples_per_sec: str = ""
     reason: str = ""
     began: float = 0.0
+    has_result: bool = False
 
     def start(self) -> None:
         """Starts the process, in a session of its own; it dies with this one.
@@ -153,6 +155,7 @@ class TaskProcess:
     def _learn(self, event: dict[str, Any]) -> None:
         kind = event.get("kind")
         self.step = event.get("step", self.step)
+        self.has_result = self.has_result or kind == "end"
         if kind in ("trains", "serves", "evaluates") and self.state == "starting":
             self.state = "running"
         elif kind == "progress":
