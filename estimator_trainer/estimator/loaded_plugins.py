@@ -203,7 +203,8 @@ def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,
     if plan.serving:
         own, name = plugins.load(plan.serving)[0], plan.serving.name
     if own is None:
-        return serving_input.receiver_fn(spec.features, plan.config.serving_input)
+        return serving_input.receiver_fn(spec.features, plan.config.serving_input,
+                                         is_needed="none" not in plan.config.exporters)
     return serving_input.adapt(own, name, params)
 
 

@@ -18,7 +18,7 @@ _EXAMPLE_DTYPES = {tf.float16: tf.float32, tf.bfloat16: tf.float32, tf.float64: 
 _OVERRIDE = "define serving_input_receiver_fn in the input_fn's module"
 
 
-def receiver_fn(features: Any, kind: str) -> ReceiverFn:
+def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
     """Derives a serving_input_receiver_fn from the features' specs.
 
     Args:
@@ -26,20 +26,27 @@ def receiver_fn(features: Any, kind: str) -> ReceiverFn:
         dimension first.
       kind: "raw", one input tensor a feature; or "example", one string tensor `examples` of
         serialized tf.Example protos, shape [batch].
+      is_needed: Whether the job exports, so that it had better fail now than at its end.
 
     Returns:
-      A function for `Estimator.export_saved_model`.
+      A function for `Estimator.export_saved_model`; it raises ConfigError if a feature cannot be
+      served this way.
 
     Raises:
-      ConfigError: if a feature cannot be served this way.
+      ConfigError: if so, and the function is needed.
     """
     specs = features if isinstance(features, dict) else {"feature": features}
-    check = _check_raw if kind == "raw" else _check_example
-    for name, spec in specs.items():
-        check(name, spec)
     build = raw_tensors if kind == "raw" else _parsed_examples
 
+    def check() -> None:
+        for name, spec in specs.items():
+            (_check_raw if kind == "raw" else _check_example)(name, spec)
+
+    if is_needed:
+        check()
+
     def serving_input_receiver_fn() -> Any:
+        check()
         tensors, receivers = build(specs)
         if isinstance(features, dict):
             return tf.estimator.export.ServingInputReceiver(tensors, receivers)

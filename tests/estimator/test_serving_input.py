@@ -54,3 +54,10 @@ def test_what_cannot_be_served_says_what_to_do(kind, spec, expected):
     with pytest.raises(errors.ConfigError) as raised:
         serving_input.receiver_fn({"odd": spec}, kind)
     assert expected in str(raised.value) and "'odd'" in str(raised.value)
+
+
+def test_a_job_that_exports_nothing_is_refused_only_once_it_is_asked_for_an_export():
+    receive = serving_input.receiver_fn({"odd": {"a": tf.TensorSpec([None])}}, "raw",
+                                        is_needed=False)
+    with pytest.raises(errors.ConfigError, match="feature 'odd' is a dict"):
+        receive()
