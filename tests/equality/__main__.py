@@ -11,13 +11,11 @@ import tempfile
 import time
 
 from estimator_trainer import tensorflow_import
-from tests.equality import shapes
 
 SEPARATOR = "-"
 
 
-def _chosen(words: list[str], programs: list[str]) -> list[tuple[str, str]]:
-    cells = [(name, shape) for shape in shapes.SHAPES for name in programs]
+def _chosen(words: list[str], cells: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(name, shape) for name, shape in cells
             if {f"{name}{SEPARATOR}{shape}", name, f"{SEPARATOR}{shape}"} & set(words)]
 
@@ -26,11 +24,8 @@ def main() -> None:
     """Runs the cells that the command line names."""
     tensorflow_import.load(is_verbose=False)
     from tests.equality import cell
-    from tests.equality import table
     from tests.support import jobs
-    for name, shape in _chosen(sys.argv[1:], list(table.PROGRAMS)):
-        if table.PROGRAMS[name].shapes and shape not in table.PROGRAMS[name].shapes:
-            continue
+    for name, shape in _chosen(sys.argv[1:], cell.CELLS):
         start = time.monotonic()
         with tempfile.TemporaryDirectory(prefix=f"{name}-{shape}-") as folder:
             found = cell.differences(name, shape, pathlib.Path(folder))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 from typing import Any
 
@@ -100,7 +99,7 @@ class Job:
             return tf.distribute.MirroredStrategy(
                 [f"/cpu:{i}" for i in range(NUM_REPLICAS)],
                 cross_device_ops=tf.distribute.ReductionToOneDevice())
-        if self.shape == "multi_worker" and '"evaluator"' not in os.environ.get("TF_CONFIG", ""):
+        if self.shape in ("multi_worker", "workers"):
             return tf.distribute.MultiWorkerMirroredStrategy()
         return None
 

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, Callable, Mapping, Sequence
 
 SAVE_STEPS = 4
+USUAL_SHAPES = ("one", "mirrored", "ps", "ps_worker", "multi_worker")
 
 
 def _none(job: Any) -> Sequence[Any]:
@@ -30,9 +31,10 @@ class Program:
       main: Does all there is to do with the job, in place of one `train_and_evaluate`.
       is_plugin: Whether the two functions also run as plug-ins of the command line.
       flags: Further flags of the command line, for the plug-ins.
-      shapes: The shapes that the program has; None for all.
-      why: Why it has those alone, in words.
-      plain_fails: Why the plain Estimator fails, by shape, in words. There ours only has to end.
+      shapes: The shapes that the program has; see shapes.py.
+      why: Why it has not the usual ones, in words.
+      plain_fails: Why the plain Estimator fails, by shape, in words. There ours has to fail, too.
+      ours_trains: The shapes of these in which ours trains all the same.
     """
 
     model_fn: Callable[..., Any] | None = None
@@ -48,9 +50,14 @@ class Program:
     main: Callable[[Any], None] | None = None
     is_plugin: bool = False
     flags: Sequence[str] = ()
-    shapes: Sequence[str] | None = None
+    shapes: Sequence[str] = USUAL_SHAPES
     why: str = ""
     plain_fails: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    ours_trains: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if set(USUAL_SHAPES) - set(self.shapes) and not self.why:
+            raise ValueError("a program that has not all usual shapes says why")
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -47,6 +47,9 @@ SHAPES = {
     "ps_worker": Shape({"chief": 1, "worker": 1, "ps": 1}, compares_values=False),
     "multi_worker": Shape({"chief": 1, "worker": 1},
                           ("--train_distribute=multi_worker_mirrored",)),
+    "workers": Shape({"worker": 2}, ("--train_distribute=multi_worker_mirrored",)),
+    "master": Shape({"master": 1, "ps": 1}),
+    "evaluator": Shape({"chief": 1, "evaluator": 1}),
 }
 
 

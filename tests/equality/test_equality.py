@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.equality import cell
-from tests.equality import shapes
 from tests.equality import table
+from tests.equality.program import USUAL_SHAPES
 
 _CELLS = [
     pytest.param(name, shape, id=f"{name}-{shape}",
                  marks=[] if (name, shape) in table.CORE else [pytest.mark.soak])
-    for shape in shapes.SHAPES for name, program in table.PROGRAMS.items()
-    if program.shapes is None or shape in program.shapes]
+    for name, shape in cell.CELLS]
 
 pytestmark = pytest.mark.cluster
 
@@ -21,3 +20,9 @@ pytestmark = pytest.mark.cluster
 def test_a_program_does_what_the_plain_estimator_does(name, shape, tmp_path):
     found = cell.differences(name, shape, tmp_path)
     assert not found, "\n".join(found)
+
+
+def test_the_table_has_sixty_programs_in_every_usual_shape():
+    full = [program for program in table.PROGRAMS.values()
+            if set(USUAL_SHAPES) <= set(program.shapes)]
+    assert len(full) >= 60
