@@ -21,6 +21,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import ballots
 from estimator_trainer.steps.obstacle import Obstacle
 
 
@@ -37,16 +38,23 @@ def for_training(plan: Plan, parts: LoadedPlugins,
     """
     with environment.tf_config(plan.task.tf_config()):
         estimator = _build(plan.config, parts, strategies, plan.task)
-    upstream.train_with(estimator, functools.partial(_train, plan))
+    upstream.train_with(estimator, functools.partial(_train, plan, bool(parts.script)))
     return estimator
 
 
-def _train(plan: Plan, estimator: tf.estimator.Estimator, train: upstream.Train, input_fn: InputFn,
-           *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+def _train(plan: Plan, is_script: bool, estimator: tf.estimator.Estimator, train: upstream.Train,
+           input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
     """Trains; the user's functions and hooks, which are called meanwhile, see their TF_CONFIG."""
     config = plan.config
+    is_looped = config.steps_per_loop != 1 and not config.sync_replicas
     with environment.tf_config(plan.task.platform_tf_config):
-        if config.steps_per_loop != 1 and not config.sync_replicas:
+        if is_script and config.is_collective and config.steps_per_loop < 2:
+            # A script may have hooks in one trainer of an all-reduce alone: all graphs are alike.
+            can_loop, is_looped = is_looped, ballots.all_agree(is_looped, estimator.config)
+            if can_loop and not is_looped:
+                logging.info("one step in a session run: another trainer has hooks or saving"
+                             " listeners")
+        if is_looped:
             return _train_in_a_loop(
                 config.steps_per_loop, estimator, train, input_fn, *args, **kwargs)
         return train(input_fn, *args, **kwargs)

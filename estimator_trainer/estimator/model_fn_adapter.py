@@ -58,7 +58,7 @@ class _Adapted:
         call = functools.partial(self._call, mode=mode, params=params,
                                  config=given_run_config.of_platform(config, self._task))
         if mode == tf.estimator.ModeKeys.TRAIN:
-            return self._train(features, labels, call)
+            return self._train(features, labels, call, config)
         features, beside = carried.taken_apart(features)
         spec = call(features, labels)
         graph_state.EXAMPLES.add(batches.size(features))
@@ -81,10 +81,11 @@ class _Adapted:
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
         return spec
 
-    def _train(self, features: Any, labels: Any, call: ModelFn) -> tf.estimator.EstimatorSpec:
+    def _train(self, features: Any, labels: Any, call: ModelFn,
+               run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         ballot = ballots.ballot() if self._task.is_all_reduce else None
         if loop.is_wanted():
-            return self._looped(call, ballot)
+            return self._looped(call, ballot, run_config)
         spec, made = self._step((features, labels), call)
         if ballot is not None:
             made = made._replace(counts=ballots.counts(
@@ -92,17 +93,27 @@ class _Adapted:
         made.make_known()
         return spec
 
-    def _looped(self, call: ModelFn, ballot: tf.Tensor | None) -> tf.estimator.EstimatorSpec:
+    def _looped(self, call: ModelFn, ballot: tf.Tensor | None,
+                run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         if self._is_class:
             raise obstacle.Obstacle("it runs its own iterations")
+        reasons: list[str] = []
 
         def step(batch: Any) -> loop.Step:
             known = obstacle.things()
             spec, made = self._step(batch, call)
-            obstacle.check(spec, self._config, known)
+            obstacle.check(spec, known)
+            reasons.append(obstacle.of_one_trainer(spec, self._config))
             return made
 
-        made = loop.build(step, self._config, self._task.num_trainers, ballot)
+        def settle(found: obstacle.Obstacle | None) -> None:
+            against = next(filter(None, reasons), "")
+            found = found or (obstacle.Obstacle(against) if against else None)
+            is_agreed = ballot is None or ballots.all_agree(found is None, run_config)
+            if found or not is_agreed:
+                raise found or obstacle.Obstacle("another trainer can make no more")
+
+        made = loop.build(step, self._config, self._task.num_trainers, ballot, settle)
         # The Estimator adds up the losses of all replicas. What else a spec holds is for other
         # modes, or hooks, which a loop cannot have.
         return tf.estimator.EstimatorSpec(

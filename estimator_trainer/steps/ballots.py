@@ -10,6 +10,9 @@ import tensorflow as tf
 
 from estimator_trainer.steps import graph_state
 
+# A strategy counts the keys of its collectives from 1 and from 100.
+_KEY = 1_000_000
+
 
 def ballot() -> tf.Tensor:
     """Returns the placeholder that a trainer feeds with 1 to ask all trainers to end."""
@@ -29,6 +32,28 @@ def counts(is_last: tf.Tensor, is_empty: tf.Tensor, ballot: tf.Tensor) -> tf.Ten
       ballot: The placeholder that `ballot` returns.
     """
     return _sum(tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_empty, tf.int32), ballot]))
+
+
+def all_agree(own: bool, run_config: tf.estimator.RunConfig) -> bool:
+    """Asks all trainers of an all-reduce, before any of them builds its graph.
+
+    Args:
+      own: What this trainer says.
+      run_config: The configuration of this trainer, with its cluster and the server to ask by.
+
+    Returns:
+      Whether all say yes.
+    """
+    num_trainers = run_config.num_worker_replicas
+    if num_trainers < 2:
+        return own
+    device = f"/job:{run_config.task_type}/task:{run_config.task_id}/device:CPU:0"
+    with tf.Graph().as_default(), tf.device(device):
+        said = tf.raw_ops.CollectiveReduce(
+            input=tf.constant([int(own)]), group_size=num_trainers, group_key=_KEY,
+            instance_key=_KEY, merge_op="Add", final_op="Id", subdiv_offsets=[0])
+        with tf.compat.v1.Session(run_config.master, config=run_config.session_config) as session:
+            return int(session.run(said)[0]) == num_trainers
 
 
 def agree(steps: tf.Tensor, may_end: bool, ballot: tf.Tensor,

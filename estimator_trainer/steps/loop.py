@@ -83,7 +83,7 @@ def is_wanted() -> bool:
 
 
 def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
-          ballot: tf.Tensor | None) -> Step:
+          ballot: tf.Tensor | None, settle: Callable[[Obstacle | None], None]) -> Step:
     """Builds the loop, in one replica for all of this process, and makes it known to the hooks.
 
     Args:
@@ -92,6 +92,8 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
       num_trainers: How many processes train.
       ballot: The placeholder by which they agree to end (ballots.py) if they make each step
         together, or None.
+      settle: Called once in each process, with the obstacle to its loop if there is one; raises
+        Obstacle if there is to be no loop.
 
     Raises:
       Obstacle: if a step cannot be made in a loop.
@@ -107,13 +109,20 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
         graph_state.STEPS.add(steps)
         agreed = [strategy.experimental_local_results(each)[0] for each in per_replica]
+        found = made = None
         try:
-            return loop.build(strategy, *agreed)
-        except (Obstacle, errors.TrainerError):
+            made = loop.build(strategy, *agreed)
+        except Obstacle as error:
+            found = error
+        except errors.TrainerError:
             raise
         except Exception as error:
             # The loop or the model is to blame; a step by itself, which is tried next, will tell.
-            raise obstacle.explain(error) from error
+            found = obstacle.explain(error)
+            found.__cause__ = error
+        settle(found)
+        assert made is not None
+        return made
 
     made: Step = tf.distribute.get_replica_context().merge_call(build_for_all, args=agreed)
     return made._replace(scaffold=loop.scaffold)

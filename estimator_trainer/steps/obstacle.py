@@ -34,20 +34,16 @@ def check_graph() -> None:
         raise Obstacle("TensorFlow 1's control flow is on, whose loops make no variables")
 
 
-def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
-          known: dict[str, int]) -> None:
+def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
     """Looks at a step that was made in the loop.
 
     Args:
       spec: What the model_fn returned for the step.
-      config: The settings; `steps_per_loop` says whether the user asks for a loop.
       known: What `things` returned before the step was made.
 
     Raises:
       Obstacle: if there is one.
     """
-    if spec.training_hooks or spec.training_chief_hooks:
-        raise Obstacle("its EstimatorSpec has training hooks, which are called once a session run")
     for name, count in things().items():
         if count > known[name]:
             raise Obstacle(f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
@@ -57,10 +53,24 @@ def check(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
         raise Obstacle("it makes operations that read or write checkpoints, as a Saver has, which"
                        " no session reaches in a loop")
     _check_scaffold(spec.scaffold)
+
+
+def of_one_trainer(spec: tf.estimator.EstimatorSpec, config: TrainerConfig) -> str:
+    """Returns what speaks against a loop that could be built; "" if nothing does.
+
+    A model_fn may have this in one trainer of an all-reduce alone.
+
+    Args:
+      spec: What the model_fn returned for the step, which was made in the current graph.
+      config: The settings; `steps_per_loop` says whether the user asks for a loop.
+    """
+    if spec.training_hooks or spec.training_chief_hooks:
+        return "its EstimatorSpec has training hooks, which are called once a session run"
+    kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
     large = kinds & _LARGE_SUMMARIES
     if large and not config.steps_per_loop:
-        raise Obstacle(
-            f"it has summaries ({', '.join(sorted(large))}) that each step would compute")
+        return f"it has summaries ({', '.join(sorted(large))}) that each step would compute"
+    return ""
 
 
 def check_variables() -> None:

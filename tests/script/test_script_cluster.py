@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import event_files
 from tests.support import jobs
+from tests.support import slow_jobs
 
 pytestmark = pytest.mark.cluster
 
@@ -60,11 +61,12 @@ def test_a_script_trains_by_all_reduce_beside_an_evaluator(tmp_path):
     assert all("status=done step=120" in log.splitlines()[-1] for log in logs.values()), logs
 
 
-@pytest.mark.parametrize("stopper", [
-    "worker", pytest.param("chief", marks=pytest.mark.soak)])
-def test_a_hook_of_one_trainer_stops_all_trainers_of_an_all_reduce(stopper, tmp_path):
+@pytest.mark.parametrize("stopper, spec", [
+    ("worker", "TrainSpec"), slow_jobs.soak("chief", "TrainSpec"),
+    slow_jobs.soak("worker", "EstimatorSpec"), slow_jobs.soak("chief", "EstimatorSpec")])
+def test_a_hook_of_one_trainer_stops_all_trainers_of_an_all_reduce(stopper, spec, tmp_path):
     hosts = jobs.cluster(chief=1, worker=1)
-    args = ["run", str(_WHOLE.with_name("stops.py")), "--", str(tmp_path / "model"), stopper]
+    args = ["run", str(_WHOLE.with_name("stops.py")), "--", str(tmp_path / "model"), stopper, spec]
     with jobs.running(tmp_path, hosts, args) as tasks:
         jobs.wait(list(tasks.values()), 60)
     lines = {task.last_line.partition(" ")[2] for task in tasks.values()}

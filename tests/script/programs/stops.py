@@ -1,6 +1,7 @@
-"""One trainer of an all-reduce has a hook that requests a stop at step 7.
+"""One trainer of an all-reduce alone has a hook that requests a stop at step 7.
 
-argv: OUT TASK, where TASK is the type of the task with the hook.
+argv: OUT TASK SPEC, where TASK is the type of the task with the hook, which is in its TrainSpec or
+in its EstimatorSpec.
 """
 import json
 import os
@@ -12,7 +13,7 @@ except ImportError:
     pass
 import tensorflow as tf
 
-out, stopper = sys.argv[1:]
+out, stopper, spec = sys.argv[1:]
 task = json.loads(os.environ["TF_CONFIG"])["task"]["type"]
 
 
@@ -25,7 +26,8 @@ def model_fn(features, labels, mode):
     loss = tf.reduce_mean((w * features - labels) ** 2)
     train_op = tf.compat.v1.train.GradientDescentOptimizer(0.01).minimize(
         loss, tf.compat.v1.train.get_global_step())
-    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, training_hooks=hooks_of("EstimatorSpec"))
 
 
 class StopsAtSeven(tf.estimator.SessionRunHook):
@@ -33,13 +35,16 @@ class StopsAtSeven(tf.estimator.SessionRunHook):
         return tf.estimator.SessionRunArgs(tf.compat.v1.train.get_global_step())
 
     def after_run(self, run_context, run_values):
-        if task == stopper and run_values.results >= 7:
+        if run_values.results >= 7:
             run_context.request_stop()
+
+
+def hooks_of(name):
+    return [StopsAtSeven()] if task == stopper and name == spec else []
 
 
 tf.estimator.train_and_evaluate(
     tf.estimator.Estimator(model_fn, out, tf.estimator.RunConfig(
         train_distribute=tf.distribute.experimental.MultiWorkerMirroredStrategy())),
-    tf.estimator.TrainSpec(input_fn, max_steps=5000,
-                           hooks=[StopsAtSeven()]),
+    tf.estimator.TrainSpec(input_fn, max_steps=5000, hooks=hooks_of("TrainSpec")),
     tf.estimator.EvalSpec(lambda: input_fn().take(2), steps=None))
