@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import random
 from typing import Any
 
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import environment
@@ -21,6 +23,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import loop
 from estimator_trainer.steps.obstacle import Obstacle
 
 
@@ -37,37 +40,40 @@ def for_training(plan: Plan, parts: LoadedPlugins,
     """
     with environment.tf_config(plan.task.tf_config()):
         estimator = _build(plan.config, parts, strategies, plan.task)
-    upstream.train_with(estimator, functools.partial(_train, plan))
+    upstream.train_with(estimator, functools.partial(_train, plan, parts.script is not None))
     return estimator
 
 
-def _train(plan: Plan, estimator: tf.estimator.Estimator, train: upstream.Train, input_fn: InputFn,
-           *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+def _train(plan: Plan, is_of_script: bool, estimator: tf.estimator.Estimator, train: upstream.Train,
+           input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
     """Trains; the user's functions and hooks, which are called meanwhile, see their TF_CONFIG."""
     config = plan.config
     with environment.tf_config(plan.task.platform_tf_config):
         if config.steps_per_loop != 1 and not config.sync_replicas:
-            return _train_in_a_loop(
-                config.steps_per_loop, estimator, train, input_fn, *args, **kwargs)
+            return _train_in_a_loop(config.steps_per_loop, is_of_script, estimator, train,
+                                    input_fn, *args, **kwargs)
         return train(input_fn, *args, **kwargs)
 
 
-def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train: upstream.Train,
-                     input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimator.Estimator,
+                     train: upstream.Train, input_fn: InputFn, *args: Any,
+                     **kwargs: Any) -> tf.estimator.Estimator:
     """Trains with several steps in a session run, if the model allows it.
 
     Only building the graph, which `train` does, tells whether it does.
 
     Args:
       asked_steps: Number of steps in a session run that the user asks for, or 0.
+      is_of_script: Whether a script made the Estimator, and seeds what it wants to be seeded.
       estimator: The Estimator, or a copy of it.
       train: The Estimator's own `train`.
       input_fn: The user's input_fn, adapted.
       *args: Further arguments of `train`.
       **kwargs: Further arguments of `train`.
     """
+    states = random.getstate(), np.random.get_state()
     try:
-        with upstream.initializing_outside():
+        with upstream.initializing_outside(), upstream.seeding_as(loop.graph_around):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except Obstacle as obstacle:
         if asked_steps:
@@ -76,7 +82,11 @@ def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train:
                 f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
                 ) from obstacle
         logging.info("one step in a session run: %s", obstacle)
-    _seed(estimator.config.tf_random_seed)
+    # The user's functions are called a second time, and are to draw what they would have drawn.
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+    if not is_of_script:
+        _seed(estimator.config.tf_random_seed)
     return train(input_fn, *args, **kwargs)
 
 
@@ -98,11 +108,15 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
     given = parts.given
     if given and not parts.script:
         config = given_run_config.settings(config, given.config)
-    _seed(config.seed)
+    seed = config.seed or None
+    if given and parts.script:
+        seed = given.config.tf_random_seed  # 0 is a seed there.
+    else:
+        _seed(seed)
     clock = config.checkpoints
     run_config = tf.estimator.RunConfig(
         model_dir=config.model_dir,
-        tf_random_seed=config.seed or None,
+        tf_random_seed=seed,
         save_summary_steps=config.save_summary_steps,
         save_checkpoints_steps=clock.every_steps,
         save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
