@@ -38,9 +38,10 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
       An input_fn. It returns a Dataset, also where `function` iterates one itself; only tensors
       that each session run has to compute, such as those of queues, it returns as they are. It
       raises ConfigError when `function` returns anything else. In mode "train" its features are a
-      dict of FEATURES, those of `function`, and MARK, the batch's mark (batches.py). The model_fn that `model_fn_adapter.adapt` makes takes them apart; with
-      `is_marked=False` the features are those of `function`; with `is_held=True` the dataset is
-      held for a loop (`loop.hold`), and Obstacle is raised if there is none.
+      dict of FEATURES, those of `function`, and MARK, the batch's mark (batches.py). The model_fn
+      that `model_fn_adapter.adapt` makes takes them apart; with `is_marked=False` the features are
+      those of `function`; with `is_held=True` the dataset is held for a loop (`loop.hold`), and
+      Obstacle is raised if there is none.
     """
     other_modes = _Adapted(function, plan.data, plan)
     training = (_Adapted(train_function, plan.train_data, plan) if train_function
@@ -70,16 +71,15 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
             adapted.check_tensors(reason, has_strategy, is_held)
             mark = tf.constant(batches.BATCH)
             return _with_mark(made, mark) if is_training and is_marked else made
-        dataset = made
         if is_training:
-            dataset = adapted.as_set(dataset, input_context)
+            made = adapted.as_set(made, input_context)
             if is_marked:
                 # One trainer alone finds the end where it comes, as in the plain Estimator.
-                is_last_marked = has_strategy or plan.task.num_trainers > 1
-                dataset = batches.mark(dataset, is_last_marked).map(_with_mark)
-            return loop.hold(dataset) if is_held else dataset
+                made = batches.mark(made, is_last_marked=(
+                    has_strategy or plan.task.num_trainers > 1)).map(_with_mark)
+            return loop.hold(made) if is_held else made
         is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
-        return batches.split(dataset, num_replicas) if is_split else dataset
+        return batches.split(made, num_replicas) if is_split else made
 
     return input_fn
 
