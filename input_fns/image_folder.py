@@ -81,7 +81,7 @@ def input_fn(
     training = mode == "train"
     place = pipeline.pipeline_of(params, input_context)
     if mode == "infer" and params["predict_files"]:
-        return pipeline.without_auto_shard(
+        return pipeline.with_options(
             _new_examples(params).batch(place.batch_size).prefetch(tf.data.AUTOTUNE))
     folders = _folders(params)
     images = _images(params, folders, training)[place.number::place.total]
@@ -100,7 +100,7 @@ def input_fn(
                                 seed=place.seed if training else None)
     dataset = dataset.enumerate().map(example, num_parallel_calls=tf.data.AUTOTUNE)
     dataset = dataset.batch(place.batch_size, drop_remainder=training)
-    return pipeline.without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
+    return pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:

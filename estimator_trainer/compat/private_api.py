@@ -27,6 +27,8 @@ _TRAINING = "tensorflow_estimator.python.estimator.training"
 _ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
 _QUEUES = "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions"
 _STEP = "tensorflow.python.training.training_util"
+_SEEDS = "tensorflow.python.framework.random_seed"
+_OP_DEFS = "tensorflow.python.framework.op_def_registry"
 _TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 
 USED = {
@@ -43,6 +45,8 @@ USED = {
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
     f"{_QUEUES}._enqueue_data": "fills the queues of numpy_input_fn and pandas_input_fn",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
+    f"{_SEEDS}.get_seed": "derives the seeds of an op from the graph that the op is made in",
+    f"{_OP_DEFS}.get": "the definition of an op of a name, in a function's body",
     f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",
 }
 # They are listed by class. Estimator has no public way to say that a copy does another task's work.
@@ -136,6 +140,18 @@ def use(name: str) -> Any:
         raise ConfigError(f"TensorFlow {sys.modules['tensorflow'].__version__} (installed) no "
                           f"longer has {name} ({USED[name]}); expected a version that "
                           "estimator_trainer was tested on, see README.md") from error
+
+
+def seeds() -> Any:
+    """Returns the module whose `get_seed` every random op calls."""
+    use(f"{_SEEDS}.get_seed")
+    return importlib.import_module(_SEEDS)
+
+
+def is_stateful(op_type: str) -> bool:
+    """Returns whether ops of a type have state, or change some; True for an unknown type."""
+    found = use(f"{_OP_DEFS}.get")(op_type)
+    return found is None or bool(found.is_stateful)
 
 
 def estimator_api(version: str) -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import random
 from typing import Any
 
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import environment
@@ -22,6 +24,7 @@ from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
+from estimator_trainer.steps import loop
 from estimator_trainer.steps.obstacle import Obstacle
 
 
@@ -38,44 +41,47 @@ def for_training(plan: Plan, parts: LoadedPlugins,
     """
     with environment.tf_config(plan.task.tf_config()):
         estimator = _build(plan.config, parts, strategies, plan.task)
-    upstream.train_with(estimator, functools.partial(_train, plan, bool(parts.script)))
+    upstream.train_with(estimator, functools.partial(_train, plan, parts.script is not None))
     return estimator
 
 
-def _train(plan: Plan, is_script: bool, estimator: tf.estimator.Estimator, train: upstream.Train,
+def _train(plan: Plan, is_of_script: bool, estimator: tf.estimator.Estimator, train: upstream.Train,
            input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
     """Trains; the user's functions and hooks, which are called meanwhile, see their TF_CONFIG."""
     config = plan.config
     is_looped = config.steps_per_loop != 1 and not config.sync_replicas
     with environment.tf_config(plan.task.platform_tf_config):
-        if is_script and config.is_collective and config.steps_per_loop < 2:
+        if is_of_script and config.is_collective and config.steps_per_loop < 2:
             # A script may have hooks in one trainer of an all-reduce alone: all graphs are alike.
             can_loop, is_looped = is_looped, ballots.all_agree(is_looped, estimator.config)
             if can_loop and not is_looped:
                 logging.info("one step in a session run: another trainer has hooks or saving"
                              " listeners")
         if is_looped:
-            return _train_in_a_loop(
-                config.steps_per_loop, estimator, train, input_fn, *args, **kwargs)
+            return _train_in_a_loop(config.steps_per_loop, is_of_script, estimator, train,
+                                    input_fn, *args, **kwargs)
         return train(input_fn, *args, **kwargs)
 
 
-def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train: upstream.Train,
-                     input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimator.Estimator,
+                     train: upstream.Train, input_fn: InputFn, *args: Any,
+                     **kwargs: Any) -> tf.estimator.Estimator:
     """Trains with several steps in a session run, if the model allows it.
 
     Only building the graph, which `train` does, tells whether it does.
 
     Args:
       asked_steps: Number of steps in a session run that the user asks for, or 0.
+      is_of_script: Whether a script made the Estimator, and seeds what it wants to be seeded.
       estimator: The Estimator, or a copy of it.
       train: The Estimator's own `train`.
       input_fn: The user's input_fn, adapted.
       *args: Further arguments of `train`.
       **kwargs: Further arguments of `train`.
     """
+    states = random.getstate(), np.random.get_state()
     try:
-        with upstream.initializing_outside():
+        with upstream.initializing_outside(), upstream.seeding_as(loop.graph_around):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except Obstacle as obstacle:
         if asked_steps:
@@ -84,7 +90,11 @@ def _train_in_a_loop(asked_steps: int, estimator: tf.estimator.Estimator, train:
                 f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
                 ) from obstacle
         logging.info("one step in a session run: %s", obstacle)
-    _seed(estimator.config.tf_random_seed)
+    # The user's functions are called a second time, and are to draw what they would have drawn.
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+    if not is_of_script:
+        _seed(estimator.config.tf_random_seed)
     return train(input_fn, *args, **kwargs)
 
 
@@ -106,11 +116,11 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
     given = parts.given
     if given and not parts.script:
         config = given_run_config.settings(config, given.config)
-    _seed(config.seed)
+    seed = _graph_seed(config, parts)
     clock = config.checkpoints
     run_config = tf.estimator.RunConfig(
         model_dir=config.model_dir,
-        tf_random_seed=config.seed or None,
+        tf_random_seed=seed,
         save_summary_steps=config.save_summary_steps,
         save_checkpoints_steps=clock.every_steps,
         save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
@@ -139,6 +149,14 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
     return tf.estimator.Estimator(
         model_fn=parts.model_fn, params=parts.params, config=run_config,
         warm_start_from=_warm_start(config) or (given and given.warm_start))
+
+
+def _graph_seed(config: TrainerConfig, parts: LoadedPlugins) -> int | None:
+    """Returns the seed of all graphs; seeds Python and NumPy too, unless a script sees to that."""
+    if parts.given and parts.script:
+        return parts.given.config.tf_random_seed  # 0 is a seed there.
+    _seed(config.seed or None)
+    return config.seed or None
 
 
 def _seed(seed: int | None) -> None:

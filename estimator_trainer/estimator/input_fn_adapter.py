@@ -20,7 +20,7 @@ from estimator_trainer.steps.obstacle import Obstacle
 
 # It returns a tf.data.Dataset, or tensors that each session run computes.
 InputFn = Callable[..., Any]
-FEATURES, IS_LAST = "features", "is_last"
+FEATURES, MARK = "features", "mark"
 
 
 def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) -> InputFn:
@@ -38,10 +38,10 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
       An input_fn. It returns a Dataset, also where `function` iterates one itself; only tensors
       that each session run has to compute, such as those of queues, it returns as they are. It
       raises ConfigError when `function` returns anything else. In mode "train" its features are a
-      dict of FEATURES, those of `function`, and IS_LAST, a bool scalar: whether this batch is the
-      last. The model_fn that `model_fn_adapter.adapt` makes takes them apart; with
-      `is_marked=False` the features are those of `function`; with `is_held=True` the dataset is
-      held for a loop (`loop.hold`), and Obstacle is raised if there is none.
+      dict of FEATURES, those of `function`, and MARK, the batch's mark (batches.py). The model_fn
+      that `model_fn_adapter.adapt` makes takes them apart; with `is_marked=False` the features are
+      those of `function`; with `is_held=True` the dataset is held for a loop (`loop.hold`), and
+      Obstacle is raised if there is none.
     """
     other_modes = _Adapted(function, plan.data, plan)
     training = (_Adapted(train_function, plan.train_data, plan) if train_function
@@ -69,17 +69,17 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
             raise
         if not isinstance(made, tf.data.Dataset):
             adapted.check_tensors(reason, has_strategy, is_held)
-            return _with_mark(made, tf.constant(False)) if is_training and is_marked else made
-        dataset = batches.untuned(made)
+            mark = tf.constant(batches.BATCH)
+            return _with_mark(made, mark) if is_training and is_marked else made
         if is_training:
-            dataset = adapted.as_set(dataset, input_context)
-            if is_held:
-                _check_end(dataset)
+            made = adapted.as_set(made, input_context)
             if is_marked:
-                dataset = batches.mark_last(dataset).map(_with_mark)
-            return loop.hold(dataset) if is_held else dataset
+                # One trainer alone finds the end where it comes, as in the plain Estimator.
+                made = batches.mark(made, is_last_marked=(
+                    has_strategy or plan.task.num_trainers > 1)).map(_with_mark)
+            return loop.hold(made) if is_held else made
         is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
-        return batches.split(dataset, num_replicas) if is_split else dataset
+        return batches.split(made, num_replicas) if is_split else made
 
     return input_fn
 
@@ -188,18 +188,12 @@ def _is_of_tensors(value: Any) -> bool:
         isinstance(each, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)) for each in leaves)
 
 
-def _check_end(dataset: tf.data.Dataset) -> None:
-    """Raises Obstacle if a loop, which asks for a batch during the step before, would lose one."""
-    if not batches.foretells_its_end(dataset):
-        raise Obstacle("its input_fn yields batches of unknown rank, so nothing foretells the last")
-
-
 @batches.as_it_is
-def _with_mark(batch: Any, is_last: tf.Tensor) -> Any:
+def _with_mark(batch: Any, mark: tf.Tensor) -> Any:
     if isinstance(batch, tuple):
         features, labels = batch
-        return {FEATURES: features, IS_LAST: is_last}, labels
-    return {FEATURES: batch, IS_LAST: is_last}
+        return {FEATURES: features, MARK: mark}, labels
+    return {FEATURES: batch, MARK: mark}
 
 
 def _shard(plan: Plan) -> tf.distribute.InputContext:

@@ -61,7 +61,7 @@ class _Adapted:
             return self._train(features, labels, call, config)
         features, beside = carried.taken_apart(features)
         spec = call(features, labels)
-        graph_state.EXAMPLES.add(batches.size(features))
+        graph_state.EXAMPLES.add(batches.size((labels, features)))
         forward_key = self._config.forward_key
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             spec = _with_key(spec, forward_key, features[forward_key])
@@ -89,7 +89,7 @@ class _Adapted:
         spec, made = self._step((features, labels), call)
         if ballot is not None:
             made = made._replace(counts=ballots.counts(
-                made.is_last, tf.equal(made.examples, 0), ballot))
+                made.is_last, made.is_missing, ballot))
         made.make_known()
         return spec
 
@@ -124,16 +124,18 @@ class _Adapted:
     def _step(self, batch: Any, call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
         """Makes a replica's step with a batch as the adapted input_fn yields it."""
         marked, labels = batch if isinstance(batch, tuple) else (batch, None)
-        features, is_last = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.IS_LAST]
+        features, mark = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.MARK]
         train_op.ask(self._config, self._task)
         spec = train_op.complete(call(features, labels), self._config, self._task)
         if "ps" in self._task.cluster and not tf.distribute.has_strategy():
             ps_packs.send_in_packs(spec.train_op)
         fed_batch = model_class.fed_batch()
         if fed_batch is not None:
-            features, is_last = fed_batch, tf.constant(False)
-        return spec, loop.Step(spec.train_op, spec.loss, is_last, batches.size(features),
-                               scaffold=spec.scaffold)
+            features, labels, mark = fed_batch, None, tf.constant(batches.BATCH)
+        return spec, loop.Step(
+            spec.train_op, spec.loss, tf.equal(mark, batches.LAST),
+            tf.equal(mark, batches.NO_BATCH), batches.size((labels, features)),
+            scaffold=spec.scaffold)
 
 
 def _placed(device: str) -> ContextManager[Any]:

@@ -255,6 +255,33 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
 
 
 @contextlib.contextmanager
+def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
+    """Gives the random ops of a graph the seeds that they would have in another one.
+
+    A graph numbers its random ops, and derives the seed of each from its number. A loop's body is a
+    graph of its own, whose numbers begin at 0, while the variables that are made in it have their
+    initializers in the graph around it. No public name sets the number. It holds within a `with`.
+
+    Args:
+      graph_of: Takes the graph of a random op, and returns the graph that numbers the op.
+    """
+    module = private_api.seeds()
+    derive = module.get_seed
+
+    @functools.wraps(derive)
+    def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+        graph = tf.compat.v1.get_default_graph()
+        numbering = graph_of(graph)
+        if numbering is graph:
+            return derive(op_seed)
+        with numbering.as_default():
+            return derive(op_seed)
+
+    with replacement.attributes([(module, "get_seed", get_seed)]):
+        yield
+
+
+@contextlib.contextmanager
 def initializing_outside() -> Iterator[None]:
     """Makes `tf.train.init_from_checkpoint` work in a loop's body, within a `with` statement.
 

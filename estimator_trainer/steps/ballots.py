@@ -21,17 +21,17 @@ def ballot() -> tf.Tensor:
     return made
 
 
-def counts(is_last: tf.Tensor, is_empty: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
+def counts(is_last: tf.Tensor, is_missing: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
     """Returns how many trainers of an all-reduce end, ran out of data, and ask to end: int32 [3].
 
     To be called in a replica.
 
     Args:
       is_last: Whether this trainer's input ends with this batch.
-      is_empty: Whether this batch has no examples, since its process has run out of data.
+      is_missing: Whether there is no batch, since this trainer has run out of data.
       ballot: The placeholder that `ballot` returns.
     """
-    return _sum(tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_empty, tf.int32), ballot]))
+    return _sum(tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_missing, tf.int32), ballot]))
 
 
 def all_agree(own: bool, run_config: tf.estimator.RunConfig) -> bool:

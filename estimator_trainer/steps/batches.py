@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from typing import Any, Callable, TypeVar
-import warnings
 
 import tensorflow as tf
 
-_BATCH = "batch"
-_KINDS = (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)
+# The marks of batches, int32 scalars. Where a process of an all-reduce has run out of data, the
+# strategy makes up a batch of zeros, and so a mark of zero.
+NO_BATCH, BATCH, LAST = 0, 1, 2
+_TENSORS = (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Reading the source of a function anew, to find no `if` on tensors in it, delays the first step.
 as_it_is: Callable[[_Function], _Function] = tf.autograph.experimental.do_not_convert
@@ -25,73 +26,81 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
 
     Args:
       dataset: Batches: a structure of dense, sparse or ragged tensors, the batch dimension first.
+        Other batches stay whole: those with a scalar or a tensor of unknown rank, those whose
+        tensors differ in the first dimension, and those without examples.
       num_replicas: 2 or more.
 
     Returns:
       The parts in order, `num_replicas` a batch; reading them raises InvalidArgumentError if
       there are fewer examples than replicas.
     """
+    if not all(isinstance(spec, _TENSORS) and spec.shape.rank
+               for spec in tf.nest.flatten(dataset.element_spec)):
+        return dataset
+    spec = dataset.element_spec
+    nothing = _nothing(spec)
 
-    def parts(wrapped: dict[str, Any]) -> tf.data.Dataset:
-        count = size(wrapped)
-        tf.debugging.Assert(count >= num_replicas, [
+    @as_it_is
+    def parts(batch: Any, _: tf.Tensor) -> tf.data.Dataset:
+        count = _common_rows(batch)
+        tf.debugging.Assert(tf.logical_or(count < 1, count >= num_replicas), [
             f"the evaluation set has fewer examples than {num_replicas} replicas"])
-        return tf.data.Dataset.range(num_replicas).map(
-            lambda i: _part(wrapped, i * count // num_replicas, (i + 1) * count // num_replicas))
+        is_cut = tf.cast(count > 0, tf.int64)
+        cut = tf.data.Dataset.range(is_cut * num_replicas).map(as_it_is(lambda i: _part(
+            batch, i * count // num_replicas, (i + 1) * count // num_replicas)))
+        return cut.concatenate(tf.data.Dataset.from_tensors(batch).take(1 - is_cut))
 
-    def hold_back(held: Any, batch: Any) -> Any:
-        is_small = tf.logical_and(size(batch) > 0, size(batch) < num_replicas)
-        return tf.cond(is_small, lambda: (
-            _flat(_concat(_packed(held, specs), batch)), _nothing(specs)),
-                       lambda: (_flat(batch), _packed(held, specs)))
+    @as_it_is
+    def hold_back(state: Any, element: Any) -> Any:
+        (flat, is_held), (batch, is_batch) = state, element
+        held, count = _packed(flat, spec), _common_rows(batch)
+        joins = tf.reduce_all([is_held, is_batch, count > 0, count < num_replicas,
+                               _common_rows(held) > 0])
+        return tf.cond(
+            joins, lambda: ((_flat(_concat(held, batch)), True), (nothing, False)),
+            lambda: ((_flat(batch), is_batch), (held, is_held)))
 
-    wrapped = _wrap(dataset)
-    specs = wrapped.element_spec
-    nothing = _nothing(specs)
-    # What is held back at the end comes out when the empty batch goes in.
-    joined = (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
-              .scan(_flat(nothing), hold_back).filter(lambda batch: size(batch) > 0))
-    return joined.flat_map(parts).map(lambda part: part[_BATCH])
+    pairs = dataset.map(as_it_is(lambda *batch: (_element(batch), True)))
+    # What is held back at the end comes out when the last element, no batch, goes in.
+    joined = (pairs.concatenate(tf.data.Dataset.from_tensors((nothing, False)))
+              .scan((_flat(nothing), False), hold_back)
+              .filter(as_it_is(lambda batch, is_batch: is_batch)))
+    return joined.flat_map(parts)
 
 
-def mark_last(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Pairs every batch with whether it is the last: a bool scalar, False throughout if unknown.
+def mark(dataset: tf.data.Dataset, is_last_marked: bool) -> tf.data.Dataset:
+    """Pairs every batch, whatever it holds, with its mark.
 
-    It is unknown where a batch holds other than dense, sparse and ragged tensors of known rank.
+    Args:
+      dataset: Batches: any structure of any elements.
+      is_last_marked: Whether the last batch, if there is an end, gets the mark LAST. One batch
+        more than before is then read ahead. Otherwise each gets the mark BATCH.
 
     Returns:
-      Elements `(batch, is_last)`; one batch more than before is read ahead, if there is an end.
+      Elements `(batch, mark)`.
     """
-    if is_endless(dataset):
-        return tf.data.Dataset.zip((dataset, tf.data.Dataset.from_tensors(False).repeat()))
-    wrapped = _wrap(dataset)
-    specs = wrapped.element_spec
-    if not foretells_its_end(dataset):
-        return wrapped.map(lambda batch: (batch[_BATCH], False))
+    if not is_last_marked or is_endless(dataset):
+        marks = tf.data.Dataset.from_tensors(BATCH).repeat()
+        return tf.data.Dataset.zip((dataset, marks))
+    # A window, of this batch and the next one, cannot hold the None that may stand in a batch.
+    spec = dataset.element_spec
+    is_held = [not isinstance(each, tf.NoneTensorSpec) for each in tf.nest.flatten(spec)]
+    leaves = dataset.map(as_it_is(lambda *batch: (BATCH, *itertools.compress(
+        tf.nest.flatten(_element(batch)), is_held))))
 
     @as_it_is
-    def hold_back(held: Any, batch: Any) -> Any:
-        return _flat(batch), (_packed(held, specs), tf.equal(size(batch), 0))
+    def marked(window: tf.data.Dataset, *held: tf.data.Dataset) -> tf.data.Dataset:
+        is_last = tf.data.experimental.cardinality(window) < 2
+        marks = tf.data.Dataset.from_tensors(tf.where(is_last, LAST, BATCH))
+        return tf.data.Dataset.zip((marks, *held))
 
     @as_it_is
-    def restore_shapes(batch: Any, is_last: tf.Tensor) -> Any:
-        for tensor, spec in zip(tf.nest.flatten(batch), tf.nest.flatten(specs)):
-            if isinstance(tensor, tf.Tensor):
-                tensor.set_shape(spec.shape)
-        # The specs set those of other tensors.
-        packed = tf.nest.pack_sequence_as(specs, _flat(batch), expand_composites=True)
-        return packed[_BATCH], is_last
+    def restored(mark: tf.Tensor, *held: Any) -> tuple[Any, tf.Tensor]:
+        rest = iter(held)
+        return tf.nest.pack_sequence_as(
+            spec, [next(rest) if is_there else None for is_there in is_held]), mark
 
-    nothing = _nothing(specs)
-    return (wrapped.concatenate(tf.data.Dataset.from_tensors(nothing))
-            .scan(_flat(nothing), hold_back).skip(1).map(restore_shapes).prefetch(1))
-
-
-def foretells_its_end(dataset: tf.data.Dataset) -> bool:
-    """Returns whether `mark_last` can tell the last batch, or there is no end."""
-    return is_endless(dataset) or all(
-        isinstance(spec, _KINDS) and spec.shape.rank
-        for spec in tf.nest.flatten(dataset.element_spec))
+    return leaves.window(2, shift=1).flat_map(marked).map(restored).prefetch(1)
 
 
 def is_endless(dataset: tf.data.Dataset) -> bool:
@@ -123,38 +132,36 @@ def _is_endless_elsewhere(count: tf.Tensor) -> bool:
         return False
 
 
-def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Gives each parallel stage its threads from the start, unless the user's options say else.
-
-    The thread that would tune them sleeps 10 ms, 20 ms and so on up to a minute between two looks.
-    An input that ends or starts over waits for this thread at times, one time in four where it was
-    tried: the call that wakes the thread comes before the mark that it is to end
-    (tensorflow/core/framework: model.cc, OptimizeLoop; cancellation.cc).
-    """
-    with warnings.catch_warnings():
-        # In a graph `options` warns that it returns only what was set there.
-        warnings.simplefilter("ignore")
-        if dataset.options().autotune.enabled is not None:
-            return dataset
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    return dataset.with_options(options)
-
-
 def size(batch: Any) -> tf.Tensor:
-    """Returns the number of examples in a batch, an int64 scalar."""
-    first = tf.nest.flatten(batch)[0]
-    if isinstance(first, tf.SparseTensor):
-        return first.dense_shape[0]
-    if isinstance(first, tf.RaggedTensor):
-        return first.nrows(tf.int64)
-    return tf.shape(first, out_type=tf.int64)[0]
+    """Returns the number of examples in a batch, an int64 scalar, for display.
+
+    The number is the first dimension of the first tensor that has one; a batch of scalars is one
+    example.
+    """
+    tensors = [tensor for tensor in tf.nest.flatten(batch) if isinstance(
+        tensor, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor))]
+    having = [tensor for tensor in tensors if tensor.shape.rank]
+    return _rows([*having, *tensors, tf.constant(0)][0])
 
 
-def _wrap(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Makes a batch one argument whatever its structure: tuples would be unpacked."""
-    return dataset.map(as_it_is(
-        lambda *batch: {_BATCH: batch if len(batch) > 1 else batch[0]}))
+def _rows(tensor: Any) -> tf.Tensor:
+    """Returns the first dimension of a tensor, an int64 scalar; 1 for a scalar."""
+    if isinstance(tensor, tf.RaggedTensor):
+        return tensor.nrows(tf.int64)
+    shape = (tensor.dense_shape if isinstance(tensor, tf.SparseTensor)
+             else tf.shape(tensor, out_type=tf.int64))
+    return shape[0] if tensor.shape.rank else tf.concat([shape, [1]], 0)[0]
+
+
+def _common_rows(batch: Any) -> tf.Tensor:
+    """Returns the first dimension of all tensors of a batch, an int64 scalar; -1 if they differ."""
+    rows = tf.stack([_rows(tensor) for tensor in tf.nest.flatten(batch)])
+    return tf.where(tf.reduce_all(tf.equal(rows, rows[0])), rows[0], tf.constant(-1, tf.int64))
+
+
+def _element(arguments: tuple[Any, ...]) -> Any:
+    """Returns the element of a dataset that a function of `map` got as its arguments."""
+    return arguments if len(arguments) > 1 else arguments[0]
 
 
 def _flat(batch: Any) -> tuple[tf.Tensor, ...]:

@@ -106,8 +106,9 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                 self._ask_all()
             private_api.set_request_stop(run_context, self._ask_all)
         feed = {self._ballot: 1} if self._ballot is not None and self._stop.request else {}
+        steps = self.pace.plan(self.step)
         if self._steps is not None:
-            feed[self._steps] = self.pace.plan(self.step)
+            feed[self._steps] = steps
         return tf.estimator.SessionRunArgs(self._fetches, feed)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:

@@ -18,7 +18,7 @@ def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Ahead |
         # The iterator of a strategy asks all processes before each batch whether there is one.
         with tf.device(devices[0]):
             iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
-        feed = Ahead(iterator, dataset.element_spec)
+        feed = Ahead(iterator, dataset.element_spec, is_marked=tf.distribute.has_strategy())
     tf.compat.v1.add_to_collection(
         tf.compat.v1.GraphKeys.TABLE_INITIALIZERS, tf.group(iterator.initializer))
     return feed
@@ -33,8 +33,9 @@ class Ahead:
       shapes: The shapes of what is carried, as `tf.while_loop` takes them.
     """
 
-    def __init__(self, iterator: Any, spec: Any):
-        self._iterator, self.shapes = iterator, spec
+    def __init__(self, iterator: Any, spec: Any, is_marked: bool):
+        """Makes a feed; `is_marked` says whether a batch tells by its mark that it is the last."""
+        self._iterator, self.shapes, self._is_marked = iterator, spec, is_marked
 
     def first(self) -> tuple[Any, tf.Tensor]:
         """Returns what is carried to the first step, and the seconds that it took."""
@@ -45,21 +46,35 @@ class Ahead:
         return carried, tf.constant(0.0, tf.float64)
 
     def following(self, carried: Any, is_wanted: tf.Tensor,
-                  done: tf.Tensor) -> tuple[Any, tf.Tensor]:
-        """Returns what is carried to the next step, and the seconds that it came late.
+                  done: tf.Tensor) -> tuple[Any, tf.Tensor, tf.Tensor]:
+        """Returns what is carried to the next step.
 
         Args:
           carried: What was carried to this step.
           is_wanted: Whether there is to be a next step.
           done: The time when this step was done, in seconds, a float64 scalar.
-        """
-        def pull() -> tuple[Any, tf.Tensor]:
-            batch = self._iterator.get_next()
-            with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
-                return batch, tf.timestamp()
 
-        batch, came = tf.cond(is_wanted, pull, lambda: (carried, tf.constant(0.0, tf.float64)))
-        return batch, tf.maximum(came - done, 0.0)
+        Returns:
+          The batch of the next step, the seconds that it came late, and whether the input has
+          ended before it, which a marked batch has told already.
+        """
+        def pull() -> tuple[Any, tf.Tensor, tf.Tensor]:
+            batch, has_ended = self._next_or(carried)
+            with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
+                return batch, tf.timestamp(), has_ended
+
+        batch, came, has_ended = tf.cond(is_wanted, pull, lambda: (
+            carried, tf.constant(0.0, tf.float64), tf.constant(False)))
+        return batch, tf.maximum(came - done, 0.0), has_ended
+
+    def _next_or(self, carried: Any) -> tuple[Any, tf.Tensor]:
+        """Returns the next batch and False; at the end, `carried` and True."""
+        if self._is_marked:
+            return self._iterator.get_next(), tf.constant(False)
+        optional = self._iterator.get_next_as_optional()
+        has_value = optional.has_value()
+        return (tf.cond(has_value, optional.get_value, lambda: carried),
+                tf.logical_not(has_value))
 
 
 class InStep:
@@ -83,9 +98,9 @@ class InStep:
         return _pull(self._iterator)
 
     def following(self, carried: Any, is_wanted: tf.Tensor,
-                  done: tf.Tensor) -> tuple[Any, tf.Tensor]:
-        """Returns nothing, in no time."""
-        return self.first()
+                  done: tf.Tensor) -> tuple[Any, tf.Tensor, tf.Tensor]:
+        """Returns nothing, in no time; the step that finds no batch ends the session run."""
+        return (*self.first(), tf.constant(False))
 
 
 def _pull(iterator: Any) -> tuple[Any, tf.Tensor]:

@@ -7,6 +7,7 @@ processes take part in it.
 from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
+import weakref
 
 import tensorflow as tf
 
@@ -23,6 +24,8 @@ from estimator_trainer.steps.obstacle import Obstacle
 _SCOPE = "estimator_trainer"
 # The name, and so the tag, of the summary that the Estimator adds unless the model has one.
 _LOSS = "loss"
+# The graph around each loop's body.
+_AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictionary()
 
 
 class Step(NamedTuple):
@@ -31,7 +34,9 @@ class Step(NamedTuple):
     Attributes:
       train_op: The operation that makes the step, or all steps of the loop.
       loss: The loss, a float scalar.
-      is_last: Whether the input ends with the batch, a bool scalar.
+      is_last: Whether the input is known to end with the batch, a bool scalar.
+      is_missing: Whether there is no batch, since this process has run out of data and others
+        have not, a bool scalar; None for a loop.
       examples: Number of examples in the batch, an int64 scalar; for a loop, the mean per step.
       counts: What `ballots.counts` returns, where the trainers make a step together; else None.
       scaffold: The Scaffold of the model; None in a replica that leaves the loop to another one.
@@ -40,6 +45,7 @@ class Step(NamedTuple):
     train_op: Any
     loss: tf.Tensor
     is_last: tf.Tensor
+    is_missing: tf.Tensor | None
     examples: tf.Tensor
     counts: tf.Tensor | None = None
     scaffold: tf.compat.v1.train.Scaffold | None = None
@@ -80,6 +86,11 @@ def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
 def is_wanted() -> bool:
     """Returns whether the current graph holds a training set to loop over."""
     return bool(graph_state.DATASET.all())
+
+
+def graph_around(graph: tf.Graph) -> tf.Graph:
+    """Returns the graph around a loop if `graph` is the loop's body, else `graph`."""
+    return _AROUND.get(graph, graph)
 
 
 def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
@@ -137,7 +148,8 @@ class _Loop:
 
     def __init__(self, step: Callable[[Any], Step], max_steps: int | None):
         """Makes the loop of a replica's `step`, which ends at the global step `max_steps`."""
-        self._step, self._max_steps = step, max_steps
+        # A model_fn is called as it is, without autograph, where there is no loop.
+        self._step, self._max_steps = batches.as_it_is(step), max_steps
         self.scaffold: tf.compat.v1.train.Scaffold | None = None
         self._names: _Names | None = None
 
@@ -145,6 +157,7 @@ class _Loop:
               *together: tf.Tensor) -> Step:
         """Builds the loop of `steps` steps; `together` is what else `ballots.agree` returns."""
         self._strategy, self._steps, self._together = strategy, steps, together
+        self._graph = tf.compat.v1.get_default_graph()
         dataset = graph_state.DATASET.take()
         assert dataset is not None
         self._source = feed.build(strategy, dataset)
@@ -165,8 +178,8 @@ class _Loop:
         assert self._names is not None
         summary = self._names.taken_outside(end.summary)
         tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, summary)
-        made = Step(end.count.op, end.loss, end.is_last, end.examples // tf.maximum(end.count, 1),
-                    end.counts if together else None)
+        made = Step(end.count.op, end.loss, end.is_last, None,
+                    end.examples // tf.maximum(end.count, 1), end.counts if together else None)
         made.make_known()
         return made
 
@@ -179,37 +192,39 @@ class _Loop:
 
     def _body(self, state: _State, carried: Any) -> tuple[_State, Any]:
         batch, waited_secs = self._source.batch(carried)
-        train_ops, losses, lasts, examples = self._made_in_replicas(batch)
+        train_ops, losses, lasts, missing, examples = self._made_in_replicas(batch)
         is_last = tf.reduce_any(tf.stack(lasts))
-        counts = (_counts(self._strategy, is_last, tf.reduce_any(tf.equal(examples, 0)),
+        counts = (_counts(self._strategy, is_last, tf.reduce_any(tf.stack(missing)),
                           *self._together) if self._together else state.counts)
         with tf.control_dependencies(train_ops):
             global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
         # A ps then sends this value alone, and no word of its own that the step is made.
         with tf.control_dependencies([global_step]):
             done = tf.timestamp()
-        following, late_secs = self._source.following(
+        following, late_secs, has_ended = self._source.following(
             carried, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
         loss = tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses)
         summary, self._names = _merged_summaries(), _Names.of_model()
         # The next step must not begin before.
         with tf.control_dependencies([global_step]):
             return _State(
-                state.count + 1, global_step, tf.identity(is_last), tf.identity(counts),
+                state.count + 1, global_step, tf.logical_or(is_last, has_ended),
+                tf.identity(counts),
                 # A NaN of any step ends training, and the session sees the last step's loss.
                 tf.where(tf.math.is_nan(state.loss), state.loss, loss),
                 state.examples + tf.add_n(examples),
                 state.waited_secs + waited_secs + late_secs, summary), following
 
     def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
-        """Returns the train ops, losses, ends and batch sizes of a step, one of each a replica."""
+        """Returns the entries of a step's `Step` that the loop needs, one of each a replica."""
+        _AROUND[tf.compat.v1.get_default_graph()] = self._graph
         made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
         if self.scaffold is None:
             # The body can hand on nothing but tensors.
             scaffold = self._strategy.experimental_local_results(made.scaffold)[0]
             self.scaffold = obstacle.GuardedScaffold(copy_from_scaffold=scaffold)
         return [self._strategy.experimental_local_results(each) for each in (
-            made.train_op, made.loss, made.is_last, made.examples)]
+            made.train_op, made.loss, made.is_last, made.is_missing, made.examples)]
 
 
 def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.Tensor,

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable
 
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.compat import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
 _REFERENCE_OPS = {"Variable", "VariableV2"}
+# These operations change what is outside of the loop, or keep their state from one step to the next
+# in a loop as in single session runs. A random op draws the same numbers in both.
+_SAFE_OPS = re.compile(
+    r"(ReadVariableOp|VarIsInitializedOp|VariableShape|DisableCopyOnRead"
+    r"|Assign(Add|Sub)?VariableOp|Resource(Sparse)?Apply\w+|Resource(Gather|GatherNd|CountUpTo)"
+    r"|ResourceScatter\w+|ResourceStridedSliceAssign"
+    r"|Random(Uniform|UniformInt|StandardNormal|Gamma|Poisson|PoissonV2|Shuffle|Crop)"
+    r"|(Parameterized)?TruncatedNormal|Multinomial|\w+CandidateSampler"
+    r"|SampleDistortedBoundingBox(V2)?"
+    r"|Collective\w+|Nccl\w+|Assert|Print(V2)?|CheckNumerics(V2)?|(Eager)?PyFunc|Timestamp"
+    r"|DeepCopy|Empty|GuaranteeConst|CudnnRNN\w*|TensorArray\w*|Stack((Push|Pop|Close)?V2)?"
+    r"|LookupTable(Find|Size)V2|IteratorGetNext\w*|MultiDeviceIteratorGetNextFromShard"
+    r"|If|While|Case|StatefulPartitionedCall)")
+_CALLS = {"If", "While", "Case", "StatefulPartitionedCall"}
 _REFERENCES = ("it has reference variables, which TensorFlow's loops cannot change; resource"
                " variables can be (use_resource=True, tf.compat.v1.enable_resource_variables())")
 
@@ -52,6 +68,7 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
     if kinds & _CHECKPOINT_OPS:
         raise Obstacle("it makes operations that read or write checkpoints, as a Saver has, which"
                        " no session reaches in a loop")
+    _check_state()
     _check_scaffold(spec.scaffold)
 
 
@@ -122,6 +139,18 @@ class GuardedScaffold(tf.compat.v1.train.Scaffold):
                                f" {errors.first_line(error)}") from error
 
         return init_fn if own else None
+
+
+def _check_state() -> None:
+    graph = tf.compat.v1.get_default_graph()
+    kinds = {op.type for op in graph.get_operations() if op.op_def.is_stateful}
+    if kinds & _CALLS:
+        kinds |= {node.op for function in graph.as_graph_def().library.function
+                  for node in function.node_def if private_api.is_stateful(node.op)}
+    unsafe = sorted(kind for kind in kinds if not _SAFE_OPS.fullmatch(kind))
+    if unsafe:
+        raise Obstacle(f"it has operations with a state of their own ({', '.join(unsafe)}), which"
+                       " a loop might not keep as single steps do")
 
 
 def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:

@@ -25,6 +25,7 @@ class Pace:
 
     Attributes:
       steps: Number of steps of the run that was planned last.
+      step: The global step at which that run begins.
     """
 
     def __init__(self, config: TrainerConfig, is_exact: bool):
@@ -34,7 +35,7 @@ class Pace:
           config: The settings.
           is_exact: Whether no other trainer moves the global step by itself.
         """
-        self.steps = 1
+        self.steps, self.step = 1, 0
         self._most = config.steps_per_loop
         self._run_secs = (_ALL_REDUCE_RUN_SECS if config.train_distribute == "multi_worker_mirrored"
                           else _RUN_SECS)
@@ -59,7 +60,7 @@ class Pace:
 
     def plan(self, step: int) -> int:
         """Returns the steps of the run that begins at `step`."""
-        self.steps = self._fitting()
+        self.steps, self.step = self._fitting(), step
         if self._is_exact:
             self.steps = max(1, min(self.steps, self._next_due(step) - _SINGLE_RUNS - step))
         self._started, self._ended = time.monotonic(), None

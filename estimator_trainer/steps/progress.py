@@ -67,7 +67,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         logging.info("training from step %d %s", self.step, goal)
         task_events.tell("trains", step=self.step)
         self._own_steps = self._line_own_steps = 0
-        self._start_step = self.step
+        self._last_run_at: int | None = None
         self._paused_at: float | None = None
         self._idle_secs = 0.0
         self._line_step, self._line_time = self.step, time.monotonic()
@@ -79,9 +79,13 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         now = self._resume()
         past = self._own_steps % self._every_steps
         self._own_steps += self.pace.steps
-        # The last step has a line, so that the curve of a short run has an end.
-        is_last = self._max_steps and self._start_step + self._own_steps >= self._max_steps
-        self._is_line = past + self.pace.steps >= self._every_steps or bool(is_last)
+        # The last step has a line, so that the curve of a short run has an end; one line, though
+        # gradients may be added up for many runs before the step.
+        is_last = bool(self._max_steps and self._last_run_at != self.pace.step and
+                       self.pace.step + self.pace.steps >= self._max_steps)
+        if is_last:
+            self._last_run_at = self.pace.step
+        self._is_line = past + self.pace.steps >= self._every_steps or is_last
         # A line of the log has wiped the bar, or it is old.
         self._is_bar = self._is_terminal and (
             not logs.has_bar() or now - self._bar_time >= _BAR_SECS)

@@ -35,7 +35,7 @@ def ask(config: TrainerConfig, task: TaskConfig) -> None:
 
 def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
              task: TaskConfig) -> tf.estimator.EstimatorSpec:
-    """Adds to a training spec what its train op needs and lacks.
+    """Adds the hooks that a training spec needs and lacks; tells of updates that it leaves out.
 
     Raises:
       ConfigError: if the model_fn does not do what it was asked for.
@@ -48,11 +48,8 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
     if config.sync_replicas:
         hooks.append(sync_replicas.SyncReplicasHook(
             _sync_optimizer(config), task.is_chief, task.num_trainers, config.sync_tokens))
-    left_out = _left_out_updates(spec.train_op)
-    if left_out:
-        logging.info("%d updates of batch-norm statistics are not part of the train_op: they run"
-                     " with it", len(left_out))
-    return spec._replace(train_op=tf.group(spec.train_op, *left_out), training_hooks=hooks)
+    _tell_left_out_updates(spec.train_op)
+    return spec._replace(training_hooks=hooks)
 
 
 def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOptimizer:
@@ -64,13 +61,25 @@ def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOpt
     return found
 
 
-def _left_out_updates(train_op: Any) -> list[tf.Operation]:
-    """Returns the updates of moving statistics that the train op does not run.
+def _tell_left_out_updates(train_op: Any) -> None:
+    """Warns of updates of moving statistics that the train op does not run, and a loop neither.
 
     Keras layers make them and leave it to Keras's own training to run them
     (tensorflow/tensorflow#23873); other layers put them into a collection that is easily
-    forgotten. Evaluation would then use the statistics of step 0.
+    forgotten. Evaluation then uses the statistics of step 0. Other programs leave out some of them
+    on purpose, as those of a second batch.
     """
+    left_out = _left_out_updates(train_op)
+    if left_out:
+        logging.warning(
+            "%d updates of the model, such as %s, are not part of the train_op and do not run. If"
+            " they should: train_op=tf.group(train_op,"
+            " *tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)), or for a Keras"
+            " layer tf.group(train_op, *layer.updates)", len(left_out), left_out[0].name)
+
+
+def _left_out_updates(train_op: Any) -> list[tf.Operation]:
+    """Returns the updates that `_tell_left_out_updates` tells of, in the order of their names."""
     graph = tf.compat.v1.get_default_graph()
     # In the body of a loop a variable is an input, and known outside of it by its name.
     outside = {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
@@ -83,7 +92,7 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     if not updates:
         return []
     start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
-    # What depends on a placeholder cannot run here: a nested Keras model leaves such ops behind,
-    # and a class that runs its own iterations runs them itself.
+    # A nested Keras model leaves ops behind that a placeholder feeds, which no step can run; a
+    # class that runs its own iterations runs such ops itself.
     return sorted((op for op in updates - ancestry.of(start) if not ancestry.is_fed(op)),
                   key=lambda op: op.name)

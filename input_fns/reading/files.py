@@ -22,7 +22,7 @@ from input_fns.reading.errors import DataFileError
 from input_fns.reading.errors import DataParamError
 from input_fns.reading.pipeline import Pipeline
 from input_fns.reading.pipeline import pipeline_of
-from input_fns.reading.pipeline import without_auto_shard
+from input_fns.reading.pipeline import with_options
 
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16
@@ -114,7 +114,7 @@ def batches(
             records = records.repeat(params["epochs"] or None)
         dataset = records.batch(pipeline.batch_size, drop_remainder=training).map(
             lambda stored: form.finish(form.decode(stored)), num_parallel_calls=tf.data.AUTOTUNE)
-    return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
+    return with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
 def _records(shares: list[tuple[str, int, int]], form: Form,

@@ -58,9 +58,17 @@ def pipeline_of(
                     seed=zlib.crc32(f"{params['seed']}/{number}".encode()))
 
 
-def without_auto_shard(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns the dataset with an option that keeps a strategy from sharding it again."""
+def with_options(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns the dataset with the options of all data sets here.
+
+    A strategy is not to shard it again, and each parallel stage has its threads from the start. The
+    thread that would tune them sleeps 10 ms, 20 ms and so on up to a minute between two looks, and
+    an input that ends or starts over waits for this thread at times: the call that wakes the thread
+    comes before the mark that it is to end (tensorflow/core/framework: model.cc, OptimizeLoop;
+    cancellation.cc).
+    """
     options = tf.data.Options()
+    options.autotune.enabled = False
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     return dataset.with_options(options)
 

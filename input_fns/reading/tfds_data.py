@@ -24,7 +24,7 @@ import tensorflow_datasets as tfds
 from input_fns.reading import memory
 from input_fns.reading.errors import DataParamError
 from input_fns.reading.pipeline import pipeline_of
-from input_fns.reading.pipeline import without_auto_shard
+from input_fns.reading.pipeline import with_options
 from input_fns.reading.tfds_images import resized
 from input_fns.reading.tfds_images import resized_shapes
 from input_fns.reading.tfds_images import uint8_images
@@ -86,7 +86,7 @@ def read(
     if training and params["epochs"]:
         synchronous = input_context is not None and input_context.num_replicas_in_sync > 1
         dataset = dataset.take(_num_batches(shard, params, pipeline.batch_size, synchronous))
-    return without_auto_shard(dataset.prefetch(tf.data.AUTOTUNE))
+    return with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
 def known_params(

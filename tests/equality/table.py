@@ -15,10 +15,11 @@ from tests.equality.programs import optimizers
 from tests.equality.programs import platform
 from tests.equality.programs import run_config
 from tests.equality.programs import state
+from tests.equality.programs import steps
 from tests.equality.programs import updates
 
 _KINDS = (elements, datasets, updates, state, optimizers, hooks, run_config, platform, exports,
-          canned)
+          canned, steps)
 
 PROGRAMS: dict[str, Program] = {
     name: program for kind in _KINDS for name, program in kind.PROGRAMS.items()}

@@ -206,6 +206,25 @@ def test_init_from_checkpoint_initializes_in_a_loops_body_unless_told_otherwise(
     assert tf.compat.v1.train.init_from_checkpoint is original
 
 
+def test_a_random_op_of_a_loop_has_the_seed_of_the_graph_around():
+    def seeds(graph_of):
+        with tf.Graph().as_default() as around:
+            tf.compat.v1.set_random_seed(5)
+            tf.random.uniform([])
+            made = []
+
+            def body(i):
+                with upstream.seeding_as(lambda graph: graph_of(graph, around)):
+                    made.append(tf.random.uniform([]).op.get_attr("seed2"))
+                return i + 1
+
+            tf.while_loop(lambda i: i < 3, body, [0])
+            return [*made, tf.random.uniform([]).op.get_attr("seed2")]
+
+    assert seeds(lambda graph, around: graph) == [0, 1]
+    assert seeds(lambda graph, around: around) == [1, 2]
+
+
 def test_iterators_and_queues_of_arrays_are_made_as_told():
     data = tf.compat.v1.data
     owners = [(data, "make_one_shot_iterator"), (data.Dataset, "make_one_shot_iterator"),

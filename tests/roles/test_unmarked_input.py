@@ -1,4 +1,4 @@
-"""An input whose end nothing foretells: the chief's comes first, and no worker's step is lost."""
+"""An input of batches of unknown rank: the chief's ends first, and no worker's step is lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tests.support import jobs
 
 pytestmark = [pytest.mark.cluster, pytest.mark.soak]
 
-# Batches of unknown rank, of which none is known to be the last.
 _PLUGIN = """
     import tensorflow as tf
     v1 = tf.compat.v1

@@ -1,5 +1,6 @@
 """Batches are split over replicas, each example once; and the last one is known as such."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -43,23 +44,109 @@ def test_an_input_without_end_is_known_on_the_devices_of_a_cluster_too(end, is_e
         assert batches.is_endless(numbers) == is_endless
 
 
+def _marks(dataset):
+    return [int(mark) for _, mark in batches.mark(dataset, is_last_marked=True)]
+
+
 @pytest.mark.parametrize("examples", [0, 1, 4, 9])
 def test_the_last_batch_is_marked(examples):
     dataset = tf.data.Dataset.range(examples).map(lambda i: ({"x": [i]}, i)).batch(4)
-    marked = list(batches.mark_last(dataset))
+    marked = list(batches.mark(dataset, is_last_marked=True))
     assert [int(n) for (_, labels), _ in marked for n in labels] == list(range(examples))
-    expected = [False] * (len(marked) - 1) + [True] * bool(examples)
-    assert [bool(is_last) for _, is_last in marked] == expected
+    expected = [batches.BATCH] * (len(marked) - 1) + [batches.LAST] * bool(examples)
+    assert [int(mark) for _, mark in marked] == expected
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        dataset = batches.mark_last(tf.data.Dataset.range(examples).batch(4))
-        _, is_last = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
-        assert [session.run(is_last) for _ in expected] == expected
+        dataset = batches.mark(tf.data.Dataset.range(examples).batch(4), is_last_marked=True)
+        _, mark = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+        assert [session.run(mark) for _ in expected] == expected
 
 
 def test_marking_keeps_static_shapes():
     dataset = tf.data.Dataset.range(9).batch(4, drop_remainder=True)
-    marked = batches.mark_last(dataset)
-    assert marked.element_spec[0].shape == [4] and len(list(marked)) == 2
+    for is_last_marked in (False, True):
+        marked = batches.mark(dataset, is_last_marked)
+        assert marked.element_spec[0].shape == [4] and len(list(marked)) == 2
+
+
+def _three():
+    return tf.data.Dataset.range(3)
+
+
+_RAGGED = [[0], [], [1, 2]]
+# All kinds of elements that a dataset can have, each three times; the first feature of some has
+# no rows.
+_ELEMENTS = {
+    "dense": lambda: _three().batch(1),
+    "scalars": _three,
+    "text": lambda: _three().map(tf.strings.as_string),
+    "without rows": lambda: _three().map(lambda i: ({"a": tf.zeros([0, 4]), "b": [i]}, [i])),
+    "rows at times": lambda: tf.data.Dataset.from_generator(
+        lambda: map(np.ones, ([1, 2], [0, 2], [3, 2])), output_signature=tf.TensorSpec([None, 2])),
+    "a scalar first": lambda: _three().map(lambda i: ({"a": i, "b": [[i]]}, [i])),
+    "ragged": lambda: tf.data.Dataset.from_tensor_slices(tf.ragged.constant(_RAGGED)).batch(1),
+    "ragged without rows": lambda: _three().map(lambda i: tf.RaggedTensor.from_row_splits(
+        tf.constant([], tf.int64), [0])),
+    "sparse": lambda: _three().map(lambda i: tf.sparse.from_dense([[i]])),
+    "sparse without rows": lambda: _three().map(lambda i: tf.SparseTensor(
+        tf.zeros([0, 2], tf.int64), tf.zeros([0]), [0, 2])),
+    "unknown rank": lambda: tf.data.Dataset.from_generator(lambda: [1, [2], [[3]]], tf.int32),
+    "nothing beside": lambda: _three().map(lambda i: ({"x": i}, None)),
+    "no features": lambda: _three().map(lambda i: ({}, i)),
+    "nested": lambda: _three().map(lambda i: ({"a": ({"b": i}, [i])}, {"c": (i, i)})),
+    "optional": lambda: _three().map(tf.experimental.Optional.from_value),
+    "datasets": lambda: tf.data.Dataset.range(6).window(2),
+    "tensor arrays": lambda: _three().map(lambda i: tf.TensorArray(tf.int64, 1).write(0, i)),
+}
+
+
+def _shown(value):
+    """Returns what an element holds in a form that can be compared."""
+    if isinstance(value, tf.data.Dataset):
+        return [_shown(each) for each in value]
+    if isinstance(value, tf.experimental.Optional):
+        return _shown(value.get_value())
+    if isinstance(value, tf.TensorArray):
+        return _shown(value.stack())
+    if isinstance(value, tf.RaggedTensor):
+        return value.to_list()
+    if isinstance(value, tf.SparseTensor):
+        return _shown(value.indices), _shown(value.values), _shown(value.dense_shape)
+    return value if value is None else np.asarray(value).tolist()
+
+
+@pytest.mark.parametrize("kind", _ELEMENTS)
+def test_any_element_is_marked_as_the_last_one_whatever_it_holds(kind):
+    dataset = _ELEMENTS[kind]()
+    assert _marks(dataset) == [batches.BATCH, batches.BATCH, batches.LAST]
+    for is_last_marked in (False, True):
+        marked = list(batches.mark(dataset, is_last_marked))
+        assert len(marked) == 3
+        for (batch, _), original in zip(marked, dataset):
+            tf.nest.assert_same_structure(batch, original)
+            for a, b in zip(tf.nest.flatten(batch), tf.nest.flatten(original)):
+                assert _shown(a) == _shown(b)
+            assert int(batches.size(batch)) >= 0
+
+
+@pytest.mark.parametrize("kind", ["without rows", "a scalar first", "unknown rank", "datasets"])
+def test_what_cannot_be_cut_is_evaluated_whole(kind):
+    assert len(list(batches.split(_ELEMENTS[kind](), 2))) == 3
+
+
+def test_batches_whose_tensors_differ_in_their_rows_are_not_cut():
+    def rows():
+        for boxes in (2, 0, 4, 4):
+            yield np.ones([boxes, 1]), np.ones([4, 1])
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=(
+        tf.TensorSpec([None, 1]), tf.TensorSpec([4, 1])))
+    parts = [(a.shape[0], b.shape[0]) for a, b in batches.split(dataset, 2)]
+    assert parts == [(2, 4), (0, 4), (2, 2), (2, 2), (2, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("shapes, examples", [
+    ([[3, 1], [1]], 3), ([[], [2, 1]], 2), ([[], []], 1), ([[0, 4]], 0)])
+def test_a_batch_has_as_many_examples_as_its_first_tensor_with_rows(shapes, examples):
+    assert int(batches.size((None, [tf.zeros(shape) for shape in shapes]))) == examples
 
 
 def test_ragged_batches_are_split_marked_and_keep_their_static_shapes():
@@ -72,20 +159,7 @@ def test_ragged_batches_are_split_marked_and_keep_their_static_shapes():
     assert [row for part, _ in parts for row in part.to_list()] == words.to_list()
     for name, rows in (("pairs", pairs), ("deep", deep)):
         assert [row for _, part in parts for row in part[name].to_list()] == rows.to_list()
-    marked = batches.mark_last(dataset.take(8).batch(4, drop_remainder=True))
-    assert [bool(is_last) for _, is_last in marked] == [False, True]
+    marked = batches.mark(dataset.take(8).batch(4, drop_remainder=True), is_last_marked=True)
+    assert [int(mark) for _, mark in marked] == [batches.BATCH, batches.LAST]
     [of_words, others], _ = marked.element_spec
     assert of_words.shape == [4, None] and others["pairs"].shape == [4, None, 2]
-
-
-def test_a_batch_of_unknown_rank_is_never_marked():
-    dataset = tf.data.Dataset.from_generator(lambda: [1, 2], tf.int32)
-    assert [bool(is_last) for _, is_last in batches.mark_last(dataset)] == [False, False]
-
-
-def test_nothing_tunes_an_input_unless_its_own_options_say_so():
-    dataset = tf.data.Dataset.range(3)
-    assert batches.untuned(dataset).options().autotune.enabled is False
-    options = tf.data.Options()
-    options.autotune.enabled = True
-    assert batches.untuned(dataset.with_options(options)).options().autotune.enabled is True

@@ -37,7 +37,8 @@ _MODEL = """
             ones = v1.assign(b, tf.ones([10])).op
             scaffold = v1.train.Scaffold(init_fn=lambda scaffold, session: session.run(ones))
         step = v1.train.get_or_create_global_step()
-        train_op = v1.train.GradientDescentOptimizer(1e-6).minimize(loss, step)
+        with tf.control_dependencies(v1.get_collection(v1.GraphKeys.UPDATE_OPS)):
+            train_op = v1.train.GradientDescentOptimizer(1e-6).minimize(loss, step)
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, scaffold=scaffold)
 """
 # A whole program that switches TensorFlow 2 off, and logs as such programs do.
@@ -64,8 +65,9 @@ _PROGRAM = """
                 mode, predictions={"class": classes}, export_outputs={
                     "serving_default": v1.estimator.export.PredictOutput({"class": classes})})
         loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
-        train_op = v1.train.AdamOptimizer(0.1).minimize(
-            loss, global_step=v1.train.get_global_step())
+        with v1.control_dependencies(v1.get_collection(v1.GraphKeys.UPDATE_OPS)):
+            train_op = v1.train.AdamOptimizer(0.1).minimize(
+                loss, global_step=v1.train.get_global_step())
         hook = v1.train.LoggingTensorHook({"mine": loss}, every_n_iter=30)
         return v1.estimator.EstimatorSpec(
             mode, loss=loss, train_op=train_op, training_hooks=[hook] if mode == "train" else [],

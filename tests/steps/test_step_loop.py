@@ -17,7 +17,7 @@ from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
 
-# A model of Keras layers, whose batch-norm updates no train_op holds.
+# A model of Keras layers, whose train_op runs the updates of batch norm.
 _NORMALIZED = """
     import tensorflow as tf
     from model_fns.training import classifier
@@ -25,9 +25,13 @@ _NORMALIZED = """
         is_training = mode == tf.estimator.ModeKeys.TRAIN
         x = tf.keras.layers.Flatten()(features["image"])
         x = tf.keras.layers.Dense(16, "relu")(x)
-        x = tf.keras.layers.BatchNormalization(name="norm")(x, training=is_training)
+        norm = tf.keras.layers.BatchNormalization(name="norm")
+        x = norm(x, training=is_training)
         x = tf.keras.layers.Dropout(0.1)(x, training=is_training)
-        return classifier.spec(tf.keras.layers.Dense(10)(x), labels, mode, {"num_classes": 10})
+        spec = classifier.spec(tf.keras.layers.Dense(10)(x), labels, mode, {"num_classes": 10})
+        if is_training:
+            spec = spec._replace(train_op=tf.group(spec.train_op, *norm.updates))
+        return spec
 """
 
 
