@@ -40,6 +40,8 @@ class Result:
       was_finished: Whether an earlier run had reached the last step, so this one trained nothing.
       note: Sentences on such a run, and on plug-ins that are not those which wrote the checkpoint
         that training began with; "" if there is nothing to say.
+      returned: What the Estimator returned for the last evaluation, its metrics and what its
+        exporters exported, for a script; not in `result.json`.
     """
 
     role: str
@@ -51,6 +53,8 @@ class Result:
     history: tuple[dict[str, Any], ...] = ()
     was_finished: bool = False
     note: str = ""
+    returned: tuple[dict[str, Any] | None, list[Any] | None] = dataclasses.field(
+        default=(None, None), compare=False, repr=False)
 
     def __repr__(self) -> str:
         # Behind a long history nobody would read the note.
@@ -74,8 +78,8 @@ def exit_code(status: Status, reason: str) -> int:
 
 def to_json(result: Result) -> str:
     """Returns the text of `result.json`; NaN and infinities become null."""
-    content = dataclasses.asdict(result)
-    del content["history"]
+    content = dataclasses.asdict(dataclasses.replace(result, returned=(None, None)))
+    del content["history"], content["returned"]
     content["metrics"] = {
         name: value if math.isfinite(value) else None for name, value in result.metrics.items()
     }

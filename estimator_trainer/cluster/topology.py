@@ -30,7 +30,7 @@ _WHY_NOT = {
 
 
 def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribute: str,
-             sync_replicas: int = 0) -> tuple[str, ...]:
+             sync_replicas: int = 0, is_script: bool = False) -> tuple[str, ...]:
     """Returns what the cluster cannot do, one sentence each, the same in every task of a job.
 
     Args:
@@ -40,20 +40,22 @@ def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribut
       eval_distribute: One of STRATEGIES, for evaluation, which runs in one process on every
         cluster.
       sync_replicas: Gradients that a step of ps training waits for, or 0.
+      is_script: Whether the strategies are those of a script's RunConfig, not of flags.
     """
     found = []
+    source = "RunConfig." if is_script else "--"
     shape = _shape(task)
     allowed = _TRAINS.get(shape, STRATEGIES)
     if train_distribute not in allowed:
         why = _WHY_NOT.get((shape, train_distribute), _SPANS_ONE)
         found.append(
-            f"train_distribute is {train_distribute!r} (from --train_distribute); expected one of"
-            f" {', '.join(sorted(allowed))} for {shape}, because {why}."
+            f"train_distribute is {train_distribute!r} (from {source}train_distribute); expected"
+            f" one of {', '.join(sorted(allowed))} for {shape}, because {why}."
             f" For example: --train_distribute={allowed[0]}")
     if eval_distribute not in ONE_PROCESS:
         found.append(
-            f"eval_distribute is {eval_distribute!r} (from --eval_distribute); expected one of"
-            f" {', '.join(sorted(ONE_PROCESS))}, because evaluation runs in one process."
+            f"eval_distribute is {eval_distribute!r} (from {source}eval_distribute); expected one"
+            f" of {', '.join(sorted(ONE_PROCESS))}, because evaluation runs in one process."
             " For example: --eval_distribute=none")
     if sync_replicas:
         found += _sync_problems(sync_replicas, shape, train_distribute, task.num_trainers)

@@ -41,15 +41,18 @@ def for_training(plan: Plan, parts: LoadedPlugins,
     """
     with environment.tf_config(plan.task.tf_config()):
         estimator = _build(plan.config, parts, strategies, plan.task)
-    upstream.train_with(estimator, functools.partial(_train, plan, parts.script is not None))
+    upstream.train_with(estimator, functools.partial(_train, plan, parts))
     return estimator
 
 
-def _train(plan: Plan, is_of_script: bool, estimator: tf.estimator.Estimator, train: upstream.Train,
-           input_fn: InputFn, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
+def _train(plan: Plan, parts: LoadedPlugins, estimator: tf.estimator.Estimator,
+           train: upstream.Train, input_fn: InputFn, *args: Any,
+           **kwargs: Any) -> tf.estimator.Estimator:
     """Trains; the user's functions and hooks, which are called meanwhile, see their TF_CONFIG."""
-    config = plan.config
-    is_looped = config.steps_per_loop != 1 and not config.sync_replicas
+    config, is_of_script = plan.config, parts.script is not None
+    # A user's device_fn knows the operations of a step by their names.
+    is_placed = parts.given is not None and parts.given.config.device_fn is not None
+    is_looped = config.steps_per_loop != 1 and not config.sync_replicas and not is_placed
     with environment.tf_config(plan.task.platform_tf_config):
         if is_of_script and config.is_collective and config.steps_per_loop < 2:
             # A script may have hooks in one trainer of an all-reduce alone: all graphs are alike.
@@ -118,18 +121,20 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
         config = given_run_config.settings(config, given.config)
     seed = _graph_seed(config, parts)
     clock = config.checkpoints
-    run_config = tf.estimator.RunConfig(
-        model_dir=config.model_dir,
-        tf_random_seed=seed,
-        save_summary_steps=config.save_summary_steps,
-        save_checkpoints_steps=clock.every_steps,
-        save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
-        keep_checkpoint_max=config.keep_checkpoint_max,
-        log_step_count_steps=config.log_every_steps,
-        train_distribute=strategies.train,
-        eval_distribute=strategies.eval,
+    kept = (parts.script.run_config if parts.script else given_run_config.kept(
+        given.config, given_run_config.taken_by_flags(config)) if given else {})
+    run_config = tf.estimator.RunConfig(**{
+        "model_dir": config.model_dir,
+        "tf_random_seed": seed,
+        "save_summary_steps": config.save_summary_steps,
+        "save_checkpoints_steps": clock.every_steps,
+        "save_checkpoints_secs": None if clock.every_steps else clock.every_secs,
+        "keep_checkpoint_max": config.keep_checkpoint_max,
+        "log_step_count_steps": config.log_every_steps,
+        "train_distribute": strategies.train,
+        "eval_distribute": strategies.eval,
         # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
-        experimental_max_worker_delay_secs=0)
+        "experimental_max_worker_delay_secs": 0, **kept})
     if task and "ps" in task.cluster and not strategies.train:
         run_config = given_run_config.of_servers(run_config, task)
     # The role's ConfigProto has device filters, without which a session waits for every task.
@@ -141,10 +146,7 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
     # Merging cannot unset a field.
     merged.allow_soft_placement = config.soft_placement
     run_config = run_config.replace(session_config=merged)
-    if given:
-        run_config = run_config.replace(
-            keep_checkpoint_every_n_hours=given.config.keep_checkpoint_every_n_hours)
-    if not strategies.train:
+    if not strategies.train and not run_config.device_fn:
         run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
     return tf.estimator.Estimator(
         model_fn=parts.model_fn, params=parts.params, config=run_config,

@@ -9,6 +9,9 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import errors
+from estimator_trainer.cluster import topology
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
@@ -32,12 +35,14 @@ class GivenExperiment:
       train_spec: The input, the hooks and the last step of training.
       eval_spec: The input, hooks, exporters and rhythm of evaluation; None for `Estimator.train`.
       asked: The strategies that the command line asks for, or None.
+      flags: The names of the settings that the command line gives, which win.
     """
 
     model: GivenEstimator
     train_spec: tf.estimator.TrainSpec
     eval_spec: tf.estimator.EvalSpec | None
     asked: Strategies | None = None
+    flags: frozenset[str] = frozenset()
 
     @property
     def strategies(self) -> Strategies:
@@ -45,20 +50,45 @@ class GivenExperiment:
         config = self.model.config
         return self.asked or Strategies(config.train_distribute, config.eval_distribute)
 
-    def settings(self, config: TrainerConfig, given: frozenset[str]) -> TrainerConfig:
-        """Returns the settings with those of the script.
+    def settings(self, config: TrainerConfig, task: TaskConfig) -> TrainerConfig:
+        """Returns the settings of the command line, with those of the script where that is silent.
 
-        Args:
-          config: The settings of the command line.
-          given: The names of those that the command line gives, which win.
+        Raises:
+          ConfigError: if the script's strategy of evaluation needs several processes.
         """
         found = {**self._of_run_config(), **self._of_specs(),
                  "train_distribute": strategy.name_of(self.strategies.train),
-                 "eval_distribute": strategy.name_of(self.strategies.eval)}
+                 "eval_distribute": self._eval_distribute(task)}
         clocks = {"save_checkpoints_steps", "save_checkpoints_secs"}
-        taken = given | clocks if given & clocks else given
+        taken = self.flags | clocks if self.flags & clocks else self.flags
         return dataclasses.replace(
             config, **{name: value for name, value in found.items() if name not in taken})
+
+    def _eval_distribute(self, task: TaskConfig) -> str:
+        """Returns the name of the strategy that evaluates in one process."""
+        name = strategy.name_of(self.strategies.eval)
+        if name in topology.ONE_PROCESS:
+            return name
+        if task.name == "local":
+            return "one_device"  # In one process it has one worker.
+        raise errors.ConfigError(
+            f"eval_distribute is {name!r} (from RunConfig), and this is a cluster; expected one of"
+            f" {', '.join(sorted(topology.ONE_PROCESS))}, because evaluation runs in one process."
+            " For example: estimator-trainer run --eval_distribute=none")
+
+    def problems(self, task: TaskConfig) -> list[str]:
+        """Returns what this task's cluster cannot do with the script's RunConfig."""
+        if self.model.config.cluster_spec and task.name == "local":
+            return ["experimental_distribute.remote_cluster is given (from RunConfig), by which"
+                    " one process trains a cluster; expected None, because here each task of the"
+                    " cluster runs the script. For example: estimator-trainer launch --worker=1"
+                    " -- run SCRIPT"]
+        if self.eval_spec is None or not task.has_evaluator or (
+                self._script_parts(is_alone=False).saves):
+            return []
+        return ["save_checkpoints_steps and save_checkpoints_secs are None (from RunConfig), and"
+                " TF_CONFIG has an evaluator, which evaluates checkpoints; expected one of them to"
+                " be a number. For example: estimator-trainer run --save_checkpoints_steps=100"]
 
     def load(self, plan: Plan) -> LoadedPlugins:
         """Adapts the functions, as those of plug-ins are adapted."""
@@ -68,12 +98,15 @@ class GivenExperiment:
         return LoadedPlugins(
             model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task),
             input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
-            None, given=self.model, script=self._script_parts())
+            None, given=self.model, script=self._script_parts(plan.task.name == "local"))
 
-    def _script_parts(self) -> ScriptParts:
+    def _script_parts(self, is_alone: bool) -> ScriptParts:
         train, evaluation = self.train_spec, self.eval_spec
+        # Another strategy may save by steps alone.
+        taken = self.flags | ({"save_checkpoints_secs"} if self.asked else set())
         parts = ScriptParts(
-            self.strategies, tuple(train.hooks or ()), tuple(train.saving_listeners or ()))
+            self.strategies, tuple(train.hooks or ()), tuple(train.saving_listeners or ()),
+            run_config=given_run_config.kept(self.model.config, taken), is_alone=is_alone)
         if evaluation is None:
             return parts
         return dataclasses.replace(parts, eval_hooks=tuple(evaluation.hooks or ()),
@@ -82,8 +115,6 @@ class GivenExperiment:
 
     def _of_run_config(self) -> dict[str, Any]:
         config = self.model.config
-        if config.device_fn is not None:
-            logging.warning("RunConfig.device_fn is not used: this program places variables")
         steps = config.save_checkpoints_steps or 0
         is_by_steps = steps or strategy.name_of(self.strategies.train) == "multi_worker_mirrored"
         return {

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Any
+from typing import Any, Collection, Mapping
 
 import tensorflow as tf
 
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# Fields of a RunConfig, with the setting that stands above each; "" where there is none.
+_FIELDS = {"tf_random_seed": "seed", "save_summary_steps": "save_summary_steps",
+           "keep_checkpoint_max": "keep_checkpoint_max", "log_step_count_steps": "log_every_steps",
+           "keep_checkpoint_every_n_hours": "", "device_fn": "", "protocol": "",
+           "session_creation_timeout_secs": "", "checkpoint_save_graph_def": ""}
+_CLOCKS = frozenset({"save_checkpoints_steps", "save_checkpoints_secs"})
 
 
 def settings(config: TrainerConfig, given: tf.estimator.RunConfig) -> TrainerConfig:
@@ -24,6 +31,35 @@ def settings(config: TrainerConfig, given: tf.estimator.RunConfig) -> TrainerCon
     return dataclasses.replace(config, **{
         name: value for name, value in kept.items()
         if value and getattr(config, name) == getattr(defaults, name)})
+
+
+def kept(given: tf.estimator.RunConfig, taken: Collection[str]) -> dict[str, Any]:
+    """Returns the arguments of RunConfig that `given` decides, as they are.
+
+    None and 0 switch something off, which a setting of a flag may not say.
+
+    Args:
+      given: The RunConfig of the user's Estimator.
+      taken: The names of the settings that flags decide.
+    """
+    found = {field: getattr(given, field) for field, name in _FIELDS.items() if name not in taken}
+    if given.experimental_max_worker_delay_secs is not None:
+        found["experimental_max_worker_delay_secs"] = given.experimental_max_worker_delay_secs
+    if not _CLOCKS & set(taken):
+        found |= {name: getattr(given, name) for name in _CLOCKS}
+    return found
+
+
+def never_saves(fields: Mapping[str, Any]) -> bool:
+    """Returns whether what `kept` returned switches checkpoints off."""
+    return _CLOCKS <= fields.keys() and not any(fields[name] for name in _CLOCKS)
+
+
+def taken_by_flags(config: TrainerConfig) -> frozenset[str]:
+    """Returns the settings that flags decide for an Estimator that a plug-in made."""
+    default = TrainerConfig()
+    return _CLOCKS | {name for name in filter(None, _FIELDS.values())
+                      if getattr(config, name) != getattr(default, name)}
 
 
 def session_config(given: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.estimator import data_spec
+from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_class
 from estimator_trainer.estimator import model_fn_adapter
@@ -38,6 +39,8 @@ class ScriptParts:
       eval_hooks: The hooks of each evaluation.
       eval_name: The name of the evaluation set, or None.
       exporters: The exporters of the EvalSpec.
+      run_config: The arguments of RunConfig that no flag decides.
+      is_alone: Whether this process is the whole job.
     """
 
     strategies: Strategies
@@ -46,6 +49,14 @@ class ScriptParts:
     eval_hooks: tuple[Any, ...] = ()
     eval_name: str | None = None
     exporters: tuple[Any, ...] = ()
+    run_config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    is_alone: bool = False
+
+    @property
+    def saves(self) -> bool:
+        """Whether training saves checkpoints, by its RunConfig or by a hook."""
+        return not given_run_config.never_saves(self.run_config) or any(
+            isinstance(hook, tf.estimator.CheckpointSaverHook) for hook in self.train_hooks)
 
 
 @dataclasses.dataclass(frozen=True)

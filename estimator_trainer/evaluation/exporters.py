@@ -40,6 +40,10 @@ class RecordedExporter(tf.estimator.Exporter):
             estimator.model_dir, int(eval_result["global_step"]))
         if path:
             self._record.exports.append(tf.compat.as_str_any(path))
+        if self._record.returned_exports is not None:
+            self._record.returned_exports.append(path)
+        if is_the_final_export:
+            self._record.final_exporters.add(self.name)
         return path
 
 
@@ -100,8 +104,7 @@ def recorded(export: Callable[[], Any], model_dir: str, step: int) -> Any:
 def during_training(config: TrainerConfig, parts: LoadedPlugins,
                     record: EvaluationRecord) -> list[tf.estimator.Exporter]:
     """Builds the exporters that run after every evaluation, the record of it first."""
-    chosen = [each for each in parts.script.exporters
-              if not isinstance(each, tf.estimator.FinalExporter)] if parts.script else []
+    chosen = list(parts.script.exporters) if parts.script else []
     if "latest" in config.exporters:
         chosen.append(tf.estimator.LatestExporter("latest", parts.receiver_fn,
                                                   exports_to_keep=config.exports_to_keep))
@@ -114,10 +117,12 @@ def at_the_end(config: TrainerConfig, parts: LoadedPlugins,
                record: EvaluationRecord) -> list[tf.estimator.Exporter]:
     """Builds the exporters that run once, after the final evaluation.
 
-    A script's own class of exporter may be one that waits for the final export.
+    A script's own class of exporter may be one that waits for the final export. The Estimator makes
+    that at `max_steps` alone, and a cluster at every end.
     """
     chosen = [each for each in parts.script.exporters
-              if not isinstance(each, _AFTER_EVALUATIONS)] if parts.script else []
+              if not isinstance(each, _AFTER_EVALUATIONS)
+              ] if parts.script and not parts.script.is_alone else []
     if "final" in config.exporters:
         chosen.append(tf.estimator.FinalExporter("final", parts.receiver_fn))
     return [RecordedExporter(exporter, record) for exporter in chosen]

@@ -25,6 +25,9 @@ class EvaluationRecord(tf.estimator.Exporter):
       checkpoint_path: The checkpoint evaluated last, or "".
       metrics: Metrics of that evaluation, plain Python numbers by name.
       exports: Paths of all that was exported in this process.
+      returned: What `Estimator.evaluate` returned last in this process; None before.
+      returned_exports: What the user's exporters returned after that, each one's path or None.
+      final_exporters: Names of the exporters that were called for the final export.
     """
 
     name = "evaluation_record"
@@ -35,6 +38,9 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.checkpoint_path = ""
         self.metrics: dict[str, Any] = {}
         self.exports: list[str] = []
+        self.returned: dict[str, Any] | None = None
+        self.returned_exports: list[Any] | None = None
+        self.final_exporters: set[str] = set()
 
     @property
     def step(self) -> int:
@@ -45,6 +51,7 @@ class EvaluationRecord(tf.estimator.Exporter):
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
         self.checkpoint_path = checkpoint_path
         self.metrics = plain_metrics(eval_result)
+        self.returned, self.returned_exports = eval_result, []
         log_evaluation(self.metrics, self.progress)
 
 

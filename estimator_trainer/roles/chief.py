@@ -75,7 +75,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         state_writer.announce("done", step, reason, finisher=task.name)
         if evaluation:
             final = exporters.at_the_end(config, parts, record)
-            final_evaluation.finish(experiment.eval_spec, single, record, final)
+            final_evaluation.finish(experiment.eval_spec, single, record, final, config.max_steps)
             hooks.progress.warn_if_diverged(record.metrics.get("loss"))
             final_evaluation.judge(plan, parts, single, record, stop)
         return outcome.report(config, task, record, step, reason, earlier)

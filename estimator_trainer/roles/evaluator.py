@@ -129,13 +129,15 @@ def _finishes(experiment: Experiment, record: EvaluationRecord,
         _evaluate(experiment, record, latest)
     if latest != record.checkpoint_path:
         return False
-    final_evaluation.finish(experiment.eval_spec, experiment.estimator, record, final)
+    final_evaluation.finish(experiment.eval_spec, experiment.estimator, record, final,
+                            experiment.train_spec.max_steps)
     return True
 
 
 def _evaluate(experiment: Experiment, record: EvaluationRecord, path: str) -> None:
     try:
-        final_evaluation.evaluate(experiment.eval_spec, experiment.estimator, record, path)
+        final_evaluation.evaluate(experiment.eval_spec, experiment.estimator, record, path,
+                                  experiment.train_spec.max_steps)
     except errors.TrainerError:
         raise
     except Exception:

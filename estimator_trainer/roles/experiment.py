@@ -131,7 +131,8 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,
                 # and would evaluate in process too.
                 experiment.estimator.train(spec.input_fn, hooks=spec.hooks,
-                                           max_steps=spec.max_steps)
+                                           max_steps=spec.max_steps,
+                                           saving_listeners=spec.saving_listeners)
             elif _is_chief_of_another_name(plan):
                 _train_as_chief(experiment, plan.task)
             else:
@@ -179,13 +180,19 @@ def _train_spec(plan: Plan, parts: LoadedPlugins,
     listener = progress.SavingListener(
         hooks.progress,
         evaluates=plan.is_evaluated and (task.is_local or task.head_evaluates))
-    given = parts.script
+    train_hooks, given = ((parts.script.train_hooks, parts.script.saving_listeners)
+                          if parts.script else ((), ()))
+    # Beside other tasks of an all-reduce the Estimator calls no listener.
+    is_called = not config.is_collective or task.name == "local"
+    # Without a saver a listener is an error.
+    own = [listener] if parts.script is None or parts.script.saves else []
+    if given and not is_called:
+        logging.warning("saving listeners are not called in a cluster that trains with"
+                        " %s, as with the Estimator's own", config.train_distribute)
     return tf.estimator.TrainSpec(
         input_fn=parts.input_fn, max_steps=config.max_steps,
-        hooks=[*hooks.in_order, *(given.train_hooks if given else ())],
-        # In an all-reduce the Estimator calls no listener, and warns.
-        saving_listeners=[] if config.is_collective else [
-            listener, *(given.saving_listeners if given else ())])
+        hooks=[*hooks.in_order, *train_hooks],
+        saving_listeners=[*own, *given] if is_called else [])
 
 
 def _eval_spec(config: TrainerConfig, parts: LoadedPlugins, record: EvaluationRecord,

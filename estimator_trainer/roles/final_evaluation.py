@@ -18,7 +18,7 @@ from estimator_trainer.plan.plan import Plan
 
 
 def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
-             record: EvaluationRecord, path: str) -> None:
+             record: EvaluationRecord, path: str, max_steps: int | None) -> None:
     """Evaluates one checkpoint and runs the exporters that follow every evaluation.
 
     Args:
@@ -26,14 +26,16 @@ def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
       single: An Estimator of the model that computes in this process alone.
       record: The record of evaluations, which gets this one.
       path: The checkpoint.
+      max_steps: The last step of training, whose export is the final one; None: there is none.
     """
     metrics = single.evaluate(spec.input_fn, steps=spec.steps, hooks=spec.hooks,
                               checkpoint_path=path, name=spec.name)
-    _export(spec.exporters, single, path, metrics, is_final=False)
+    is_final = bool(max_steps and metrics["global_step"] >= max_steps)
+    _export(spec.exporters, single, path, metrics, is_final)
 
 
 def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: EvaluationRecord,
-           final: list[tf.estimator.Exporter]) -> None:
+           final: list[tf.estimator.Exporter], max_steps: int | None) -> None:
     """Evaluates the last checkpoint and makes the final export, each if that is still undone.
 
     Args:
@@ -41,17 +43,19 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
       single: An Estimator of the model that computes in this process alone.
       record: The record of what was evaluated so far.
       final: The exporters of the final export.
+      max_steps: The last step of training, or None.
     """
     latest = checkpoints.latest(single.model_dir, known=record.checkpoint_path)
     if not latest:
         logging.warning("training ended without a checkpoint: nothing to evaluate or export")
         return
     if record.checkpoint_path != latest:
-        evaluate(spec, single, record, latest)
+        evaluate(spec, single, record, latest, max_steps)
     undone = [exporter for exporter in final
-              if not any(_folder(single, exporter) == posixpath.dirname(path)
-                         for path in record.exports)]
-    _export(undone, single, latest, record.metrics, is_final=True)
+              if exporter.name not in record.final_exporters and not any(
+                  _folder(single, exporter) == posixpath.dirname(path)
+                  for path in record.exports)]
+    _export(undone, single, latest, record.returned or record.metrics, is_final=True)
 
 
 def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,

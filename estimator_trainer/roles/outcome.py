@@ -141,7 +141,9 @@ def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord, st
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
     step = record.metrics.get("global_step", step)
     ended = Result(role=task.name, status="done", step=step, reason=reason,
-                   metrics=record.metrics, exports=tuple(record.exports))
+                   metrics=record.metrics, exports=tuple(
+                       path for path in record.exports if tf.io.gfile.exists(path)),
+                   returned=(record.returned, record.returned_exports))
     ended = earlier.told_in(ended)
     checkpoints.write_result(config.model_dir, ended)
     return ended

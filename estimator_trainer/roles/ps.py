@@ -54,7 +54,8 @@ def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
     """
     task = plan.task
     # Without a name the server would be collected, and stop.
-    server = _server(task, plan.config.train_distribute != "none")
+    server = _server(task, plan.config.train_distribute != "none",
+                     plan.given.model.config.protocol if plan.given else None)
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
     leaves_at: float | None = None
@@ -78,7 +79,7 @@ def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
 
 
 def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerConfig,
-                 has_strategy: bool) -> bool:
+                 has_strategy: bool, protocol: str | None = None) -> bool:
     """Serves the variables of trainers that do not tell how training stands, until they are gone.
 
     Args:
@@ -86,11 +87,12 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerC
       is_done: Says whether the chief has written how training ended.
       config: The settings, for how long trainers may be gone, or not come at all.
       has_strategy: Whether the trainers train under a strategy.
+      protocol: What the tasks talk in; None: gRPC.
 
     Returns:
       Whether training is done; else the trainers were lost.
     """
-    server = _server(task, has_strategy)
+    server = _server(task, has_strategy, protocol)
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
     ends_at = time.monotonic() + config.stall_timeout_secs
@@ -108,9 +110,9 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerC
         time.sleep(_SILENT_POLL_SECS)
 
 
-def _server(task: TaskConfig, has_strategy: bool) -> tf.distribute.Server:
+def _server(task: TaskConfig, has_strategy: bool, protocol: str | None) -> tf.distribute.Server:
     cluster = {job: list(hosts) for job, hosts in task.server_place(has_strategy).cluster.items()}
-    return tf.distribute.Server(cluster, job_name="ps", task_index=task.index)
+    return tf.distribute.Server(cluster, job_name="ps", task_index=task.index, protocol=protocol)
 
 
 def _is_used(task: TaskConfig) -> bool:

@@ -96,7 +96,8 @@ class Calls:
             return self._run_its_own_way(estimator, lambda: original(
                 estimator, train_spec, eval_spec))
         ended = self._run(estimator, train_spec, eval_spec)
-        return ended.metrics, list(ended.exports)
+        # In a cluster the Estimator's own returns None.
+        return ended.returned if self.plan.task.name == "local" else None
 
     def _train(self, original: Callable[..., Any], estimator: Any, *args: Any,
                **kwargs: Any) -> Any:
@@ -134,7 +135,7 @@ class Calls:
                 " the evaluator end")
         _refuse_pattern(estimator)
         experiment = GivenExperiment(given_estimator.take_apart(estimator), train_spec, eval_spec,
-                                     self._strategies)
+                                     self._strategies, self._given)
         self.plan = plan = self._planned(experiment)
         run_plan.refuse(plan)
         access.check(plan.config, plan.versions.tensorflow)
@@ -169,8 +170,9 @@ class Calls:
         The Estimator's own ps never ends.
         """
         task, since, model_dir = self.task, time.time(), estimator.model_dir
+        given = estimator.config
         is_done = ps.serve_silent(task, lambda: checkpoints.has_result_since(model_dir, since),
-                                  self.plan.config, bool(estimator.config.train_distribute))
+                                  self.plan.config, bool(given.train_distribute), given.protocol)
         step = checkpoints.latest_step(model_dir)
         self.result = (Result(task.name, "done", step, "own_train") if is_done else
                        Result(task.name, "lost", step, "every trainer is gone"))
@@ -181,10 +183,12 @@ class Calls:
         plan, problems, task = self.plan, list(self.plan.problems), self.task
         if task is not plan.task:
             problems += ports.problems(task)
-        config = experiment.settings(plan.config, self._given)
-        problems += topology.problems(task, config.train_distribute, config.eval_distribute,
-                                      config.sync_replicas)
+        config = experiment.settings(plan.config, task)
+        problems += topology.problems(
+            task, config.train_distribute, config.eval_distribute, config.sync_replicas,
+            is_script=experiment.asked is None)
         problems += topology.events_problems(task, config.worker_events)
+        problems += experiment.problems(task)
         return dataclasses.replace(plan, config=config, task=task, given=experiment,
                                    problems=tuple(problems))
 

@@ -29,8 +29,7 @@ def test_a_script_gets_what_a_task_has_and_goes_on_after_training(tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr.splitlines()[-1] == "role=local status=done step=120 reason=train_steps"
     result, printed = _result(tmp_path / "model"), _printed(ran.stdout)
-    metrics, exports = printed["returned"]
-    assert result["metrics"] == metrics and result["exports"] == exports
+    metrics, exports = result["metrics"], result["exports"]
     assert metrics["accuracy"] == pytest.approx(printed["accuracy"]) and metrics["accuracy"] > 0.8
     assert metrics["global_step"] == 120
     for folder in [*(path for path in exports), printed["exported"]]:
@@ -100,11 +99,23 @@ def test_a_signal_or_a_hook_stops_a_script_and_the_same_command_goes_on(tmp_path
     assert ran.stderr.splitlines()[-1].startswith("role=local status=failed step=120")
 
 
-def test_a_saving_listener_runs_tensors_of_the_model_fn(tmp_path):
-    ran = jobs.trainer("run", str(_PROGRAMS / "listens.py"), "--", f"{tmp_path}/model")
+@pytest.mark.parametrize("more", [[], ["train"]])
+def test_a_saving_listener_runs_tensors_of_the_model_fn(more, tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "listens.py"), "--", f"{tmp_path}/model", *more)
     assert ran.returncode == 0, ran.stderr
     values = [(0, 2048.0), (2, 512.0), (4, 128.0), (6, 32.0)]
     assert f"SEEN {[(step, twice, twice) for step, twice in values]}" in ran.stdout
+
+
+def test_a_script_gets_what_the_estimator_returns_and_its_run_config_holds(tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "returns.py"), "--", str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    # What plain TensorFlow prints.
+    assert ran.stdout.splitlines() == [
+        "METRICS [('a_mean', 'float32', 16.0), ('loss', 'float32', 256.0),"
+        " ('pair', 'ndarray', [16.0, 32.0]), ('global_step', 'int64', 6)]",
+        "EXPORTS [('bytes', '/both/export/latest', True), ('bytes', '/both/export/final', True)]",
+        "GRAPHS []", "RUNS 3 []", "RUNS 6 []"]
 
 
 @pytest.mark.parametrize("args, sentence", [

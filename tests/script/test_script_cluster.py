@@ -38,6 +38,7 @@ def test_a_script_is_chief_worker_ps_and_evaluator(tmp_path):
     assert result["role"] == "evaluator:0" and result["metrics"]["accuracy"] > 0.7
     assert {path.split("/")[-2] for path in result["exports"]} == {"at_the_end", "each_time"}
     [line] = [line for line in logs["chief-0"].splitlines() if line.startswith("{")]
+    assert json.loads(line)["returned"] == "None"  # As plain returns in a cluster.
     assert json.loads(line)["accuracy"] == pytest.approx(result["metrics"]["accuracy"])
     assert not any("{" in line[:1] for line in logs["worker-0"].splitlines())
     assert "trains a second time in one job of several tasks" in logs["chief-0"]
@@ -52,6 +53,13 @@ def test_a_ps_ends_when_an_estimator_has_trained_its_own_way(tmp_path):
     assert ran.returncode == 0, ran.stdout
     log = (tmp_path / "logs" / "ps-0.log").read_text()
     assert "status=done step=" in log.splitlines()[-1] and "reason=own_train" in log, log
+
+
+def test_a_chief_beside_an_evaluator_calls_saving_listeners(tmp_path):
+    args = ["run", str(_WHOLE.with_name("listens.py")), "--", str(tmp_path / "model")]
+    with jobs.running(tmp_path, jobs.cluster(chief=1), args, evaluator=True) as tasks:
+        jobs.wait(list(tasks.values()), 60)
+    assert "SEEN [(0, 2048.0, 2048.0), (2, 512.0, 512.0), " in tasks["chief:0"].log
 
 
 @pytest.mark.soak

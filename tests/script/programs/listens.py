@@ -1,6 +1,6 @@
 """A saving listener runs what the model_fn made: by its collection, and by its name.
 
-argv: OUT
+argv: OUT, and `train` for `Estimator.train`.
 """
 import sys
 
@@ -35,9 +35,12 @@ class Reads(tf.estimator.CheckpointSaverListener):
         seen.append((int(step), *map(float, session.run(self.tensors))))
 
 
-tf.estimator.train_and_evaluate(
-    tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(
-        sys.argv[1], save_checkpoints_steps=2)),
-    tf.estimator.TrainSpec(input_fn, max_steps=6, saving_listeners=[Reads()]),
-    tf.estimator.EvalSpec(lambda: input_fn().take(1), steps=None, throttle_secs=0))
+estimator = tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(
+    sys.argv[1], save_checkpoints_steps=2))
+if "train" in sys.argv:
+    estimator.train(input_fn, max_steps=6, saving_listeners=[Reads()])
+else:
+    tf.estimator.train_and_evaluate(
+        estimator, tf.estimator.TrainSpec(input_fn, max_steps=6, saving_listeners=[Reads()]),
+        tf.estimator.EvalSpec(lambda: input_fn().take(1), steps=None, throttle_secs=0))
 print("SEEN", seen)

@@ -53,7 +53,7 @@ def main(_):
     evaluated = estimator.evaluate(points.input_fn_of(160, 1, False))
     exported = estimator.export_saved_model(f"{FLAGS.output_dir}/own",
                                             points.serving_input_receiver_fn)
-    print(json.dumps({"returned": returned, "accuracy": float(evaluated["accuracy"]),
+    print(json.dumps({"returned": repr(returned), "accuracy": float(evaluated["accuracy"]),
                       "exported": tf.compat.as_str(exported)}))
     if FLAGS.again:
         tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
