@@ -33,7 +33,7 @@ PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_i
 _OF_ONE_COMMAND = frozenset((
     *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "checkpoint", "export_dir",
     "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
-    "warm_start_from", "warm_start_vars", "device",
+    "warm_start_from", "warm_start_vars", "warm_start_rename", "warm_start_missing", "device",
     *(field.name for field in dataclasses.fields(RankConfig))))
 # What they say holds for a model at every time; the others say how to train.
 MODEL_SETTINGS = frozenset((
