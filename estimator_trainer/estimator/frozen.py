@@ -6,6 +6,7 @@ decay of weights or a momentum does not move it either.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, Callable, Sequence
 
@@ -28,20 +29,25 @@ def applying(config: TrainerConfig) -> Callable[..., Any]:
     The variables that an optimizer makes are left in the graph, where a warm start leaves them out.
     """
     patterns = name_patterns.split(config.freeze)
+    base_calls: list[None] = []
 
-    def apply(own_apply: Callable[..., Any], is_base: bool, grads_and_vars: Any, *args: Any,
+    def apply(own_apply: functools.partial[Any], is_base: bool, grads_and_vars: Any, *args: Any,
               **kwargs: Any) -> Any:
         pairs = list(grads_and_vars)
         left = [(gradient, variable) for gradient, variable in pairs
                 if not _is_frozen(variable_names.of(variable), patterns)]
         if pairs and not left:
             # All that this optimizer trains is frozen; the step counts all the same.
-            steps = [each for each in (*args, *kwargs.values()) if hasattr(each, "assign_add")]
+            [optimizer] = own_apply.args
+            given = (*args, *kwargs.values(), getattr(optimizer, "iterations", None))
+            steps = [each for each in given if hasattr(each, "assign_add")]
             return tf.group(*(step.assign_add(1) for step in steps))
-        before = {each.op for each in tf.compat.v1.global_variables()}
+        before, calls = {each.op for each in tf.compat.v1.global_variables()}, len(base_calls)
         applied = own_apply(left, *args, **kwargs)
         if is_base:
-            # A wrapper, such as one that keeps moving averages, makes variables of the model.
+            base_calls.append(None)
+        # A wrapper calls another optimizer, and makes variables of the model: moving averages.
+        if is_base or len(base_calls) == calls:
             for variable in tf.compat.v1.global_variables():
                 if variable.op not in before:
                     graph_state.OPTIMIZER_VARIABLES.add(variable.op)
