@@ -18,6 +18,7 @@ from estimator_trainer.estimator import variable_names
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ancestry
+from estimator_trainer.steps import batches
 from estimator_trainer.steps import graph_state
 
 _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
@@ -56,6 +57,7 @@ def applying(config: TrainerConfig) -> Callable[..., Any]:
     return apply
 
 
+@batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.
 def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
     """Looks at a training step for variables that were to be frozen.
 

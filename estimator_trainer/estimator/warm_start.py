@@ -18,6 +18,7 @@ from estimator_trainer import errors
 from estimator_trainer.estimator import variable_names
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import batches
 from estimator_trainer.steps import graph_state
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -38,6 +39,7 @@ class _Choice:
     others: list[str] = dataclasses.field(default_factory=list)
 
 
+@batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.
 def apply(config: TrainerConfig, is_chief: bool) -> None:
     """Makes the variables of the current graph start from a checkpoint, if that is asked for.
 

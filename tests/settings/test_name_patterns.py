@@ -33,7 +33,7 @@ def test_a_pattern_stands_for_all_below_a_scope_and_for_a_tensors_name():
 ])
 def test_a_mistake_is_told_before_tensorflow_is_imported(settings, problem):
     with pytest.raises(errors.ConfigError) as told:
-        keyword_settings.config_of(settings).check()
+        keyword_settings.config_of(settings)
     assert problem in str(told.value)
 
 
