@@ -111,8 +111,9 @@ def test_frozen_variables_keep_their_values(old):
 def test_frozen_variables_keep_their_values_in_one_process(old, tmp_path, shape, optimizer):
     strategy = {"one": [], "mirrored": ["--train_distribute=mirrored", "--num_replicas=2"],
                 "central_storage": ["--train_distribute=central_storage", "--num_replicas=2"]}
-    _train(tmp_path, "new", "--train_steps=30", f"--warm_start_from={old}/old", "--freeze=body",
-           f"--param=optimizer={optimizer}", *strategy[shape])
+    log = _train(tmp_path, "new", "--train_steps=30", f"--warm_start_from={old}/old",
+                 "--freeze=body", f"--param=optimizer={optimizer}", *strategy[shape])
+    assert "frozen: 4 of 6" in log and "takes 8 of the model's 8 variables" in log
     _assert_frozen(_values(old / "old"), _values(tmp_path / "new"))
 
 
@@ -149,23 +150,25 @@ def test_a_resnet_has_its_accuracy_after_a_warm_start(tmp_path, data_dir):
 
 
 @pytest.mark.parametrize("flags, problem", [
-    (["--warm_start_from=none"], "warm_start_from is 'none' (from --warm_start_from), where there"
-     " is no checkpoint"),
-    (["--warm_start_from=old", "--warm_start_vars=bodi"], "'bodi' matches no variable of model_fn"),
     (["--warm_start_from=old", "--param=classes=3"], "head/bias is float32[2], and head/bias of"
      " the model is float32[3]"),
-    (["--warm_start_from=old", "--param=extra=true"], "lacks extra/bias, extra/kernel"),
-    (["--warm_start_from=old", "--warm_start_rename=trunk/=body/"],
-     "there is no variable 'trunk/' in old"),
     (["--freeze=haed"], "'haed' matches no trainable variable of model_fn './program.py'. Did you"
      " mean 'head'?"),
-    (["--freeze=.*"], "leaves nothing of model_fn './program.py' to train"),
-    (["--freeze=body", "--param=decay=true"], "changes body/bn/beta, body/bn/gamma,"),
+    *(pytest.param(*each, marks=pytest.mark.soak) for each in (
+        (["--warm_start_from=none"], "warm_start_from is 'none' (from --warm_start_from), where"
+         " there is no checkpoint"),
+        (["--warm_start_from=old", "--warm_start_vars=bodi"], "'bodi' matches no variable of"),
+        (["--warm_start_from=old", "--param=extra=true"], "lacks extra/bias, extra/kernel"),
+        (["--warm_start_from=old", "--warm_start_rename=trunk/=body/"],
+         "there is no variable 'trunk/' in old"),
+        (["--freeze=.*"], "leaves nothing of model_fn './program.py' to train"),
+        (["--freeze=body", "--param=decay=true"], "changes body/bn/beta, body/bn/gamma,"))),
 ])
 def test_a_mistake_is_one_sentence(old, flags, problem):
     assert problem in _train(old, "wrong", "--train_steps=1", *flags, code=2)
 
 
+@pytest.mark.soak
 def test_missing_and_misfit_variables_are_left_out_in_words(old):
     log = _train(old, "part", "--train_steps=1", "--warm_start_from=old", "--param=extra=true",
                  "--param=classes=3", "--warm_start_missing", "--warm_start_vars=(?!head)")
