@@ -270,6 +270,7 @@ def applying_gradients_with(apply: Callable[..., Any] | None) -> Iterator[None]:
     def applied(kind: type) -> Callable[..., Any]:
         own = vars(kind)["apply_gradients"]
 
+        @tf.autograph.experimental.do_not_convert
         @functools.wraps(own)
         def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
             assert apply is not None

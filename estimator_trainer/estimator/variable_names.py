@@ -7,7 +7,8 @@ from typing import Any, Iterable
 
 from estimator_trainer import errors
 
-_PART = re.compile(r"/(part|replica)_\d+")
+# A scope of the model may have such a name, too.
+_PART = re.compile(r"(/part_\d+)?(/replica_\d+)?$")
 _SHOWN = 10
 
 
@@ -18,7 +19,7 @@ def of(variable: Any) -> str:
 
 def is_part(variable: Any) -> bool:
     """Returns whether a variable is a part of a partitioned one."""
-    return "/part_" in variable.name
+    return bool(re.search(r"/part_\d+(/replica_\d+)?:", variable.name))
 
 
 def shown(names: Iterable[str]) -> str:
