@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, ContextManager, Sequence
 
 from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator import variable_names
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -24,11 +25,17 @@ from estimator_trainer.steps import graph_state
 _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
 
 
-def applying(config: TrainerConfig) -> Callable[..., Any]:
-    """Returns what optimizers are to apply gradients by (`upstream.applying_gradients_with`).
+def kept(config: TrainerConfig) -> ContextManager[None]:
+    """Keeps frozen variables out of every optimizer, within a `with` statement.
 
-    The variables that an optimizer makes are left in the graph, where a warm start leaves them out.
+    An evaluation is within too: a model_fn may make its optimizer in each mode. The variables that
+    an optimizer makes are noted in the graph, and a warm start leaves them out.
     """
+    return upstream.applying_gradients_with(
+        _applying(config) if config.freeze or config.warm_start_from else None)
+
+
+def _applying(config: TrainerConfig) -> Callable[..., Any]:
     patterns = name_patterns.split(config.freeze)
     base_calls: list[None] = []
 

@@ -39,7 +39,8 @@ _OF_ONE_COMMAND = frozenset((
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
 # What training's evaluation was, `evaluate` does again.
-_EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed"))
+_EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed",
+                                 "freeze"))
 # Who gives one of a group means it in place of the others.
 _GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
            frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps",

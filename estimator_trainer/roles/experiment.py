@@ -10,7 +10,6 @@ import tensorflow as tf
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import frozen
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
@@ -119,10 +118,7 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
     stop.check()
     spec, clock = experiment.train_spec, plan.config.checkpoints
     try:
-        is_watched = plan.config.freeze or plan.config.warm_start_from
-        with (upstream.applying_gradients_with(
-                frozen.applying(plan.config) if is_watched else None),
-              hooks.fit.explained(), upstream.saving_with(hooks.numerics),
+        with (hooks.fit.explained(), upstream.saving_with(hooks.numerics),
               upstream.saving_by_time_too(clock.every_secs if clock.every_steps else None)):
             if plan.task.is_local and (plan.task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,

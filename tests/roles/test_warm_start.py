@@ -17,7 +17,7 @@ _PROGRAM = """
     X = np.random.RandomState(0).rand(200, 8).astype(np.float32) * 5 + 7
     Y = (X.sum(1) > X.sum(1).mean()).astype(np.int32)
     DEFAULT_PARAMS = {"rate": 0.02, "optimizer": "v1", "scope": "body", "classes": 2,
-                      "extra": False, "decay": False}
+                      "extra": False, "decay": False, "always": False}
 
     def input_fn(mode):
         data = tf.data.Dataset.from_tensor_slices(({"x": X}, Y))
@@ -38,6 +38,7 @@ _PROGRAM = """
             return tf.estimator.EstimatorSpec(mode, predictions={"classes": classes})
         loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
         step, variables, op = v1.train.get_global_step(), v1.trainable_variables(), None
+        is_training = is_training or params["always"]
         if is_training and params["optimizer"] == "keras":
             optimizer = tf.keras.optimizers.legacy.Adam(params["rate"])
             optimizer.iterations = step
@@ -99,7 +100,7 @@ def test_a_warm_start_brings_the_statistics_of_batch_norm(old):
 
 def test_frozen_variables_keep_their_values(old):
     log = _train(old, "head", "--train_steps=30", "--warm_start_from=old", "--freeze=body",
-                 "--warm_start_vars=body", "--param=extra=true")
+                 "--warm_start_vars=body", "--param=extra=true", "--param=always=true")
     _assert_frozen(_values(old / "old"), _values(old / "head"))
     assert "frozen: 4 of 8 trainable variables (body/bn/beta, " in log
     assert "warm start does not take 4: extra/bias (--warm_start_vars), " in log
