@@ -202,6 +202,7 @@ def _probe(plan: Plan, found: Findings) -> Findings:
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
     import_tensorflow(plan)
     from estimator_trainer.estimator import devices
+    from estimator_trainer.estimator import frozen
     from estimator_trainer.estimator import strategy
     from estimator_trainer.roles import access
     from estimator_trainer.roles import offline
@@ -213,7 +214,8 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
     try:
         devices.check(plan.config, plan.task)
         access.check(plan.config, plan.versions.tensorflow)
-        ended = step(plan)
+        with frozen.kept(plan.config):
+            ended = step(plan)
     except Exception as error:  # pylint: disable=broad-except
         return _failed(command, plan, error)
     if command == "train":

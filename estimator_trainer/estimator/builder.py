@@ -150,7 +150,8 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
         run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
     return tf.estimator.Estimator(
         model_fn=parts.model_fn, params=parts.params, config=run_config,
-        warm_start_from=_warm_start(config) or (given and given.warm_start))
+        # What the flags say is done by `warm_start`.
+        warm_start_from=None if config.warm_start_from else given and given.warm_start)
 
 
 def _graph_seed(config: TrainerConfig, parts: LoadedPlugins) -> int | None:
@@ -165,10 +166,3 @@ def _seed(seed: int | None) -> None:
     """Seeds anew what Keras initializers draw from, which is not the graph's seed."""
     if seed:
         tf.keras.utils.set_random_seed(seed)
-
-
-def _warm_start(config: TrainerConfig) -> tf.estimator.WarmStartSettings | None:
-    if not config.warm_start_from:
-        return None
-    return tf.estimator.WarmStartSettings(
-        config.warm_start_from, vars_to_warm_start=config.warm_start_vars)

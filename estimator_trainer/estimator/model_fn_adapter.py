@@ -11,12 +11,14 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import carried
+from estimator_trainer.estimator import frozen
 from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import keras_version
 from estimator_trainer.estimator import missing_feature
 from estimator_trainer.estimator import model_class
 from estimator_trainer.estimator import ps_packs
+from estimator_trainer.estimator import warm_start
 from estimator_trainer.plan import plugins
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
@@ -58,7 +60,9 @@ class _Adapted:
         call = functools.partial(self._call, mode=mode, params=params,
                                  config=given_run_config.of_platform(config, self._task))
         if mode == tf.estimator.ModeKeys.TRAIN:
-            return self._train(features, labels, call, config)
+            spec = self._train(features, labels, call, config)
+            warm_start.apply(self._config, self._task.is_chief)
+            return spec
         features, beside = carried.taken_apart(features)
         spec = call(features, labels)
         graph_state.EXAMPLES.add(batches.size((labels, features)))
@@ -127,6 +131,7 @@ class _Adapted:
         features, mark = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.MARK]
         train_op.ask(self._config, self._task)
         spec = train_op.complete(call(features, labels), self._config, self._task)
+        frozen.check(self._config, spec.train_op, self._task.is_chief)
         if "ps" in self._task.cluster and not tf.distribute.has_strategy():
             ps_packs.send_in_packs(spec.train_op)
         fed_batch = model_class.fed_batch()

@@ -282,6 +282,43 @@ def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def applying_gradients_with(apply: Callable[..., Any] | None) -> Iterator[None]:
+    """Makes optimizers apply gradients by `apply`, within a `with` statement.
+
+    A model_fn makes its optimizer by itself, and hands it gradients by `minimize`, `get_updates` or
+    `apply_gradients`, with variables of its own choice; all of them end in `apply_gradients`.
+
+    Args:
+      apply: Takes the optimizer's own `apply_gradients`, whether that is the base class's, the
+        pairs of gradients and variables, and the further arguments. None changes nothing.
+    """
+    bases = (tf.compat.v1.train.Optimizer, tf.keras.optimizers.legacy.Optimizer,
+             tf.keras.optimizers.Optimizer)
+    kinds = {kind for base in bases for kind in _with_subclasses(base)
+             if "apply_gradients" in vars(kind)} if apply else set()
+
+    def applied(kind: type) -> Callable[..., Any]:
+        own = vars(kind)["apply_gradients"]
+
+        @tf.autograph.experimental.do_not_convert
+        @functools.wraps(own)
+        def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
+            assert apply is not None
+            return apply(functools.partial(own, optimizer), kind in bases, grads_and_vars, *args,
+                         **kwargs)
+
+        return apply_gradients
+
+    with replacement.attributes([(kind, "apply_gradients", applied(kind)) for kind in kinds]):
+        yield
+
+
+def _with_subclasses(base: type) -> set[type]:
+    subclasses: list[type] = base.__subclasses__()
+    return {base}.union(*map(_with_subclasses, subclasses))
+
+
+@contextlib.contextmanager
 def initializing_outside() -> Iterator[None]:
     """Makes `tf.train.init_from_checkpoint` work in a loop's body, within a `with` statement.
 

@@ -25,7 +25,7 @@ _FREE = re.compile(
     r"|decay_rate|decay_boundaries|label_smoothing|clip_norm|l[12]_strength|augment|histograms"
     r"|on_nan|data_dir)")
 # They change neither the model nor what it learns from.
-_TOLD_SETTINGS = ("train_steps", "train_epochs", "epochs_of", "global_batch_size",
+_TOLD_SETTINGS = ("freeze", "train_steps", "train_epochs", "epochs_of", "global_batch_size",
                   "train_distribute", "sync_replicas", "serving_input", "forward_key", "seed")
 _FREE_SETTINGS = frozenset(_TOLD_SETTINGS)
 # These facts of the data are compared when the data are looked at (estimator/recorded_data.py).

@@ -33,13 +33,14 @@ PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_i
 _OF_ONE_COMMAND = frozenset((
     *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "checkpoint", "export_dir",
     "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
-    "warm_start_from", "warm_start_vars", "device",
+    "warm_start_from", "warm_start_vars", "warm_start_rename", "warm_start_missing", "device",
     *(field.name for field in dataclasses.fields(RankConfig))))
 # What they say holds for a model at every time; the others say how to train.
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
 # What training's evaluation was, `evaluate` does again.
-_EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed"))
+_EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed",
+                                 "freeze"))
 # Who gives one of a group means it in place of the others.
 _GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
            frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps",

@@ -207,7 +207,7 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], fro
 
 def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     job_dir = settings.pop("job_dir")
-    for name in ("param", "exporters", "allow_changed", "rank_hosts"):
+    for name in ("param", "exporters", "allow_changed", "rank_hosts", "warm_start_rename"):
         settings[name] = tuple(settings[name])
     settings["model_dir"] = settings["model_dir"] or job_dir
     config = TrainerConfig(**settings)

@@ -57,7 +57,8 @@ _HOSTS = dataclasses.fields(HostLists)
 # A script decides by itself what to train, on what data, where, and what to export.
 _SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Evaluation")
 _SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start_from",
-                   "warm_start_vars", "eval_every_steps", "num_evaluations", "checkpoint")
+                   "warm_start_vars", "warm_start_rename", "warm_start_missing", "freeze",
+                   "eval_every_steps", "num_evaluations", "checkpoint")
 _SCRIPT = tuple(
     field for field in _TRAINER if field.name == "tf1" or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES) + _RANKS

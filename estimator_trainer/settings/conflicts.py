@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from estimator_trainer import errors
+from estimator_trainer.settings import name_patterns
 
 EXPORTERS = ("final", "latest", "best")
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
@@ -18,8 +19,8 @@ _RANGE = re.compile(r"\d+,\d+")
 
 def problems(config: Any) -> list[str]:
     """Returns what is wrong with a TrainerConfig, one sentence each."""
-    return (_cross_problems(config) + _prediction_problems(config) + _device_problems(config) +
-            _rank_problems(config))
+    return (_cross_problems(config) + _variable_problems(config) + _prediction_problems(config) +
+            _device_problems(config) + _rank_problems(config))
 
 
 def refuse_prediction(command: str, config: Any) -> None:
@@ -70,6 +71,18 @@ def _cross_problems(config: Any) -> list[str]:
             " evaluation needs a checkpoint of its step; leave out --save_checkpoints_steps and"
             f" --save_checkpoints_secs. For example: --eval_every_steps={config.eval_every_steps}")
     return problems
+
+
+def _variable_problems(config: Any) -> list[str]:
+    problems = [name_patterns.problem(name, getattr(config, name))
+                for name in ("warm_start_vars", "freeze")]
+    problems.append(name_patterns.rename_problem(config.warm_start_rename))
+    for name in ("warm_start_rename", "warm_start_missing"):
+        if getattr(config, name) and not config.warm_start_from:
+            problems.append(
+                f"{name} is {getattr(config, name)!r} (from --{name}), and warm_start_from is"
+                " missing: nothing is warm-started. For example: --warm_start_from=/tmp/digits")
+    return [problem for problem in problems if problem]
 
 
 def _rank_problems(config: Any) -> list[str]:

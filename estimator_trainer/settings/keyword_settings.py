@@ -12,6 +12,9 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}
 
+# Texts of several patterns, which a Python program may give as a list.
+_PATTERNS = ("warm_start_vars", "freeze")
+
 
 def config_of(given: Mapping[str, Any]) -> TrainerConfig:
     """Returns the settings of these keywords, and the defaults of the others.
@@ -52,6 +55,9 @@ def _typed(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, tuple) and isinstance(value, (list, tuple)) and all(
             isinstance(each, str) for each in value):
         return tuple(value)
+    if name in _PATTERNS and isinstance(value, (list, tuple)) and all(
+            isinstance(each, str) for each in value):
+        return ",".join(value)
     if type(value) is type(default):
         return value
     raise errors.ConfigError(

@@ -106,9 +106,19 @@ class TrainerConfig(RankConfig):
     seed: int = setting(
         "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
     warm_start_from: str = setting(
-        "Training", "", "Checkpoint or directory whose variables a fresh run starts from.")
+        "Training", "", "Checkpoint, directory or export whose variables a fresh run starts from:"
+        " all of the model, statistics of batch norm too; the optimizer's begin anew.")
     warm_start_vars: str = setting(
-        "Training", ".*", "Regular expression of the trainable variables to warm-start.")
+        "Training", ".*", "Variables to warm-start: names or regular expressions, with commas.")
+    warm_start_rename: tuple[str, ...] = setting(
+        "Training", (), "Variables of other names in that checkpoint: OLD=NEW, with commas;"
+        " OLD/=NEW/ for all below a scope.")
+    warm_start_missing: bool = setting(
+        "Training", False, "Let trainable variables that the checkpoint lacks start from their"
+        " initial values.")
+    freeze: str = setting(
+        "Training", "", "Trainable variables that are not trained: names or regular expressions,"
+        " with commas.")
 
     # Devices
     device: str = setting(

@@ -155,6 +155,32 @@ def test_optimizers_hand_their_gradients_to_batch_reduce_to(optimizer):
             assert before - session.run(weight) == pytest.approx(3 * 2 * 10)
 
 
+@pytest.mark.parametrize("optimizer", [
+    tf.compat.v1.train.AdamOptimizer, tf.keras.optimizers.legacy.Adam])
+def test_optimizers_and_subclasses_apply_gradients_as_told(optimizer):
+    class Subclass(optimizer):
+        def apply_gradients(self, *args, **kwargs):
+            return super().apply_gradients(*args, **kwargs)
+
+    before, calls = optimizer.apply_gradients, []
+
+    def apply(own_apply, is_base, grads_and_vars, *args, **kwargs):
+        pairs = list(grads_and_vars)
+        calls.append((is_base, [variable.name for _, variable in pairs]))
+        return own_apply(pairs[:1], *args, **kwargs)
+
+    with tf.Graph().as_default(), upstream.applying_gradients_with(apply):
+        variables = [tf.compat.v1.get_variable(name, [], use_resource=True) for name in "ab"]
+        loss = tf.add_n([tf.square(variable) for variable in variables])
+        made = Subclass(0.1)
+        if isinstance(made, tf.compat.v1.train.Optimizer):
+            made.minimize(loss)
+        else:
+            made.get_updates(loss, variables)
+    assert calls == [(False, ["a:0", "b:0"]), (True, ["a:0"])]
+    assert optimizer.apply_gradients is before
+
+
 def test_a_copy_of_a_strategy_converts_too():
     strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
     upstream.convert_gradients(strategy, list, lambda sums, values: sums)

@@ -1,0 +1,116 @@
+"""Frozen variables: trained by no optimizer, whichever way a model_fn uses one (`--freeze`).
+
+Their gradients are left out where an optimizer gets them, so a frozen variable has no slots, and a
+decay of weights or a momentum does not move it either.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any, Callable, ContextManager, Sequence
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.estimator import upstream
+from estimator_trainer.estimator import variable_names
+from estimator_trainer.settings import name_patterns
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import ancestry
+from estimator_trainer.steps import batches
+from estimator_trainer.steps import graph_state
+
+_WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
+
+
+def kept(config: TrainerConfig) -> ContextManager[None]:
+    """Keeps frozen variables out of every optimizer, within a `with` statement.
+
+    An evaluation is within too: a model_fn may make its optimizer in each mode. The variables that
+    an optimizer makes are noted in the graph, and a warm start leaves them out.
+    """
+    return upstream.applying_gradients_with(
+        _applying(config) if config.freeze or config.warm_start_from else None)
+
+
+def _applying(config: TrainerConfig) -> Callable[..., Any]:
+    patterns = name_patterns.split(config.freeze)
+    base_calls: list[None] = []
+
+    def apply(own_apply: functools.partial[Any], is_base: bool, grads_and_vars: Any, *args: Any,
+              **kwargs: Any) -> Any:
+        pairs = list(grads_and_vars)
+        left = [(gradient, variable) for gradient, variable in pairs
+                if not _is_frozen(variable_names.of(variable), patterns)]
+        if pairs and not left:
+            # All that this optimizer trains is frozen; the step counts all the same.
+            [optimizer] = own_apply.args
+            given = (*args, *kwargs.values(), getattr(optimizer, "iterations", None))
+            steps = [each for each in given if hasattr(each, "assign_add")]
+            return tf.group(*(step.assign_add(1) for step in steps))
+        before, calls = {each.op for each in tf.compat.v1.global_variables()}, len(base_calls)
+        applied = own_apply(left, *args, **kwargs)
+        if is_base:
+            base_calls.append(None)
+        # A wrapper calls another optimizer, and makes variables of the model: moving averages.
+        if is_base or len(base_calls) == calls:
+            for variable in tf.compat.v1.global_variables():
+                if variable.op not in before:
+                    graph_state.OPTIMIZER_VARIABLES.add(variable.op)
+        return applied
+
+    return apply
+
+
+@batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.
+def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
+    """Looks at a training step for variables that were to be frozen.
+
+    Raises:
+      ConfigError: if a pattern stands for no trainable variable, if nothing is left to train, or
+        if the model_fn changes a frozen variable by other means than an optimizer.
+    """
+    patterns = name_patterns.split(config.freeze)
+    if not patterns:
+        return
+    names = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
+    for pattern in patterns:
+        if not any(name_patterns.matches(pattern, name) for name in names):
+            raise errors.ConfigError(
+                f"freeze is {config.freeze!r} (from --freeze), and {pattern!r} matches no trainable"
+                f" variable of model_fn {config.model_fn!r}."
+                f"{variable_names.near(pattern, names)}")
+    found = {name for name in names if _is_frozen(name, patterns)}
+    if found == names:
+        raise errors.ConfigError(
+            f"freeze is {config.freeze!r} (from --freeze), which leaves nothing of model_fn"
+            f" {config.model_fn!r} to train; expected a part of its variables."
+            f" The variables: {variable_names.shown(names)}.")
+    changed = _written(train_op) & found
+    if changed:
+        raise errors.ConfigError(
+            f"freeze is {config.freeze!r} (from --freeze), and model_fn {config.model_fn!r} changes"
+            f" {variable_names.shown(changed)} by itself, not by an optimizer; expected a model_fn"
+            " that leaves these as they are, or another pattern.")
+    if is_chief:
+        _log(found, names)
+
+
+def _log(found: set[str], names: set[str]) -> None:
+    logging.log_first_n(logging.INFO, "frozen: %d of %d trainable variables (%s)", 1, len(found),
+                        len(names), variable_names.shown(found))
+
+
+def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
+    return any(name_patterns.matches(pattern, name) for pattern in patterns)
+
+
+def _written(train_op: Any) -> set[str]:
+    """Returns the names of the variables that a step changes."""
+    start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
+    # In the body of a loop a variable is an input, and known outside of it by its name.
+    outside = {inner.op: outer.op for outer, inner in getattr(start.graph, "captures", ())}
+    owners = [op.inputs[0].op for op in ancestry.of(start) if op.inputs and _WRITES.match(op.type)]
+    return {variable_names.of(outside.get(op, op)) for op in owners}

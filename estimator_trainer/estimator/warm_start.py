@@ -1,0 +1,209 @@
+"""The warm start: a fresh run takes the variables of a model from another run's checkpoint.
+
+TensorFlow's own takes the trainable variables alone. The statistics of batch norm are part of what
+a model has learned, so here every variable of the model comes along that the checkpoint has; those
+of optimizers and the global step begin anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import posixpath
+from typing import Any, Mapping
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.estimator import variable_names
+from estimator_trainer.settings import name_patterns
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import batches
+from estimator_trainer.steps import graph_state
+
+_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+
+@dataclasses.dataclass
+class _Choice:
+    """What a warm start takes.
+
+    Attributes:
+      taken: The name in the checkpoint of each variable, by its name in the model.
+      missing: The names of the variables that the checkpoint does not have.
+      others: What else is not taken, with the reason.
+    """
+
+    taken: dict[str, str] = dataclasses.field(default_factory=dict)
+    missing: list[str] = dataclasses.field(default_factory=list)
+    others: list[str] = dataclasses.field(default_factory=list)
+
+
+@batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.
+def apply(config: TrainerConfig, is_chief: bool) -> None:
+    """Makes the variables of the current graph start from a checkpoint, if that is asked for.
+
+    The variables of a model_fn have to be there. In a replica of a strategy it is called in each.
+
+    Args:
+      config: The settings; a run that resumes from a checkpoint of its own takes no other.
+      is_chief: Whether this task tells of it.
+
+    Raises:
+      ConfigError: if there is no checkpoint, or it does not fit.
+    """
+    if not config.warm_start_from or tf.train.latest_checkpoint(config.model_dir):
+        return
+
+    def start(_: Any) -> None:
+        path = _checkpoint(config.warm_start_from)
+        variables = _variables()
+        choice = _choose(config, path, variables)
+        tf.compat.v1.train.warm_start(
+            path, vars_to_warm_start=[each for name in choice.taken for each in variables[name]],
+            var_name_to_prev_var_name=choice.taken)
+        if is_chief:
+            _log(config, path, choice, variables)
+
+    # All replicas have made their variables then.
+    tf.distribute.get_replica_context().merge_call(start)
+
+
+def _checkpoint(path: str) -> str:
+    """Returns the path of a checkpoint that is named so, or is the latest of a directory."""
+    if tf.saved_model.contains_saved_model(path):
+        return posixpath.join(path, "variables", "variables")
+    found = tf.train.latest_checkpoint(path) if tf.io.gfile.isdir(path) else path
+    if not found or not tf.io.gfile.glob(f"{found}.index"):
+        raise errors.ConfigError(
+            f"warm_start_from is {path!r} (from --warm_start_from), where there is no checkpoint;"
+            " expected the directory of a training, a checkpoint of it, or an export. For example:"
+            " --warm_start_from=/tmp/digits/model.ckpt-1000")
+    return str(found)
+
+
+def _variables() -> dict[str, list[Any]]:
+    """Returns the variables of the model by name; a partitioned one has several.
+
+    Those of optimizers and the global step are not among them.
+    """
+    left_out = {*graph_state.OPTIMIZER_VARIABLES.all(), tf.compat.v1.train.get_global_step().op}
+    found: dict[str, list[Any]] = {}
+    for variable in tf.compat.v1.global_variables():
+        if variable.op not in left_out:
+            found.setdefault(variable_names.of(variable), []).append(variable)
+    return found
+
+
+def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]) -> _Choice:
+    """Chooses what to take.
+
+    Raises:
+      ConfigError: if a pattern or a rename stands for nothing, or if a trainable variable is not
+        there, or of another shape.
+    """
+    reader = tf.train.load_checkpoint(path)
+    shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    keys = _keys(reader) or {name: name for name in shapes}
+    old_names = _old_names(config, variables, keys)
+    trainable = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
+    choice = _Choice()
+    for name in _matched(config, variables):
+        key, variable = keys.get(old_names[name]), variables[name][0]
+        if key is None:
+            choice.missing.append(name)
+        elif _fits(variable, shapes[key], dtypes[key]):
+            choice.taken[name] = key
+        else:
+            there = f"{dtypes[key].name}{shapes[key]}"
+            here = f"{variable.dtype.base_dtype.name}{list(variable.shape)}"
+            if name in trainable:
+                raise errors.ConfigError(
+                    f"warm_start_from is {config.warm_start_from!r} (from --warm_start_from), where"
+                    f" {old_names[name]} is {there}, and {name} of the model is {here}; expected"
+                    " the same shape. To leave it out:"
+                    f" --warm_start_vars='(?!{name})'")
+            choice.others.append(f"{name} is {there} there, {here} here")
+    _check_missing(config, path, [each for each in choice.missing if each in trainable], keys)
+    return choice
+
+
+def _fits(variable: Any, shape: list[int], dtype: tf.DType) -> bool:
+    # TensorFlow itself compares the parts of a variable with the whole.
+    has_shape = variable_names.is_part(variable) or variable.shape.is_compatible_with(shape)
+    return bool(has_shape and variable.dtype.base_dtype == dtype)
+
+
+def _matched(config: TrainerConfig, variables: Mapping[str, Any]) -> list[str]:
+    found = set()
+    for pattern in name_patterns.split(config.warm_start_vars):
+        names = {name for name in variables if name_patterns.matches(pattern, name)}
+        if not names:
+            raise errors.ConfigError(
+                f"warm_start_vars is {config.warm_start_vars!r} (from --warm_start_vars), and"
+                f" {pattern!r} matches no variable of model_fn {config.model_fn!r}."
+                f"{variable_names.near(pattern, variables)}")
+        found |= names
+    return sorted(found)
+
+
+def _old_names(config: TrainerConfig, variables: Mapping[str, Any],
+               keys: Mapping[str, str]) -> dict[str, str]:
+    """Returns the name that each variable has in the checkpoint."""
+    found = {name: name for name in variables}
+    for new, old in name_patterns.renames(config.warm_start_rename).items():
+        is_scope = new.endswith("/")
+        for wrong, names, where in ((old, keys, f"in {config.warm_start_from}"),
+                                    (new, variables, f"in model_fn {config.model_fn!r}")):
+            if not any(name == wrong or is_scope and name.startswith(wrong) for name in names):
+                raise errors.ConfigError(
+                    f"warm_start_rename has '{old}={new}' (from --warm_start_rename), and there is"
+                    f" no variable {wrong!r} {where}; expected OLD=NEW."
+                    f"{variable_names.near(wrong, names)}")
+        for name in variables:
+            if is_scope and name.startswith(new):
+                found[name] = old + name.removeprefix(new)
+            elif name == new:
+                found[name] = old
+    return found
+
+
+def _check_missing(config: TrainerConfig, path: str, missing: list[str],
+                   keys: Mapping[str, str]) -> None:
+    if missing and not config.warm_start_missing:
+        raise errors.ConfigError(
+            f"warm_start_from is {config.warm_start_from!r} (from --warm_start_from), and {path}"
+            f" lacks {variable_names.shown(missing)}; it has {variable_names.shown(keys)}. To let"
+            " those start from their initial values: --warm_start_missing; if they have other"
+            f" names there: --warm_start_rename=OLD={missing[0]}")
+
+
+def _keys(reader: Any) -> dict[str, str]:
+    """Returns the key of each variable's name, in a checkpoint of objects as Keras writes it."""
+    if not reader.has_tensor(_OBJECT_GRAPH):
+        return {}
+    from tensorflow.core.protobuf import trackable_object_graph_pb2
+    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(
+        reader.get_tensor(_OBJECT_GRAPH))
+    return {attribute.full_name: attribute.checkpoint_key
+            for node in graph.nodes for attribute in node.attributes if attribute.full_name}
+
+
+def _log(config: TrainerConfig, path: str, choice: _Choice,
+         variables: Mapping[str, Any]) -> None:
+    trainable = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
+    trained = len(trainable & choice.taken.keys())
+    logging.info("warm start from %s: takes %d of the model's %d variables, %d trainable and %d"
+                 " others", path, len(choice.taken), len(variables), trained,
+                 len(choice.taken) - trained)
+    unmatched = [f"{name} (--warm_start_vars)" for name in variables if name not in choice.taken
+                 and name not in choice.missing
+                 and not any(each.startswith(f"{name} is ") for each in choice.others)]
+    left = [*(f"{name} (not there)" for name in choice.missing), *choice.others, *unmatched]
+    if left:
+        logging.info("warm start does not take %d: %s", len(left),
+                     ", ".join(sorted(left)) if config.verbose else variable_names.shown(left))
+    if config.verbose:
+        logging.info("warm start takes %s", ", ".join(
+            name if name == old else f"{name} from {old}"
+            for name, old in sorted(choice.taken.items())))

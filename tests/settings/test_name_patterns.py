@@ -1,0 +1,41 @@
+"""Patterns of variables' names: what each stands for, and what is wrong with one."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer import errors
+from estimator_trainer.settings import keyword_settings
+from estimator_trainer.settings import name_patterns
+
+pytestmark = pytest.mark.any_tensorflow
+
+
+@pytest.mark.parametrize("text, patterns", [
+    ("", ()), ("body", ("body",)), ("body, head/kernel", ("body", "head/kernel")),
+    ("block_{1,2}/.*,head", ("block_{1,2}/.*", "head")), ("[a,b]x,(c,d)", ("[a,b]x", "(c,d)"))])
+def test_commas_separate_patterns_but_not_within_brackets(text, patterns):
+    assert name_patterns.split(text) == patterns
+
+
+def test_a_pattern_stands_for_all_below_a_scope_and_for_a_tensors_name():
+    assert name_patterns.matches("body", "body/dense/kernel")
+    assert name_patterns.matches("body/dense/kernel:0", "body/dense/kernel")
+    assert not name_patterns.matches("dense", "body/dense/kernel")
+    assert not name_patterns.matches("(?!body)", "body/dense/kernel")
+
+
+@pytest.mark.parametrize("settings, problem", [
+    ({"freeze": "body("}, "'body(' is no regular expression"),
+    ({"warm_start_from": "old", "warm_start_rename": ("a",)}, "expected OLD=NEW"),
+    ({"warm_start_from": "old", "warm_start_rename": ("a/=b",)}, "expected OLD=NEW"),
+    ({"warm_start_missing": True}, "warm_start_from is missing"),
+])
+def test_a_mistake_is_told_before_tensorflow_is_imported(settings, problem):
+    with pytest.raises(errors.ConfigError) as told:
+        keyword_settings.config_of(settings)
+    assert problem in str(told.value)
+
+
+def test_python_programs_may_give_a_list():
+    assert keyword_settings.config_of({"freeze": ["a", "b"]}).freeze == "a,b"
