@@ -21,10 +21,10 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import keras_model
-from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plan import Plan
@@ -161,8 +161,8 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             " params, hparams, or names of params. For example: def model_fn(features, labels,"
             f" mode), or --param {missing[0]}=VALUE")
     # What the function makes must not begin to serve as a task of the cluster.
-    with (upstream.configs_in_any_cluster(lambda: plan.task),
-          upstream.strategies_reading(lambda: "")):
+    with (cluster_patches.configs_in_any_cluster(lambda: plan.task),
+          cluster_patches.strategies_reading(lambda: "")):
         return plugins.call(function, known)
 
 

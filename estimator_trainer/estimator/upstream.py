@@ -1,8 +1,9 @@
 """Where TensorFlow is bent: each method that is replaced, and each value that has no public name.
 
-Nothing else in this package outside `compat/` changes how TensorFlow works. Each function says
-why; a test in `tests/estimator/test_upstream_bends.py` fails when a TensorFlow no longer needs it,
-or no longer takes it. The private names that are read are in `compat/private_api.py`.
+`cluster_patches.py` has those of what reads TF_CONFIG. Nothing else in this package outside
+`compat/` changes how TensorFlow works. Each function says why; a test in
+`tests/estimator/test_upstream_bends.py` fails when a TensorFlow no longer needs it, or no longer
+takes it. The private names that are read are in `compat/private_api.py`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,8 @@ from typing import Any, Callable, Iterable, Iterator
 
 import tensorflow as tf
 
-from estimator_trainer import environment
 from estimator_trainer import storage
-from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import private_api
-from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import replacement
 
 POLL_SECS = 1
@@ -338,69 +336,4 @@ def initializing_outside() -> Iterator[None]:
         tf.distribute.get_replica_context().merge_call(outside)
 
     with replacement.attributes([(train, "init_from_checkpoint", init_from_checkpoint)]):
-        yield
-
-
-@contextlib.contextmanager
-def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
-    """Lets the user's code make a `RunConfig` in every cluster of this program, within a `with`.
-
-    RunConfig refuses a cluster of workers alone, an evaluator beside a `master`, and other clusters
-    in which this program trains. Such a RunConfig is made of the normal form, and then describes
-    the task by the names of its platform. What RunConfig accepts it reads by itself.
-
-    Args:
-      task: Returns which task TF_CONFIG describes now.
-    """
-    kind = tf.estimator.RunConfig
-    construct = vars(kind)["__init__"]
-
-    @functools.wraps(construct)
-    def construct_anywhere(config: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            return construct(config, *args, **kwargs)
-        except (TypeError, ValueError):
-            pass
-        now = task()
-        with environment.tf_config(now.tf_config()):
-            construct(config, *args, **kwargs)
-        vars(config).update(vars(given_run_config.of_platform(config, now)))
-
-    with replacement.attributes([(kind, "__init__", construct_anywhere)]):
-        yield
-
-
-@contextlib.contextmanager
-def strategies_reading(tf_config: Callable[[], str]) -> Iterator[None]:
-    """Makes strategies read another TF_CONFIG when they are made, within a `with` statement.
-
-    Strategies of several tasks refuse a `master`, and `MultiWorkerMirroredStrategy` dies in an
-    evaluator with `KeyError: 'evaluator'`, since an evaluator is no part of the cluster. A script
-    makes the strategy in every task. TensorFlow 1's `MirroredStrategy` takes every device of a
-    cluster, and here spans one process. Their cluster_resolver goes on to read TF_CONFIG, so it
-    says what the platform does.
-
-    Args:
-      tf_config: Returns the text that a strategy of several tasks is to read now; "" for no
-        cluster.
-    """
-    v1 = tf.compat.v1.distribute
-
-    def reading(kind: type, text: Callable[[], str]) -> tuple[type, str, Callable[..., None]]:
-        construct = vars(kind)["__init__"]
-
-        @functools.wraps(construct)
-        def construct_so(*args: Any, **kwargs: Any) -> None:
-            with environment.tf_config(text()):
-                construct(*args, **kwargs)
-
-        return kind, "__init__", construct_so
-
-    with replacement.attributes([
-            *(reading(kind, tf_config) for kind in (
-                tf.distribute.MultiWorkerMirroredStrategy,
-                v1.experimental.MultiWorkerMirroredStrategy,
-                v1.experimental.ParameterServerStrategy)),
-            *(reading(kind, lambda: "") for kind in (
-                tf.distribute.MirroredStrategy, v1.MirroredStrategy))]):
         yield

@@ -16,6 +16,7 @@ from estimator_trainer.coordination.job_view import ChiefView
 from estimator_trainer.coordination.job_view import OthersView
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import upstream
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
@@ -40,7 +41,7 @@ def train_and_evaluate(plan: Plan) -> Result:
     environment.write_tf_config(task.platform_tf_config)
     upstream.poll_every_second()
     with (signals.asking(stop, task.name), upstream.naming_event_files(task.name),
-          upstream.configs_in_any_cluster(lambda: task),
+          cluster_patches.configs_in_any_cluster(lambda: task),
           job_history.kept(plan) as end):
         ended = _as_chief(plan, stop) if task.is_chief else _beside_chief(plan, stop)
         end(ended)

@@ -10,6 +10,7 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
+from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
 from estimator_trainer.plan import tensorflow1_hint
@@ -39,8 +40,8 @@ def run(plan: Plan, given: frozenset[str]) -> int:
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, given, chosen)
     with (bends.calling(calls.replacements()),
-          upstream.configs_in_any_cluster(lambda: calls.task),
-          upstream.strategies_reading(lambda: calls.task.strategy_tf_config()),
+          cluster_patches.configs_in_any_cluster(lambda: calls.task),
+          cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config()),
           upstream.naming_event_files(plan.task.name)):
         code = _exit_code(plan.script, calls)
     if code:

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.cluster import task_config
+from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import given_run_config
-from estimator_trainer.estimator import upstream
 from tests.support.tf_configs import A
 from tests.support.tf_configs import B
 from tests.support.tf_configs import C
@@ -39,7 +39,7 @@ def test_the_run_config_of_a_model_fn_is_that_of_plain_tensorflow(text, monkeypa
     task = task_config.parse(text)
     monkeypatch.setenv("TF_CONFIG", text)
     plain = tf.estimator.RunConfig("/tmp/m")
-    with upstream.configs_in_any_cluster(lambda: task):
+    with cluster_patches.configs_in_any_cluster(lambda: task):
         assert _fields(tf.estimator.RunConfig("/tmp/m")) == _fields(plain)
     monkeypatch.setenv("TF_CONFIG", task.tf_config())
     seen = given_run_config.of_platform(tf.estimator.RunConfig("/tmp/m"), task)
@@ -65,7 +65,7 @@ def test_a_run_config_describes_the_platforms_task_where_plain_tensorflow_refuse
     monkeypatch.setenv("TF_CONFIG", text)
     with pytest.raises((TypeError, ValueError)):
         tf.estimator.RunConfig()
-    with upstream.configs_in_any_cluster(lambda: task_config.parse(text)):
+    with cluster_patches.configs_in_any_cluster(lambda: task_config.parse(text)):
         made = tf.estimator.RunConfig(save_summary_steps=7)
         with pytest.raises(ValueError, match="cannot be both set"):
             tf.estimator.RunConfig(save_checkpoints_steps=1, save_checkpoints_secs=1)
@@ -86,7 +86,7 @@ def test_a_strategy_answers_by_the_platforms_names_in_a_cluster_that_it_refuses(
     with pytest.raises(ValueError, match="Disallowed task type"):
         v1.ParameterServerStrategy()
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    with upstream.strategies_reading(task.strategy_tf_config):
+    with cluster_patches.strategies_reading(task.strategy_tf_config):
         strategy = v1.ParameterServerStrategy(resolver)
     assert (resolver.task_type, resolver.task_id) == ("worker", 0)
     assert set(resolver.cluster_spec().jobs) == {"master", "ps", "worker"}
@@ -98,7 +98,7 @@ def test_a_strategy_answers_by_the_platforms_names_in_a_cluster_that_it_refuses(
         with pytest.raises(KeyError):
             kind()
         assert len(tf.distribute.MirroredStrategy().extended.worker_devices) == 2
-        with upstream.strategies_reading(lambda: ""):
+        with cluster_patches.strategies_reading(lambda: ""):
             strategy = kind()
             assert len(tf.distribute.MirroredStrategy().extended.worker_devices) == 1
     assert strategy.num_replicas_in_sync == 1
