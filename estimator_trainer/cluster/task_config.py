@@ -268,5 +268,6 @@ def _notes(spec: declared_cluster.ClusterSpec, source: str) -> list[str]:
         notes.append(f"{trainers[0]} acts as chief")
     if spec.value.get("environment") == "google":
         notes.append('environment "google" is dropped: with it no task would start its server')
-    notes += [f"{key} is dropped: it is not used here" for key in _UNUSED if spec.value.get(key)]
+    notes += [f"{key} is dropped: only a RunConfig that a script makes reads it"
+              for key in _UNUSED if spec.value.get(key)]
     return notes

@@ -35,7 +35,7 @@ def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
     def construct_anywhere(config: Any, *args: Any, **kwargs: Any) -> None:
         try:
             return construct(config, *args, **kwargs)
-        except (TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError):
             pass
         now = task()
         with environment.tf_config(now.tf_config()):

@@ -126,7 +126,7 @@ def test_what_is_unambiguous_is_accepted(case: str) -> None:
     (config({"chief": [A], "worker": [B]}, environment="google"),
      'environment "google" is dropped: with it no task would start its server'),
     (config({"chief": [A], "worker": [B]}, session_master="grpc://x:1"),
-     "session_master is dropped: it is not used here"),
+     "session_master is dropped: only a RunConfig that a script makes reads it"),
 ])
 def test_each_rewrite_is_one_line_for_the_log(text: str, note: str) -> None:
     assert task_config.parse(text).notes == (note,)

@@ -59,11 +59,12 @@ def test_the_run_config_of_a_model_fn_is_that_of_plain_tensorflow(text, monkeypa
     (config({}, "evaluator"), ("evaluator", 0, False, 0, 0, None)),
     (config(_MASTER, "chief"), ("master", 0, True, 3, 1, 0)),
     ('{"cluster": {"worker": ["a:1", "b:1"]}, "service": "no", "task": {"type": "worker",'
-     ' "index": 1}}', ("worker", 1, False, 2, 0, 1))])
+     ' "index": 1}}', ("worker", 1, False, 2, 0, 1)),
+    ('{"cluster": {"worker": ["a:1"]}, "task": null}', ("worker", 0, True, 1, 0, 0))])
 def test_a_run_config_describes_the_platforms_task_where_plain_tensorflow_refuses_the_cluster(
         text, expected, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", text)
-    with pytest.raises((TypeError, ValueError)):
+    with pytest.raises((AttributeError, TypeError, ValueError)):
         tf.estimator.RunConfig()
     with cluster_patches.configs_in_any_cluster(lambda: task_config.parse(text)):
         made = tf.estimator.RunConfig(save_summary_steps=7)
