@@ -241,7 +241,8 @@ def evaluation_writers() -> tuple[ModuleType, tuple[str, str]]:
 def array_queues() -> tuple[ModuleType, str]:
     """Returns the module, and the name in it, of what fills queues with arrays."""
     name = "_enqueue_data"
-    return sys.modules[use(f"{_QUEUES}.{name}").__module__], name
+    use(f"{_QUEUES}.{name}")
+    return sys.modules[_QUEUES], name
 
 
 def imported_with_legacy_keras(default: bool) -> bool:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from typing import Any, Iterator, Sequence
+
+# Two trainings in two threads replace the same attributes, and end in any order.
+_LOCK = threading.RLock()
+_LAYERS: dict[tuple[Any, str], list[Any]] = {}
 
 
 @contextlib.contextmanager
 def attributes(places: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Sets attributes within a `with` statement; each is an owner, a name and the value."""
-    before = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
-    for owner, name, value in places:
-        setattr(owner, name, value)
+    """Sets attributes within a `with` statement; each is an owner, a name and the value.
+
+    At its end the value below comes back, be it the first one or that of another thread.
+    """
+    with _LOCK:
+        for owner, name, value in places:
+            _LAYERS.setdefault((owner, name), [getattr(owner, name)]).append(value)
+            setattr(owner, name, value)
     try:
         yield
     finally:
-        for owner, name, value in before:
-            setattr(owner, name, value)
+        with _LOCK:
+            for owner, name, value in places:
+                layers = _LAYERS[owner, name]
+                del layers[max(i for i, layer in enumerate(layers) if layer is value)]
+                setattr(owner, name, layers[-1])
+                if len(layers) == 1:
+                    del _LAYERS[owner, name]
