@@ -79,7 +79,8 @@ def saving_by_time_too(secs: float | None) -> Iterator[None]:
 
         timer.should_trigger_for_step = is_due
 
-    with replacement.attributes([(saver, "__init__", made_with_both)] if secs else []):
+    with replacement.functions_of_this_thread(
+            [(saver, "__init__", made_with_both)] if secs else []):
         yield
 
 
@@ -99,7 +100,8 @@ def saving_with(listener: tf.estimator.CheckpointSaverListener | None) -> Iterat
         bound.arguments["listeners"] = [listener, *own]
         made(*bound.args, **bound.kwargs)
 
-    with replacement.attributes([(saver, "__init__", made_with_listener)] if listener else []):
+    with replacement.functions_of_this_thread(
+            [(saver, "__init__", made_with_listener)] if listener else []):
         yield
 
 
@@ -211,7 +213,7 @@ def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> 
         for name in ("make_one_shot_iterator", "make_initializable_iterator")]
     queues, name = private_api.array_queues()
     filled = functools.partial(enqueue, getattr(queues, name))
-    with replacement.attributes([*iterators, (queues, name, filled)]):
+    with replacement.functions_of_this_thread([*iterators, (queues, name, filled)]):
         yield
 
 
@@ -332,8 +334,13 @@ def initializing_outside() -> Iterator[None]:
             with tf.init_scope():
                 original(*args, **kwargs)
 
-        # A replica cannot leave its graph; what calls the replicas can.
-        tf.distribute.get_replica_context().merge_call(outside)
+        replica = tf.distribute.get_replica_context()
+        if replica is None:
+            # Another training, in a thread of its own, has called `outside` of this one.
+            original(*args, **kwargs)
+        else:
+            # A replica cannot leave its graph; what calls the replicas can.
+            replica.merge_call(outside)
 
     with replacement.attributes([(train, "init_from_checkpoint", init_from_checkpoint)]):
         yield

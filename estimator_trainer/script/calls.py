@@ -10,6 +10,7 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import threading
 import time
 from typing import Any, Callable, Iterator, NoReturn
 
@@ -42,6 +43,16 @@ _USES = ("evaluate", "predict", "export_saved_model", "export_savedmodel",
          "experimental_export_all_saved_models")
 
 
+class _OfThread(threading.local):
+    """What each thread of a script has for itself: several may train at a time.
+
+    Attributes:
+      is_inside: Whether the calls come from this program's own work.
+    """
+
+    is_inside = False
+
+
 class Calls:
     """What the calls of a script's Estimator do.
 
@@ -62,7 +73,7 @@ class Calls:
         self.result: Result | None = None
         self.plan, self._given = plan, given
         self._strategies = strategies
-        self._is_inside = False
+        self._of_thread = _OfThread()
 
     @property
     def task(self) -> TaskConfig:
@@ -90,7 +101,7 @@ class Calls:
 
     def _train_and_evaluate(self, original: Callable[..., Any], estimator: Any, train_spec: Any,
                             eval_spec: Any) -> Any:
-        if self._is_inside:
+        if self._of_thread.is_inside:
             return original(estimator, train_spec, eval_spec)
         if _trains_its_own_way(estimator):
             return self._run_its_own_way(estimator, lambda: original(
@@ -101,7 +112,7 @@ class Calls:
 
     def _train(self, original: Callable[..., Any], estimator: Any, *args: Any,
                **kwargs: Any) -> Any:
-        if self._is_inside:
+        if self._of_thread.is_inside:
             return original(estimator, *args, **kwargs)
         if _trains_its_own_way(estimator):
             return self._run_its_own_way(estimator, lambda: original(estimator, *args, **kwargs))
@@ -122,7 +133,7 @@ class Calls:
 
     def _use(self, original: Callable[..., Any], estimator: Any, *args: Any,
              **kwargs: Any) -> Any:
-        if self._is_inside or self.plan.task.is_local:
+        if self._of_thread.is_inside or self.plan.task.is_local:
             return original(estimator, *args, **kwargs)
         return original(_alone(estimator), *args, **kwargs)
 
@@ -195,11 +206,11 @@ class Calls:
     @contextlib.contextmanager
     def _inside(self) -> Iterator[None]:
         """Lets Estimators be as TensorFlow made them, for this program's own calls."""
-        self._is_inside = True
+        self._of_thread.is_inside = True
         try:
             yield
         finally:
-            self._is_inside = False
+            self._of_thread.is_inside = False
 
 
 def _refuse_pattern(estimator: Any) -> None:

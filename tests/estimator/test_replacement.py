@@ -1,7 +1,9 @@
-"""Replaced attributes come back, in whatever order two threads end."""
+"""Replaced attributes come back, in whatever order two threads end, and are those of a thread."""
 
 from __future__ import annotations
 
+from concurrent import futures
+import threading
 import types
 
 from estimator_trainer.estimator import replacement
@@ -18,3 +20,27 @@ def test_two_replacements_that_end_in_the_order_they_began_leave_the_first_value
     assert holder.value == "second"
     two.__exit__(None, None, None)
     assert holder.value == "first"
+
+
+def test_a_thread_calls_its_own_functions_and_no_other_threads():
+    holder = types.ModuleType("holder")
+    holder.name = lambda: "first"
+
+    def called_here(name):
+        below = holder.name
+        places = [(holder, "name", lambda: f"{name} of {below()}")]
+        with replacement.functions_of_this_thread(places):
+            began.wait(10)
+            found = holder.name()
+            # The one that began first ends first, and the other goes on.
+            if name == "other":
+                ended.wait(10)
+            return found, holder.name()
+
+    began, ended = threading.Barrier(2), threading.Event()
+    with futures.ThreadPoolExecutor(2) as pool:
+        one, other = pool.submit(called_here, "one"), pool.submit(called_here, "other")
+        assert one.result(20) == ("one of first", "one of first")
+        ended.set()
+        assert other.result(20) == ("other of first", "other of first")
+    assert holder.name() == "first"
