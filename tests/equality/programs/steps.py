@@ -131,21 +131,21 @@ def _accumulating(features: Any, labels: Any, mode: str) -> tf.estimator.Estimat
 
 
 _LINE = (models.endless_line_input_fn, models.short_line_input_fn)
-# A strategy's replicas cannot make these in a graph, with the plain Estimator neither.
-_ALONE = ("one", "ps")
+_ALONE = dict(shapes=("one", "ps"),
+              why="a strategy's replicas cannot make these in a graph, in plain neither")
 
 PROGRAMS = {
-    "iterator_inside": _of(_iterator, shapes=_ALONE),
-    "queue_inside": _of(_queue, shapes=_ALONE),
-    "mutable_table": _of(_table, shapes=_ALONE),
+    "iterator_inside": _of(_iterator, **_ALONE),
+    "queue_inside": _of(_queue, **_ALONE),
+    "mutable_table": _of(_table, **_ALONE),
     "static_table": _of(_words, is_plugin=True),
-    "generator_inside": _of(_generator, shapes=_ALONE),
-    "python_inside": _of(_python, shapes=_ALONE),
+    "generator_inside": _of(_generator, **_ALONE),
+    "python_inside": _of(_python, **_ALONE),
     "op_seed": _of(lambda: tf.random.uniform([], seed=5)),
     "graph_seeds": Program(_seeded, _shuffled, models.short_line_input_fn, max_steps=24),
     "seed_zero": Program(_seeded, _shuffled, models.short_line_input_fn, max_steps=24,
                          run_config={"tf_random_seed": 0}),
     "chosen_updates": Program(_normalized(lambda norm: list(norm.updates)), *_LINE),
     "no_updates": Program(_normalized(lambda norm: []), *_LINE),
-    "accumulated_by_hand": Program(_accumulating, *_LINE, max_steps=4, shapes=_ALONE),
+    "accumulated_by_hand": Program(_accumulating, *_LINE, max_steps=4, **_ALONE),
 }
