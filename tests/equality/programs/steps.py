@@ -131,9 +131,8 @@ def _accumulating(features: Any, labels: Any, mode: str) -> tf.estimator.Estimat
 
 
 _LINE = (models.endless_line_input_fn, models.short_line_input_fn)
-_ALONE: dict[str, Any] = {
-    "shapes": ("one", "ps"),
-    "why": "replicas cannot make it in a graph, with the plain Estimator neither"}
+_ALONE = dict(shapes=("one", "ps"),
+              why="a strategy's replicas cannot make these in a graph, in plain neither")
 
 PROGRAMS = {
     "iterator_inside": _of(_iterator, **_ALONE),
