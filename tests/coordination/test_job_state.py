@@ -131,7 +131,7 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         global_step = tf.compat.v1.train.create_global_step()
         loop.Step(global_step.assign(step), tf.constant(0.0), tf.constant(False),
-                  tf.constant(2)).make_known()
+                  tf.constant(2), tf.constant(1, tf.int64)).make_known()
         hook.begin()
         session.run(global_step.assign(step))
         hook.end(session)

@@ -164,7 +164,7 @@ def fixture_evaluation(tmp_path, monkeypatch):
     evaluated = []
     record = record_lib.EvaluationRecord()
 
-    def evaluate(spec, single, record, path):
+    def evaluate(spec, single, record, path, max_steps):
         evaluated.append(checkpoints.step_of(path))
         record.checkpoint_path = path
 

@@ -69,7 +69,9 @@ def test_a_run_resumes_where_it_stopped_and_a_finished_one_says_its_metrics(plai
     before = jobs.result(tmp_path / "m")
     _, err = run(*flags, "--train_steps=4")
     assert "step 4 was evaluated before" in err
-    assert jobs.result(tmp_path / "m") == before
+    after = jobs.result(tmp_path / "m")
+    assert after["was_finished"] and after["note"].startswith("Nothing was trained: ")
+    assert after == {**before, "was_finished": True, "note": after["note"]}
     shutil.rmtree(tmp_path / "m" / "export")
     _, err = run(*flags, "--train_steps=4")
     assert jobs.result(tmp_path / "m")["metrics"] == before["metrics"]

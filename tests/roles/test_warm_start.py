@@ -46,6 +46,8 @@ _PROGRAM = """
         elif is_training:
             optimizer = v1.train.AdamOptimizer(params["rate"])
             op = optimizer.minimize(loss, step, var_list=variables)
+        if op is not None:
+            op = tf.group(op, *body[0].updates)
         if op is not None and params["decay"]:
             op = tf.group(op, *[each.assign_sub(each * 0.01) for each in variables])
         return tf.estimator.EstimatorSpec(
