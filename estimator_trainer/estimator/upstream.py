@@ -58,6 +58,25 @@ def naming_event_files(task_name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def synchronizing_with(make_hook: Callable[..., Any]) -> Iterator[None]:
+    """Makes a SyncReplicasOptimizer's hook with another function, within a `with` statement.
+
+    The thread of its own hook waits for gradients at the end of a session, which waits for the
+    thread, 120 seconds long. A trainer that waits for a step is not woken by anything.
+
+    Args:
+      make_hook: Takes the optimizer and the arguments of `make_session_run_hook`.
+    """
+    optimizer = tf.compat.v1.train.SyncReplicasOptimizer
+
+    def make_session_run_hook(self: Any, is_chief: bool, num_tokens: int = -1) -> Any:
+        return make_hook(self, is_chief, num_tokens)
+
+    with replacement.attributes([(optimizer, "make_session_run_hook", make_session_run_hook)]):
+        yield
+
+
+@contextlib.contextmanager
 def saving_by_time_too(secs: float | None) -> Iterator[None]:
     """Makes what saves every so many steps save after `secs` without a checkpoint, too.
 

@@ -27,6 +27,7 @@ from estimator_trainer.roles import outcome
 from estimator_trainer.roles import ps
 from estimator_trainer.roles import run_history
 from estimator_trainer.roles import worker
+from estimator_trainer.steps.sync_replicas import SyncReplicasHook
 
 _BESIDE_CHIEF = {"evaluator": evaluator.run, "ps": ps.run, "worker": worker.run}
 
@@ -42,6 +43,7 @@ def train_and_evaluate(plan: Plan) -> Result:
     upstream.poll_every_second()
     with (signals.asking(stop, task.name), upstream.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task),
+          upstream.synchronizing_with(SyncReplicasHook),
           job_history.kept(plan) as end):
         ended = _as_chief(plan, stop) if task.is_chief else _beside_chief(plan, stop)
         end(ended)

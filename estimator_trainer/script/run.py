@@ -20,6 +20,7 @@ from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
 from estimator_trainer.script import bends
 from estimator_trainer.script.calls import Calls
+from estimator_trainer.steps.sync_replicas import SyncReplicasHook
 
 
 def run(plan: Plan, given: frozenset[str]) -> int:
@@ -42,7 +43,8 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     with (bends.calling(calls.replacements()),
           cluster_patches.configs_in_any_cluster(lambda: calls.task),
           cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config()),
-          upstream.naming_event_files(plan.task.name)):
+          upstream.naming_event_files(plan.task.name),
+          upstream.synchronizing_with(SyncReplicasHook)):
         code = _exit_code(plan.script, calls)
     if code:
         calls.fail(f"exit code {code}")

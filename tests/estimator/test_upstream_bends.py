@@ -291,3 +291,14 @@ def test_an_event_file_has_the_name_of_its_task_and_else_that_of_the_second_and_
     # Where TensorFlow puts the process into the name itself, this bend can go.
     assert names["plain"].removeprefix("events.out.tfevents.")[10:] == f".{socket.gethostname()}"
     assert names["named"].endswith(".worker_1") and names["own"].endswith(".own")
+
+
+def test_a_synchronous_optimizer_gets_the_hook_that_is_asked_for():
+    optimizer = tf.compat.v1.train.SyncReplicasOptimizer(
+        tf.compat.v1.train.GradientDescentOptimizer(0.1), 2)
+    own = type(optimizer).make_session_run_hook
+    assert list(inspect.signature(own).parameters) == ["self", "is_chief", "num_tokens"]
+    with upstream.synchronizing_with(lambda *args: args):
+        assert optimizer.make_session_run_hook(True) == (optimizer, True, -1)
+        assert optimizer.make_session_run_hook(False, num_tokens=3) == (optimizer, False, 3)
+    assert type(optimizer).make_session_run_hook is own

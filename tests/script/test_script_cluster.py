@@ -81,3 +81,16 @@ def test_a_hook_of_one_trainer_stops_all_trainers_of_an_all_reduce(stopper, spec
     assert lines == {"status=done step=9 reason=stopped_by_hook"}, lines
     assert jobs.saved_step(tmp_path / "model") == 9
     assert jobs.result(tmp_path / "model")["metrics"]["global_step"] == 9
+
+
+@pytest.mark.parametrize("way, code", [
+    ("max", 0), slow_jobs.soak("train", 0), slow_jobs.soak("input", 0),
+    slow_jobs.soak("fail", 1)])
+def test_a_script_with_a_synchronous_optimizer_of_its_own_ends_without_a_wait(way, code, tmp_path):
+    args = ["run", str(_WHOLE.with_name("synchronizes.py")), "--", str(tmp_path / "model"), way]
+    with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), args) as tasks:
+        jobs.wait_for(lambda: all(task.code is not None for task in tasks.values()), 60)
+    assert {task.code for task in tasks.values()} == {code}, [t.log for t in tasks.values()]
+    assert ("ENDED" in tasks["chief:0"].log) == (code == 0)
+    if code:
+        assert "the update fails" in tasks["chief:0"].log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import json
 
 import pytest
 import tensorflow as tf
@@ -62,14 +63,16 @@ def test_model_fns_training_knows_the_contract_by_the_same_names():
 
 @pytest.mark.parametrize("sync_replicas", [0, 2])
 def test_a_train_op_of_model_fns_training_answers_what_it_is_asked(sync_replicas):
-    config, task = TrainerConfig(sync_replicas=sync_replicas), task_config.parse(None)
+    config, task = TrainerConfig(sync_replicas=sync_replicas), task_config.parse(json.dumps({
+        "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
+        "task": {"type": "chief", "index": 0}}))
     with tf.Graph().as_default():
         train_op.ask(config, task)
         weight = tf.compat.v1.get_variable("w", [], use_resource=True)
         spec = update.spec(tf.square(weight), {"learning_rate": 0.1})
         optimizers = graph_state.SYNC_OPTIMIZER.all()
         assert len(optimizers) == bool(sync_replicas)
-        assert graph_state.SYNC_REPLICAS.all() == [2, 1][:2 * len(optimizers)]
+        assert graph_state.SYNC_REPLICAS.all() == [2, 2][:2 * len(optimizers)]
         hooks = train_op.complete(spec, config, task).training_hooks
         for hook in hooks:
             hook.begin()
