@@ -54,9 +54,11 @@ def _wheel(path: pathlib.Path) -> dict[str, bytes]:
         return {name: wheel.read(name) for name in wheel.namelist() if not name.endswith("RECORD")}
 
 
-def test_the_changelog_begins_with_this_version():
+def test_the_changelog_begins_with_this_version_and_what_is_newer():
     text = (jobs.REPO / "CHANGELOG.md").read_text()
-    assert re.search(r"^## (\S+)", text, re.M)[1] == __version__
+    headings = re.findall(r"^## (\S+)", text, re.M)
+    assert [each for each in headings if each != "Unreleased"][0] == __version__
+    assert "Unreleased" not in headings[1:]
     assert re.search(rf"^## {re.escape(__version__)} - 20\d\d-\d\d-\d\d$", text, re.M)
 
 
