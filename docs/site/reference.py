@@ -117,7 +117,7 @@ def page() -> str:
     """Returns the page."""
     ended = _attributes("result.py", "Result")
     last_line = {name: ended[name] for name in ("role", "status", "step", "reason")}
-    del ended["history"], ended["returned"]  # These are for Python alone.
+    del ended["history"], ended["returned"]  # For Python alone.
     return _PAGE.format(
         command=COMMAND, commands=reference_flags.commands(), flags=reference_flags.flags(),
         aliases=table(("what you write", "what it means"), words.ALIASES),

@@ -150,7 +150,7 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
         run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
     return tf.estimator.Estimator(
         model_fn=parts.model_fn, params=parts.params, config=run_config,
-        # What the flags say is done by `warm_start`.
+        # A warm start that flags ask for is done by `warm_start`.
         warm_start_from=None if config.warm_start_from else given and given.warm_start)
 
 

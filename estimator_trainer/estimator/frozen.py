@@ -15,12 +15,12 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.estimator import upstream
-from estimator_trainer.estimator import variable_names
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ancestry
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import graph_state
+from estimator_trainer.steps import variable_names
 
 _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
 
@@ -109,8 +109,7 @@ def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
 
 def _written(train_op: Any) -> set[str]:
     """Returns the names of the variables that a step changes."""
-    start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
-    # In the body of a loop a variable is an input, and known outside of it by its name.
-    outside = {inner.op: outer.op for outer, inner in getattr(start.graph, "captures", ())}
-    owners = [op.inputs[0].op for op in ancestry.of(start) if op.inputs and _WRITES.match(op.type)]
+    outside = ancestry.outside(train_op.graph)
+    owners = [op.inputs[0].op for op in ancestry.of(train_op)
+              if op.inputs and _WRITES.match(op.type)]
     return {variable_names.of(outside.get(op, op)) for op in owners}

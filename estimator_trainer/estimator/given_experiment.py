@@ -59,7 +59,7 @@ class GivenExperiment:
         found = {**self._of_run_config(), **self._of_specs(),
                  "train_distribute": strategy.name_of(self.strategies.train),
                  "eval_distribute": self._eval_distribute(task)}
-        clocks = {"save_checkpoints_steps", "save_checkpoints_secs"}
+        clocks = given_run_config.CLOCKS
         taken = self.flags | clocks if self.flags & clocks else self.flags
         return dataclasses.replace(
             config, **{name: value for name, value in found.items() if name not in taken})

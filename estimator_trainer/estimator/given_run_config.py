@@ -17,7 +17,8 @@ _FIELDS = {"tf_random_seed": "seed", "save_summary_steps": "save_summary_steps",
            "keep_checkpoint_max": "keep_checkpoint_max", "log_step_count_steps": "log_every_steps",
            "keep_checkpoint_every_n_hours": "", "device_fn": "", "protocol": "",
            "session_creation_timeout_secs": "", "checkpoint_save_graph_def": ""}
-_CLOCKS = frozenset({"save_checkpoints_steps", "save_checkpoints_secs"})
+# The settings, and fields of a RunConfig, of which one decides when checkpoints are saved.
+CLOCKS = frozenset({"save_checkpoints_steps", "save_checkpoints_secs"})
 
 
 def settings(config: TrainerConfig, given: tf.estimator.RunConfig) -> TrainerConfig:
@@ -45,21 +46,21 @@ def kept(given: tf.estimator.RunConfig, taken: Collection[str]) -> dict[str, Any
     found = {field: getattr(given, field) for field, name in _FIELDS.items() if name not in taken}
     if given.experimental_max_worker_delay_secs is not None:
         found["experimental_max_worker_delay_secs"] = given.experimental_max_worker_delay_secs
-    if not _CLOCKS & set(taken):
-        found |= {name: getattr(given, name) for name in _CLOCKS}
+    if not CLOCKS & set(taken):
+        found |= {name: getattr(given, name) for name in CLOCKS}
     return found
 
 
 def never_saves(fields: Mapping[str, Any]) -> bool:
     """Returns whether what `kept` returned switches checkpoints off."""
-    return _CLOCKS <= fields.keys() and not any(fields[name] for name in _CLOCKS)
+    return CLOCKS <= fields.keys() and not any(fields[name] for name in CLOCKS)
 
 
 def taken_by_flags(config: TrainerConfig) -> frozenset[str]:
     """Returns the settings that flags decide for an Estimator that a plug-in made."""
     default = TrainerConfig()
-    return _CLOCKS | {name for name in filter(None, _FIELDS.values())
-                      if getattr(config, name) != getattr(default, name)}
+    return CLOCKS | {name for name in filter(None, _FIELDS.values())
+                     if getattr(config, name) != getattr(default, name)}
 
 
 def session_config(given: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:

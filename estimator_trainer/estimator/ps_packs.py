@@ -87,9 +87,7 @@ class _Step:
         for op in self._ops:
             for before in [tensor.op for tensor in op.inputs] + op.control_inputs:
                 self._followers.setdefault(before, []).append(op)
-        # In the body of a loop, a variable of the graph around it is an input.
-        self._outside = {inner.op: outer.op
-                         for outer, inner in getattr(train_op.graph, "captures", ())}
+        self._outside = ancestry.outside(train_op.graph)
         self.has_branches = any(op.type in _V1_CONTROL_FLOW for op in self._ops)
 
     def small_edges(self) -> list[_Edge]:

@@ -15,28 +15,28 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.estimator import variable_names
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import graph_state
+from estimator_trainer.steps import variable_names
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 @dataclasses.dataclass
 class _Choice:
-    """What a warm start takes.
+    """The variables that a warm start takes, and those that it does not.
 
     Attributes:
       taken: The name in the checkpoint of each variable, by its name in the model.
       missing: The names of the variables that the checkpoint does not have.
-      others: What else is not taken, with the reason.
+      others: The reason of each other variable that is not taken, by its name.
     """
 
     taken: dict[str, str] = dataclasses.field(default_factory=dict)
     missing: list[str] = dataclasses.field(default_factory=list)
-    others: list[str] = dataclasses.field(default_factory=list)
+    others: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.
@@ -123,7 +123,7 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
                     f" {old_names[name]} is {there}, and {name} of the model is {here}; expected"
                     " the same shape. To leave it out:"
                     f" --warm_start_vars='(?!{name})'")
-            choice.others.append(f"{name} is {there} there, {here} here")
+            choice.others[name] = f"{name} is {there} there, {here} here"
     _check_missing(config, path, [each for each in choice.missing if each in trainable], keys)
     return choice
 
@@ -196,10 +196,9 @@ def _log(config: TrainerConfig, path: str, choice: _Choice,
     logging.info("warm start from %s: takes %d of the model's %d variables, %d trainable and %d"
                  " others", path, len(choice.taken), len(variables), trained,
                  len(choice.taken) - trained)
-    unmatched = [f"{name} (--warm_start_vars)" for name in variables if name not in choice.taken
-                 and name not in choice.missing
-                 and not any(each.startswith(f"{name} is ") for each in choice.others)]
-    left = [*(f"{name} (not there)" for name in choice.missing), *choice.others, *unmatched]
+    unmatched = variables.keys() - {*choice.taken, *choice.missing, *choice.others}
+    left = [*(f"{name} (not there)" for name in choice.missing), *choice.others.values(),
+            *(f"{name} (--warm_start_vars)" for name in unmatched)]
     if left:
         logging.info("warm start does not take %d: %s", len(left),
                      ", ".join(sorted(left)) if config.verbose else variable_names.shown(left))

@@ -44,7 +44,7 @@ _USES = ("evaluate", "predict", "export_saved_model", "export_savedmodel",
 
 
 class _OfThread(threading.local):
-    """What each thread of a script has for itself: several may train at a time.
+    """The state of each thread of a script: several may train at a time.
 
     Attributes:
       is_inside: Whether the calls come from this program's own work.

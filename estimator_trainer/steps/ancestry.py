@@ -5,16 +5,24 @@ from __future__ import annotations
 import tensorflow as tf
 
 
-def of(operation: tf.Operation) -> set[tf.Operation]:
-    """Returns the operation and all that run before it."""
+def of(end: tf.Operation | tf.Tensor) -> set[tf.Operation]:
+    """Returns the operation, or that of the tensor, and all that run before it."""
     found: set[tf.Operation] = set()
-    open_ends = [operation]
+    open_ends = [end.op if isinstance(end, tf.Tensor) else end]
     while open_ends:
         each = open_ends.pop()
         if each not in found:
             found.add(each)
             open_ends += [tensor.op for tensor in each.inputs] + each.control_inputs
     return found
+
+
+def outside(graph: tf.Graph) -> dict[tf.Operation, tf.Operation]:
+    """Returns what each input of a loop's body is outside of it; nothing for another graph.
+
+    A variable is such an input, and known outside of the body by its name.
+    """
+    return {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
 
 
 def is_fed(operation: tf.Operation) -> bool:

@@ -63,7 +63,7 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
             lambda: ((_flat(batch), is_batch), (held, is_held)))
 
     pairs = dataset.map(as_it_is(lambda *batch: (_element(batch), True)))
-    # What is held back at the end comes out when the last element, no batch, goes in.
+    # A batch that is held back at the end comes out when the last element, no batch, goes in.
     joined = (pairs.concatenate(tf.data.Dataset.from_tensors((nothing, False)))
               .scan((_flat(nothing), False), hold_back)
               .filter(as_it_is(lambda batch, is_batch: is_batch)))

@@ -227,12 +227,12 @@ class _Loop:
             made.train_op, made.loss, made.is_last, made.is_missing, made.examples)]
 
 
-def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_empty: tf.Tensor,
+def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_missing: tf.Tensor,
             may_end: tf.Tensor, asked: tf.Tensor) -> tf.Tensor:
     """Returns what `ballots.counts` does; asks the other trainers only if an input may end."""
     def ask() -> tf.Tensor:
         counted = strategy.extended.call_for_each_replica(
-            ballots.counts, args=(is_last, is_empty, tf.constant(0)))
+            ballots.counts, args=(is_last, is_missing, tf.constant(0)))
         return strategy.experimental_local_results(counted)[0]
 
     return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])

@@ -5,7 +5,6 @@ A NaN in the data may ruin all weights and leave the loss finite: a ReLU makes 0
 
 from __future__ import annotations
 
-import re
 from typing import Any, Sequence
 
 from absl import logging
@@ -14,9 +13,8 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.steps import variable_names
 from estimator_trainer.steps.pace import Pace
-
-_PART = re.compile(r"/part_\d+$")
 
 
 class NumericsListener(tf.estimator.CheckpointSaverListener):
@@ -37,7 +35,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
     def begin(self) -> None:
         looked_at = [each for each in tf.compat.v1.trainable_variables()
                      if each.dtype.is_floating or each.dtype.is_complex]
-        self._names = [each.op.name for each in looked_at]
+        self._names = [variable_names.of(each) for each in looked_at]
         self._are_finite = [_is_finite(each) for each in looked_at]
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
@@ -53,7 +51,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
         if all(are_finite):
             return
         found = self._names[are_finite.index(False)]
-        what = (f"variable {_PART.sub('', found)!r} has values that are NaN or infinite at step"
+        what = (f"variable {found!r} has values that are NaN or infinite at step"
                 f" {global_step_value}")
         if self._is_fatal:
             raise errors.TrainerError(
@@ -76,8 +74,7 @@ def is_good(path: str, names: Sequence[str]) -> bool:
     """Returns whether the values of all variables of these names in a checkpoint are finite."""
     reader = tf.train.load_checkpoint(path)
     saved = reader.get_variable_to_shape_map()
-    wanted = {_PART.sub("", name) for name in names}
-    return all(np.isfinite(reader.get_tensor(name)).all() for name in wanted & saved.keys())
+    return all(np.isfinite(reader.get_tensor(name)).all() for name in saved.keys() & names)
 
 
 def _is_finite(variable: Any) -> tf.Tensor:

@@ -14,7 +14,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
 _REFERENCE_OPS = {"Variable", "VariableV2"}
-# These operations change what is outside of the loop, or keep their state from one step to the next
+# Operations that change what is outside of the loop, or keep their state from one step to the next
 # in a loop as in single session runs. A random op draws the same numbers in both.
 _SAFE_OPS = re.compile(
     r"(ReadVariableOp|VarIsInitializedOp|VariableShape|DisableCopyOnRead"

@@ -81,8 +81,7 @@ def _tell_left_out_updates(train_op: Any) -> None:
 def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     """Returns the updates that `_tell_left_out_updates` tells of, in the order of their names."""
     graph = tf.compat.v1.get_default_graph()
-    # In the body of a loop a variable is an input, and known outside of it by its name.
-    outside = {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
+    outside = ancestry.outside(graph)
     # A variable that was assigned to stands for the operation that did it, as a tensor does.
     collected = [getattr(each, "op", each)
                  for each in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)]
@@ -91,8 +90,7 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
                 _STATISTICS.search(outside.get(op.inputs[0].op, op.inputs[0].op).name)}
     if not updates:
         return []
-    start = train_op.op if isinstance(train_op, tf.Tensor) else train_op
     # A nested Keras model leaves ops behind that a placeholder feeds, which no step can run; a
     # class that runs its own iterations runs such ops itself.
-    return sorted((op for op in updates - ancestry.of(start) if not ancestry.is_fed(op)),
+    return sorted((op for op in updates - ancestry.of(train_op) if not ancestry.is_fed(op)),
                   key=lambda op: op.name)

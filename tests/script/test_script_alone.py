@@ -110,7 +110,7 @@ def test_a_saving_listener_runs_tensors_of_the_model_fn(more, tmp_path):
 def test_a_script_gets_what_the_estimator_returns_and_its_run_config_holds(tmp_path):
     ran = jobs.trainer("run", str(_PROGRAMS / "returns.py"), "--", str(tmp_path))
     assert ran.returncode == 0, ran.stderr
-    # What plain TensorFlow prints.
+    # Plain TensorFlow prints the same.
     assert ran.stdout.splitlines() == [
         "METRICS [('a_mean', 'float32', 16.0), ('loss', 'float32', 256.0),"
         " ('pair', 'ndarray', [16.0, 32.0]), ('global_step', 'int64', 6)]",

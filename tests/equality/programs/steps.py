@@ -1,4 +1,4 @@
-"""What a step does beside its update: states, random numbers, chosen updates, micro-batches."""
+"""Programs whose step is more than an update: states, random numbers, micro-batches."""
 
 from __future__ import annotations
 
