@@ -50,18 +50,21 @@ def _applying(config: TrainerConfig) -> Callable[..., Any]:
             given = (*args, *kwargs.values(), getattr(optimizer, "iterations", None))
             steps = [each for each in given if hasattr(each, "assign_add")]
             return tf.group(*(step.assign_add(1) for step in steps))
-        before, calls = {each.op for each in tf.compat.v1.global_variables()}, len(base_calls)
+        before, calls = _variable_names(), len(base_calls)
         applied = own_apply(left, *args, **kwargs)
         if is_base:
             base_calls.append(None)
         # A wrapper calls another optimizer, and makes variables of the model: moving averages.
         if is_base or len(base_calls) == calls:
-            for variable in tf.compat.v1.global_variables():
-                if variable.op not in before:
-                    graph_state.OPTIMIZER_VARIABLES.add(variable.op)
+            for name in _variable_names() - before:
+                graph_state.OPTIMIZER_VARIABLES.add(name)
         return applied
 
     return apply
+
+
+def _variable_names() -> set[str]:
+    return {variable_names.of(each) for each in tf.compat.v1.global_variables()}
 
 
 @batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.

@@ -87,11 +87,13 @@ def _variables() -> dict[str, list[Any]]:
 
     Those of optimizers and the global step are not among them.
     """
-    left_out = {*graph_state.OPTIMIZER_VARIABLES.all(), tf.compat.v1.train.get_global_step().op}
+    left_out = {*graph_state.OPTIMIZER_VARIABLES.all(),
+                variable_names.of(tf.compat.v1.train.get_global_step())}
     found: dict[str, list[Any]] = {}
     for variable in tf.compat.v1.global_variables():
-        if variable.op not in left_out:
-            found.setdefault(variable_names.of(variable), []).append(variable)
+        name = variable_names.of(variable)
+        if name not in left_out:
+            found.setdefault(name, []).append(variable)
     return found
 
 

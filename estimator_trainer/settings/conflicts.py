@@ -82,6 +82,12 @@ def _variable_problems(config: Any) -> list[str]:
             problems.append(
                 f"{name} is {getattr(config, name)!r} (from --{name}), and warm_start_from is"
                 " missing: nothing is warm-started. For example: --warm_start_from=/tmp/digits")
+    if config.warm_start_from and config.train_distribute == "central_storage":
+        # TensorFlow sets the initial values of another object than the one it initializes.
+        problems.append(
+            f"warm_start_from is {config.warm_start_from!r} (from --warm_start_from), and"
+            " train_distribute is 'central_storage' (from --train_distribute), with which"
+            " TensorFlow takes nothing from a checkpoint. For example: --train_distribute=mirrored")
     return [problem for problem in problems if problem]
 
 

@@ -81,8 +81,8 @@ COUNTS = Collection[tf.Tensor](
     "estimator_trainer/counts", "int32 [3]: what `ballots.counts` returns",
     writers=("steps.loop",), readers=("steps.end_of_training",))
 
-OPTIMIZER_VARIABLES = Collection[tf.Operation](
-    "estimator_trainer/optimizer_variables", "a variable that an optimizer has made for itself",
+OPTIMIZER_VARIABLES = Collection[str](
+    "estimator_trainer/optimizer_variables", "the name of a variable that an optimizer has made",
     writers=("estimator.frozen",), readers=("estimator.warm_start",))
 
 # What belongs to a loop over steps.

@@ -30,6 +30,7 @@ def test_a_pattern_stands_for_all_below_a_scope_and_for_a_tensors_name():
     ({"warm_start_from": "old", "warm_start_rename": ("a",)}, "expected OLD=NEW"),
     ({"warm_start_from": "old", "warm_start_rename": ("a/=b",)}, "expected OLD=NEW"),
     ({"warm_start_missing": True}, "warm_start_from is missing"),
+    ({"warm_start_from": "old", "train_distribute": "central_storage"}, "takes nothing"),
 ])
 def test_a_mistake_is_told_before_tensorflow_is_imported(settings, problem):
     with pytest.raises(errors.ConfigError) as told:
