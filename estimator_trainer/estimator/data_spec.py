@@ -15,7 +15,8 @@ class DataSpec:
     """What an input_fn yields.
 
     Attributes:
-      features: A TensorSpec, or a dict of them, with the batch dimension first.
+      features: A TensorSpec, or a dict of them, with the batch dimension first; None in the place
+        of each None that the dataset yields.
       batches: Number of batches, or INFINITE_CARDINALITY or UNKNOWN_CARDINALITY of tf.data.
       labels: A structure like `features`; None if the dataset yields no labels.
     """
@@ -42,5 +43,10 @@ def describe(input_fn: InputFn, params: dict[str, Any],
         else:
             element = tf.nest.map_structure(tf.type_spec_from_value, made)
             cardinality = tf.data.UNKNOWN_CARDINALITY
+        element = tf.nest.map_structure(_without_none, element)
         features, labels = element if isinstance(element, tuple) else (element, None)
     return DataSpec(features, int(cardinality), labels)
+
+
+def _without_none(spec: Any) -> Any:
+    return None if isinstance(spec, type(tf.type_spec_from_value(None))) else spec

@@ -15,6 +15,7 @@ from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.plugin import Plugin
 from estimator_trainer.steps import batches
+from estimator_trainer.steps import graph_names
 from estimator_trainer.steps import loop
 from estimator_trainer.steps.obstacle import Obstacle
 
@@ -60,26 +61,21 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         adapted = training if is_training else other_modes
         config = given_run_config.of_platform(config or _run_config(plan), plan.task)
         passed = {"mode": mode, "params": params, "config": config, "input_context": input_context}
-        try:
-            made, reason = adapted.call(passed)
-        except Exception:
-            if has_strategy:
-                # A strategy's variables do not do what queues do with theirs.
-                adapted.check_outside(passed)
-            raise
-        if not isinstance(made, tf.data.Dataset):
-            adapted.check_tensors(reason, has_strategy, is_held)
-            mark = tf.constant(batches.BATCH)
-            return _with_mark(made, mark) if is_training and is_marked else made
-        if is_training:
-            made = adapted.as_set(made, input_context)
-            if is_marked:
-                # One trainer alone finds the end where it comes, as in the plain Estimator.
-                made = batches.mark(made, is_last_marked=(
-                    has_strategy or plan.task.num_trainers > 1)).map(_with_mark)
-            return loop.hold(made) if is_held else made
-        is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
-        return batches.split(made, num_replicas) if is_split else made
+        made, reason = adapted.call(passed, has_strategy)
+        with graph_names.own():
+            if not isinstance(made, tf.data.Dataset):
+                adapted.check_tensors(reason, has_strategy, is_held)
+                mark = tf.constant(batches.BATCH)
+                return _with_mark(made, mark) if is_training and is_marked else made
+            if is_training:
+                made = adapted.as_set(made, input_context)
+                if is_marked:
+                    # One trainer alone finds the end where it comes, as in the plain Estimator.
+                    made = batches.mark(made, is_last_marked=(
+                        has_strategy or plan.task.num_trainers > 1)).map(_with_mark)
+                return loop.hold(made) if is_held else made
+            is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
+            return batches.split(made, num_replicas) if is_split else made
 
     return input_fn
 
@@ -92,12 +88,21 @@ class _Adapted:
         self._name = plugin.name if plugin else "input_fn"
         self._params = (plugin.default_params if plugin else None) or {}
 
-    def call(self, passed: dict[str, Any]) -> tuple[Any, str]:
+    def call(self, passed: dict[str, Any], has_strategy: bool) -> tuple[Any, str]:
         """Calls the function.
 
         Returns:
           A Dataset; or tensors, and why they are no Dataset.
         """
+        try:
+            return self._call(passed)
+        except Exception:
+            if has_strategy:
+                # A strategy's variables do not do what queues do with theirs.
+                self.check_outside(passed)
+            raise
+
+    def _call(self, passed: dict[str, Any]) -> tuple[Any, str]:
         task, mode = self._plan.task, passed["mode"]
         if (mode == tf.estimator.ModeKeys.TRAIN and task.num_input_pipelines > 1 and
                 "input_context" not in plugins.arguments(self._function)):
@@ -126,7 +131,7 @@ class _Adapted:
     def check_outside(self, passed: dict[str, Any]) -> None:
         """Raises ConfigError if the function returns tensors where there is no strategy."""
         with tf.Graph().as_default():
-            made, reason = self.call(passed)
+            made, reason = self._call(passed)
         if not isinstance(made, tf.data.Dataset):
             self.check_tensors(reason, has_strategy=True, is_held=False)
 

@@ -23,6 +23,7 @@ from estimator_trainer.plan import plugins
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
 from estimator_trainer.steps import batches
+from estimator_trainer.steps import graph_names
 from estimator_trainer.steps import graph_state
 from estimator_trainer.steps import loop
 from estimator_trainer.steps import obstacle
@@ -87,7 +88,8 @@ class _Adapted:
 
     def _train(self, features: Any, labels: Any, call: ModelFn,
                run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-        ballot = ballots.ballot() if self._task.is_all_reduce else None
+        with graph_names.own():
+            ballot = ballots.ballot() if self._task.is_all_reduce else None
         if loop.is_wanted():
             return self._looped(call, ballot, run_config)
         spec, made = self._step((features, labels), call)

@@ -99,9 +99,9 @@ def tell(plan: Plan, data: Mapping[str, Any],
 
 
 def _shown(spec: Any) -> Any:
-    """Returns dtype and shape of one example, without the batch's dimension."""
-    if spec is None:
-        return None
+    """Returns dtype and shape of one example, without the batch's dimension, where it has them."""
+    if not hasattr(spec, "dtype"):
+        return spec and str(spec)
     shape = spec.shape[1:].as_list() if spec.shape.rank else None
     kind = {tf.SparseTensorSpec: "sparse", tf.RaggedTensorSpec: "ragged"}.get(type(spec))
     return {"dtype": spec.dtype.name, "shape": shape, **({"kind": kind} if kind else {})}

@@ -112,7 +112,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         return tf.estimator.SessionRunArgs(self._fetches, feed)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        values = run_values.results
+        values, before = run_values.results, self.step
         self.step, self._has_stepped, self._last_run = int(values["step"]), True, run_context
         self._watchdog.tick(self.step)
         self._stop.check_failure()
@@ -120,7 +120,11 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._count.check(self.step, made)
         if self._steps is not None:
             self.pace.made(made, float(values["waited_secs"]))
-        self.reason = self.reason or self._why_to_end(values)
+        # As TensorFlow's StopAtStepHook has it, a step that moves the count by two may pass by the
+        # goal once more; one that starts beside it has to end there.
+        may_be_reached = made > 1 or self._is_asynchronous or before + 1 >= (
+            self._config.max_steps or 0)
+        self.reason = self.reason or self._why_to_end(values, may_be_reached)
         if self.reason:
             self._leave(run_context.session)
             private_api.request_stop(run_context)
@@ -173,7 +177,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             if latest and checkpoints.step_of(latest) < self.step:
                 saver.save(session, latest.rpartition("-")[0], self.step)
 
-    def _why_to_end(self, values: dict[str, Any]) -> str:
+    def _why_to_end(self, values: dict[str, Any], may_be_reached: bool) -> str:
         request = self._stop.request
         if self._ballot is not None:
             last, empty, asked = (int(count) for count in values["counts"])
@@ -182,7 +186,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             ends, is_asked = last > 0, asked > 0
         else:
             ends, is_asked = bool(values["is_last"]), request is not None
-        if self._config.max_steps and self.step >= self._config.max_steps:
+        if self._config.max_steps and self.step >= self._config.max_steps and may_be_reached:
             return "train_steps"
         if is_asked:
             return request.reason if request else ASKED_BY_ANOTHER

@@ -17,13 +17,10 @@ from estimator_trainer.steps import ballots
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import feed
 from estimator_trainer.steps import graph_state
+from estimator_trainer.steps import graph_names
 from estimator_trainer.steps import obstacle
 from estimator_trainer.steps.obstacle import Obstacle
 
-# A variable of the model's may have any other name.
-_SCOPE = "estimator_trainer"
-# The name, and so the tag, of the summary that the Estimator adds unless the model has one.
-_LOSS = "loss"
 # The graph around each loop's body.
 _AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictionary()
 
@@ -80,7 +77,8 @@ def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
       A dataset of the same elements, and of none of them: what the Estimator gets to iterate.
     """
     graph_state.DATASET.put(dataset)
-    return dataset.take(0)
+    with graph_names.own():
+        return dataset.take(0)
 
 
 def is_wanted() -> bool:
@@ -111,10 +109,11 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
     """
     obstacle.check_graph()
     [dataset] = graph_state.DATASET.all()
-    steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], f"{_SCOPE}/steps")
-    # Each has timed its own steps, and all must make as many.
-    agreed = (steps,) if ballot is None else ballots.agree(
-        steps, not batches.is_endless(dataset), ballot, num_trainers)
+    with graph_names.own():
+        steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
+        # Each has timed its own steps, and all must make as many.
+        agreed = (steps,) if ballot is None else ballots.agree(
+            steps, not batches.is_endless(dataset), ballot, num_trainers)
     loop = _Loop(step, config.max_steps)
 
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
@@ -151,16 +150,35 @@ class _Loop:
         # A model_fn is called as it is, without autograph, where there is no loop.
         self._step, self._max_steps = batches.as_it_is(step), max_steps
         self.scaffold: tf.compat.v1.train.Scaffold | None = None
-        self._names: _Names | None = None
+        self._summary_name: graph_names.SummaryName | None = None
 
     def build(self, strategy: tf.distribute.Strategy, steps: tf.Tensor,
               *together: tf.Tensor) -> Step:
         """Builds the loop of `steps` steps; `together` is what else `ballots.agree` returns."""
         self._strategy, self._steps, self._together = strategy, steps, together
         self._graph = tf.compat.v1.get_default_graph()
+        self._taken_names = graph_names.of_graph(self._graph)
+        with graph_names.own():
+            end = self._loop()
+        _leave_out_inner_ops()
+        obstacle.check_variables()
+        graph_state.MADE.add(end.count)
+        graph_state.WAITED.add(end.waited_secs)
+        assert self._summary_name is not None
+        summary = self._summary_name.taken_outside(end.summary)
+        tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, summary)
+        with graph_names.own():
+            examples = end.examples // tf.maximum(end.count, 1)
+        made = Step(end.count.op, end.loss, end.is_last, None, examples,
+                    end.counts if together else None)
+        made.make_known()
+        return made
+
+    def _loop(self) -> _State:
+        """Builds the loop; returns what its last step hands on."""
         dataset = graph_state.DATASET.take()
         assert dataset is not None
-        self._source = feed.build(strategy, dataset)
+        self._source = feed.build(self._strategy, dataset)
         # TensorFlow's hooks take the step that they fetch for the one before the run.
         with tf.control_dependencies(graph_state.STEP_READ.all()):
             zero = tf.identity(tf.constant(0, tf.int64))
@@ -171,17 +189,7 @@ class _Loop:
         shapes = _State(*(tensor.shape for tensor in start)), self._source.shapes
         end, _ = tf.while_loop(self._goes_on, self._body, (start, first), shapes,
                                parallel_iterations=1)
-        _leave_out_inner_ops()
-        obstacle.check_variables()
-        graph_state.MADE.add(end.count)
-        graph_state.WAITED.add(end.waited_secs)
-        assert self._names is not None
-        summary = self._names.taken_outside(end.summary)
-        tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, summary)
-        made = Step(end.count.op, end.loss, end.is_last, None,
-                    end.examples // tf.maximum(end.count, 1), end.counts if together else None)
-        made.make_known()
-        return made
+        return end
 
     def _goes_on(self, state: _State, carried: Any) -> tf.Tensor:
         is_ending = tf.reduce_any(state.counts > 0) if self._together else state.is_last
@@ -191,7 +199,8 @@ class _Loop:
                 else goes)
 
     def _body(self, state: _State, carried: Any) -> tuple[_State, Any]:
-        batch, waited_secs = self._source.batch(carried)
+        with graph_names.own():
+            batch, waited_secs = self._source.batch(carried)
         train_ops, losses, lasts, missing, examples = self._made_in_replicas(batch)
         is_last = tf.reduce_any(tf.stack(lasts))
         counts = (_counts(self._strategy, is_last, tf.reduce_any(tf.stack(missing)),
@@ -204,7 +213,8 @@ class _Loop:
         following, late_secs, has_ended = self._source.following(
             carried, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
         loss = tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses)
-        summary, self._names = _merged_summaries(), _Names.of_model()
+        summary = _merged_summaries()
+        self._summary_name = graph_names.SummaryName.beside(_own_summaries())
         # The next step must not begin before.
         with tf.control_dependencies([global_step]):
             return _State(
@@ -218,7 +228,8 @@ class _Loop:
     def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
         """Returns the entries of a step's `Step` that the loop needs, one of each a replica."""
         _AROUND[tf.compat.v1.get_default_graph()] = self._graph
-        made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
+        with graph_names.shared(self._taken_names, self._graph):
+            made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
         if self.scaffold is None:
             # The body can hand on nothing but tensors.
             scaffold = self._strategy.experimental_local_results(made.scaffold)[0]
@@ -236,36 +247,6 @@ def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_missing: tf
         return strategy.experimental_local_results(counted)[0]
 
     return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
-
-
-class _Names(NamedTuple):
-    """The names of a model that decide what the Estimator, outside the loop, calls its summary.
-
-    Attributes:
-      has_loss: Whether the model has a summary of that name itself.
-      free_loss: The name that an operation called "loss" would have beside the model's.
-    """
-
-    has_loss: bool
-    free_loss: str
-
-    @classmethod
-    def of_model(cls) -> _Names:
-        """Returns the names of the model in the current graph."""
-        graph = tf.compat.v1.get_default_graph()
-        return cls(any(each.op.name == _LOSS for each in _own_summaries()),
-                   graph.unique_name(_LOSS, mark_as_used=False))
-
-    def taken_outside(self, summary: tf.Tensor) -> tf.Tensor:
-        """Takes the names in the graph around the loop; returns the summary under its name."""
-        graph = tf.compat.v1.get_default_graph()
-        if self.has_loss:
-            return tf.identity(summary, _LOSS)
-        # Where the model has a tensor of this name, the Estimator's summary is "loss_1".
-        if graph.unique_name(_LOSS, mark_as_used=False) == _LOSS != self.free_loss:
-            for _ in range(int(self.free_loss.rpartition("_")[2])):
-                graph.unique_name(_LOSS)
-        return summary
 
 
 def _own_summaries() -> list[tf.Tensor]:

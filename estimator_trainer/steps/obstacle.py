@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import collections
 import re
-from typing import Callable
+from typing import Any, Callable
 
 import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.compat import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.steps import ancestry
 
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
@@ -70,6 +72,9 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
                        " no session reaches in a loop")
     _check_state()
     _check_scaffold(spec.scaffold)
+    if _moves_of_global_step(spec.train_op) > 1:
+        raise Obstacle("its train_op moves the global step by more than one, which would pass by"
+                       " what is due at a step")
 
 
 def of_one_trainer(spec: tf.estimator.EstimatorSpec, config: TrainerConfig) -> str:
@@ -151,6 +156,20 @@ def _check_state() -> None:
     if unsafe:
         raise Obstacle(f"it has operations with a state of their own ({', '.join(unsafe)}), which"
                        " a loop might not keep as single steps do")
+
+
+def _moves_of_global_step(train_op: Any) -> int:
+    """Returns by how much the ops that are seen to run with `train_op` move the global step."""
+    outside = ancestry.outside(tf.compat.v1.get_default_graph())
+    step = tf.compat.v1.train.get_global_step()
+    moves = collections.Counter({"": 0})
+    for op in ancestry.of(train_op) if step is not None else ():
+        if op.type == "AssignAddVariableOp":
+            handle = outside.get(op.inputs[0].op, op.inputs[0].op).name
+            added = tf.get_static_value(op.inputs[1])
+            if handle.partition("/replica_")[0] == step.name.partition(":")[0]:
+                moves[handle] += 1 if added is None else int(added)
+    return max(moves.values())
 
 
 def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:

@@ -69,7 +69,8 @@ def _saved_model(path: pathlib.Path) -> dict[str, Any]:
     assets = path.parent / "assets"
     shown["assets"] = sorted(each.name for each in assets.glob("*"))
     extra = path.parent / "assets.extra"
-    shown["assets.extra"] = sorted(each.name for each in extra.glob("*"))
+    # The record of ours stands beside what the user gives.
+    shown["assets.extra"] = sorted({each.name for each in extra.glob("*")} - {"record.json"})
     values = path.parent / "variables" / "variables.index"
     shown["variables"] = {name: np.asarray(value).tolist() for name, value in _read(
         str(values.with_suffix(""))).items()} if values.exists() else {}

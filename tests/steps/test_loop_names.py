@@ -27,6 +27,11 @@ _PROGRAM = """
         loss = tf.add(error, 1000.0, name="loss" if kind == "tensor" else None)
         if kind == "own summary":
             v1.summary.scalar("loss", error)
+        if kind == "alike":
+            tf.reduce_sum(error)
+            v1.get_variable("sum", [], use_resource=True)
+            v1.get_variable("const", [], use_resource=True)
+            v1.summary.scalar("steps", error)
         if kind == "nan":
             is_bad = tf.equal(tf.reduce_sum(features["x"]), 45.0)
             loss += tf.where(is_bad, np.nan, 0.0)
@@ -43,6 +48,19 @@ def _train(tmp_path, kind):
         f"--param=kind={kind}", f"--model_dir={tmp_path}/model", "--train_steps=61",
         "--steps_per_loop=10", "--save_summary_steps=20", "--num_evaluations=1", "--seed=1",
         "--exporters=none")
+
+
+@pytest.mark.cluster
+def test_variables_operations_and_summaries_share_their_names(tmp_path):
+    """As in one graph: "Sum" is taken for "sum", and a variable's name for a summary's."""
+    ran = _train(tmp_path, "alike")
+    assert ran.returncode == 0 and "loop" not in ran.stderr, ran.stderr
+    names = {name for name, _ in tf.train.list_variables(str(tmp_path / "model"))}
+    assert names == {"global_step", "steps", "sum_1", "const_1"}
+    [path] = (tmp_path / "model").glob("events*")
+    tags = {value.tag for event in tf.compat.v1.train.summary_iterator(str(path))
+            for value in event.summary.value}
+    assert {"steps_1", "loss"} <= tags and "steps" not in tags
 
 
 @pytest.mark.parametrize("kind, tag, base", [

@@ -119,6 +119,7 @@ def _of(input_fn: Any, **arguments: Any) -> Program:
 
 _NO_TENSORS = {shape: "plain takes a Dataset alone under a strategy"
                for shape in ("mirrored", "multi_worker")}
+_NO_TENSORS_PLAINLY = dict(plain_fails=_NO_TENSORS, ours_trains=tuple(_NO_TENSORS))
 
 PROGRAMS = {
     "shuffled_cache": _of(_shuffled, max_steps=12),
@@ -128,11 +129,10 @@ PROGRAMS = {
     "not_sharded": _of(_not_sharded),
     "from_generator": _of(_generator, max_steps=None),
     "input_context": _of(_sharded_by_context),
-    "one_shot_tensors": _of(_one_shot, max_steps=6, plain_fails=_NO_TENSORS),
-    "initializable_tensors": _of(_initializable, max_steps=None,
-                                 plain_fails=_NO_TENSORS),
+    "one_shot_tensors": _of(_one_shot, max_steps=6, **_NO_TENSORS_PLAINLY),
+    "initializable_tensors": _of(_initializable, max_steps=None, **_NO_TENSORS_PLAINLY),
     "constant_tensors": _of(_constant_tensors, eval_input_fn=_one_shot, max_steps=6,
-                            plain_fails=_NO_TENSORS),
+                            **_NO_TENSORS_PLAINLY),
     "numpy_queue": _of(_numpy_queue, eval_input_fn=_one_shot, max_steps=6,
                        plain_fails=_NO_TENSORS),
     "drop_remainder": _of(_drop_remainder, max_steps=None),

@@ -45,7 +45,7 @@ def _updates_in_a_cond(features: Any, labels: Any, mode: str) -> tf.estimator.Es
     """Makes UPDATE_OPS in branches, and leaves them out of the train_op."""
     x = features["x"]
     step = v1.train.get_or_create_global_step()
-    count = v1.get_variable("count", [], initializer=v1.zeros_initializer(), trainable=False,
+    count = v1.get_variable("untaken_count", [], initializer=v1.zeros_initializer(), trainable=False,
                             use_resource=True)
 
     def untaken() -> tf.Tensor:

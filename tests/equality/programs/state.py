@@ -43,6 +43,22 @@ def _dropout(features: Any) -> tf.Tensor:
     return tf.reduce_sum(tf.nn.dropout(features["x"], rate=0.5, seed=11))
 
 
+def _named_alike(features: Any) -> tf.Tensor:
+    """Makes variables beside operations and summaries that are called like them."""
+    first = v1.get_variable("mean", [], initializer=v1.ones_initializer(), trainable=False)
+    mean = tf.reduce_mean(features["x"])
+    with tf.name_scope("inner"):
+        square = tf.Variable(tf.ones([]), name="square", trainable=False)
+        other = tf.Variable(tf.square(tf.ones([])), name="Square", trainable=False)
+    const = v1.get_variable("const", [], initializer=v1.ones_initializer(), trainable=False)
+    for each in (first, square, other, const):
+        v1.summary.scalar(each.op.name, each)
+    v1.summary.scalar("global_step", tf.cast(v1.train.get_global_step(), tf.float32))
+    v1.summary.scalar("mean_1", mean)
+    v1.summary.scalar("weight", mean)
+    return mean + first + square + other + const
+
+
 def _generator(features: Any) -> tf.Tensor:
     return tf.random.Generator.from_seed(3).uniform([])
 
@@ -154,6 +170,7 @@ def _of(see: Callable[[Any], tf.Tensor], **arguments: Any) -> Program:
 PROGRAMS = {
     "random_op": _of(_random),
     "dropout": _of(_dropout),
+    "named_alike": _of(_named_alike),
     "random_generator": _of(_generator, **_ALONE),
     "stateless_random": _of(_stateless),
     "counting_table": _of(_mutable_table, **_ALONE),
