@@ -92,6 +92,9 @@ PARTS = {
 EVALUATED_STEP = "current_global_step"
 # TensorFlow's hook takes a clock of steps or one of seconds, and makes it itself.
 SAVER_TIMER = "_timer"
+# An optimizer of TensorFlow 1 that divides the loss by the number of replicas says so in the graph,
+# from which the Estimator learns to report the mean of the replicas' losses, not their sum.
+LOSS_SCALED = "_is_loss_scaled_by_optimizer"
 # TensorFlow's operations keep their inputs, but for this method.
 UPDATE_INPUT = "_update_input"
 OPTIONAL = {
@@ -190,6 +193,11 @@ def _listed(name: str) -> str:
     if name not in PARTS:
         raise ValueError(f"{name} is not in private_api.PARTS")
     return name
+
+
+def is_loss_scaled(graph: Any) -> bool:
+    """Returns whether an optimizer in the graph divides the loss by the number of replicas."""
+    return bool(getattr(graph, LOSS_SCALED))
 
 
 def set_input(operation: Any, index: int, tensor: Any) -> None:

@@ -120,12 +120,15 @@ class _Adapted:
                 raise found or obstacle.Obstacle("another trainer can make no more")
 
         made = loop.build(step, self._config, self._task.num_trainers, ballot, settle)
-        # The Estimator adds up the losses of all replicas. What else a spec holds is for other
-        # modes, or hooks, which a loop cannot have.
+        # The Estimator does not see that the optimizer scaled the loss, and adds up the losses of
+        # all replicas. What else a spec holds is for other modes, or hooks, which a loop cannot
+        # have.
+        num_replicas = tf.distribute.get_strategy().num_replicas_in_sync
+        with graph_names.own():
+            # A strategy reduces what each replica has made, and nothing that all share.
+            loss = tf.identity(made.loss / num_replicas if made.is_loss_scaled else made.loss)
         return tf.estimator.EstimatorSpec(
-            tf.estimator.ModeKeys.TRAIN, train_op=made.train_op,
-            loss=made.loss / tf.distribute.get_strategy().num_replicas_in_sync,
-            scaffold=made.scaffold)
+            tf.estimator.ModeKeys.TRAIN, train_op=made.train_op, loss=loss, scaffold=made.scaffold)
 
     def _step(self, batch: Any, call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
         """Makes a replica's step with a batch as the adapted input_fn yields it."""

@@ -26,6 +26,7 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.compat import private_api
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import sequel
 from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator.given_experiment import GivenExperiment
 from estimator_trainer.estimator.strategy import Strategies
@@ -74,6 +75,7 @@ class Calls:
         self.plan, self._given = plan, given
         self._strategies = strategies
         self._of_thread = _OfThread()
+        self._teller, self._num_trainings = sequel.Teller(), 0
 
     @property
     def task(self) -> TaskConfig:
@@ -89,6 +91,10 @@ class Calls:
         """
         uses = {name: self._use for name in _USES}
         return {"train_and_evaluate": self._train_and_evaluate, "train": self._train, **uses}
+
+    def end(self) -> None:
+        """Tells the other tasks that the script has ended."""
+        self._teller.end()
 
     def fail(self, reason: str) -> None:
         """Makes the result a failure, unless it is one."""
@@ -138,21 +144,32 @@ class Calls:
         return original(_alone(estimator), *args, **kwargs)
 
     def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> Result:
-        """Runs the role of this task; goes on with the script in the chief alone."""
-        if self.result is not None and not self.plan.task.is_local:
+        """Runs the role of this task.
+
+        In a cluster, only the chief goes on with the script after the last training. The others
+        cannot know which is the last, and wait for the chief to begin another one, or to end.
+        """
+        if self.result is not None and "ps" in self.plan.task.cluster:
             raise errors.ConfigError(
-                "the script trains a second time in one job of several tasks; expected one call"
-                " of tf.estimator.train_and_evaluate or Estimator.train, after which the ps and"
-                " the evaluator end")
+                "the script trains a second time in one job with a ps; expected one call of"
+                " tf.estimator.train_and_evaluate or Estimator.train, after which the ps ends")
         _refuse_pattern(estimator)
         experiment = GivenExperiment(given_estimator.take_apart(estimator), train_spec, eval_spec,
                                      self._strategies, self._given)
         self.plan = plan = self._planned(experiment)
         run_plan.refuse(plan)
         access.check(plan.config, plan.versions.tensorflow)
+        config = plan.config
+        has_sequels = plan.task.name != "local" and "ps" not in plan.task.cluster
+        if has_sequels and plan.task.is_chief:
+            self._teller.begin(config.model_dir, config.peer_timeout_secs)
         with self._inside():
             self.result = role.train_and_evaluate(plan)
-        if self.result.status != "done" or not plan.task.is_chief:
+        self._num_trainings += 1
+        is_continued = self.result.status == "done" and (plan.task.is_chief or (
+            has_sequels and sequel.follows(
+                config.model_dir, self._num_trainings, config.peer_timeout_secs)))
+        if not is_continued:
             raise SystemExit(self.result.exit_code)
         return self.result
 

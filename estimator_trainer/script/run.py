@@ -45,7 +45,10 @@ def run(plan: Plan, given: frozenset[str]) -> int:
           cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config()),
           upstream.naming_event_files(plan.task.name),
           upstream.synchronizing_with(SyncReplicasHook)):
-        code = _exit_code(plan.script, calls)
+        try:
+            code = _exit_code(plan.script, calls)
+        finally:
+            calls.end()
     if code:
         calls.fail(f"exit code {code}")
     if calls.result is None:

@@ -12,6 +12,7 @@ import weakref
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.compat import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
 from estimator_trainer.steps import batches
@@ -37,6 +38,7 @@ class Step(NamedTuple):
       examples: Number of examples in the batch, an int64 scalar; for a loop, the mean per step.
       counts: What `ballots.counts` returns, where the trainers make a step together; else None.
       scaffold: The Scaffold of the model; None in a replica that leaves the loop to another one.
+      is_loss_scaled: Whether the optimizer of a loop divides the loss by the number of replicas.
     """
 
     train_op: Any
@@ -46,6 +48,7 @@ class Step(NamedTuple):
     examples: tf.Tensor
     counts: tf.Tensor | None = None
     scaffold: tf.compat.v1.train.Scaffold | None = None
+    is_loss_scaled: bool = False
 
     def make_known(self) -> None:
         """Leaves in the current graph what the hooks ask of each session run."""
@@ -150,6 +153,7 @@ class _Loop:
         # A model_fn is called as it is, without autograph, where there is no loop.
         self._step, self._max_steps = batches.as_it_is(step), max_steps
         self.scaffold: tf.compat.v1.train.Scaffold | None = None
+        self._is_loss_scaled = False
         self._summary_name: graph_names.SummaryName | None = None
 
     def build(self, strategy: tf.distribute.Strategy, steps: tf.Tensor,
@@ -170,7 +174,7 @@ class _Loop:
         with graph_names.own():
             examples = end.examples // tf.maximum(end.count, 1)
         made = Step(end.count.op, end.loss, end.is_last, None, examples,
-                    end.counts if together else None)
+                    end.counts if together else None, is_loss_scaled=self._is_loss_scaled)
         made.make_known()
         return made
 
@@ -230,6 +234,7 @@ class _Loop:
         _AROUND[tf.compat.v1.get_default_graph()] = self._graph
         with graph_names.shared(self._taken_names, self._graph):
             made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
+        self._is_loss_scaled = private_api.is_loss_scaled(tf.compat.v1.get_default_graph())
         if self.scaffold is None:
             # The body can hand on nothing but tensors.
             scaffold = self._strategy.experimental_local_results(made.scaffold)[0]

@@ -99,11 +99,16 @@ def check_variables() -> None:
     """Looks at the variables of the current graph once the loop is in it.
 
     Raises:
-      Obstacle: if a session could not initialize them.
+      Obstacle: if a session could not initialize them, or one replica does not know another's.
     """
     graph = tf.compat.v1.get_default_graph()
     if any(variable.initializer.graph is not graph for variable in tf.compat.v1.global_variables()):
         raise Obstacle("it replaces the initializer of a variable by an operation in the loop")
+    if tf.distribute.get_strategy().num_replicas_in_sync > 1 and not all(
+            hasattr(variable, "distribute_strategy") for variable in
+            tf.compat.v1.global_variables()):
+        raise Obstacle("each replica makes variables of its own in a loop, as those of a Keras"
+                       " optimizer")
 
 
 def explain(error: Exception) -> Obstacle:

@@ -44,6 +44,7 @@ def _result_file(model_dir):
     return json.loads((model_dir / "result.json").read_text())
 
 
+@pytest.mark.cluster
 def test_a_finished_model_dir_says_in_its_result_what_was_not_trained(tmp_path, capfd):
     first = _trained(tmp_path)
     assert not first.was_finished and not first.note and "note" not in repr(first)

@@ -207,6 +207,7 @@ def test_train_alone_in_a_cluster_names_train_and_evaluate(monkeypatch, tmp_path
             method(input_fn, steps=1)
 
 
+@pytest.mark.soak
 def test_mirrored_strategy_over_two_logical_cpus(tmp_path):
     env = dict(os.environ, PYTHONPATH=str(ROOT), CUDA_VISIBLE_DEVICES="-1")
     run = subprocess.run([sys.executable, "-c", MIRRORED, str(tmp_path)], env=env, timeout=90,
@@ -226,6 +227,7 @@ def test_two_processes_train_one_multi_worker_mirrored_model(tmp_path):
     assert "saving_listeners are not called" in chief or NATIVE
 
 
+@pytest.mark.soak
 def test_a_parameter_server_strategy_calls_the_chiefs_saving_listeners(tmp_path):
     with Job(PARAMETER_SERVER, ["chief", "ps", "evaluator"], tmp_path) as job:
         chief, evaluator = job.finish("chief", "evaluator")

@@ -132,6 +132,7 @@ def test_a_private_part_in_use_is_still_that_of_a_given_estimator():
         private_api.part(estimator, "_other")
 
 
+@pytest.mark.cluster
 def test_a_private_attribute_is_touched_in_one_module_and_listed():
     listed = {name for names in private_api.ATTRIBUTES.values() for name in names}
     for path in _ROOT.rglob("*.py"):
@@ -153,6 +154,7 @@ def test_a_module_that_moved_is_importable_by_its_old_name():
         assert importlib.import_module(name) is importlib.import_module(home)
 
 
+@pytest.mark.cluster
 def test_estimator_finds_every_private_name_that_it_imports():
     import tensorflow_estimator
 
@@ -168,3 +170,13 @@ def test_estimator_finds_every_private_name_that_it_imports():
                     except (ImportError, AttributeError):
                         missing.add(f"{module}.{alias.name} ({path.name})")
     assert not missing, f"TensorFlow {tf.__version__} no longer has {sorted(missing)}"
+
+
+def test_a_graph_still_tells_that_an_optimizer_scaled_the_loss():
+    with tf.Graph().as_default() as graph:
+        loss = tf.compat.v1.get_variable("w", []) ** 2
+        optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
+        setattr(graph, private_api.LOSS_SCALED, True)
+        optimizer.minimize(loss)
+        # There is one replica.
+        assert not private_api.is_loss_scaled(graph)

@@ -91,8 +91,10 @@ def test_each_epoch_of_a_tutorials_batches_has_every_image_once(mnist):
 @pytest.mark.cluster
 @pytest.mark.parametrize("call, expected", [
     ("read_data_sets('/nowhere')", "holds no train-images-idx3-ubyte.gz"),
-    ("read_data_sets(FOLDER, fake_data=True)", "expected False"),
-    ("read_data_sets(FOLDER, validation_size=9999)", "expected 0 to 1400"),
+    pytest.param("read_data_sets(FOLDER, fake_data=True)", "expected False",
+                 marks=pytest.mark.soak),
+    pytest.param("read_data_sets(FOLDER, validation_size=9999)", "expected 0 to 1400",
+                 marks=pytest.mark.soak),
 ])
 def test_what_cannot_be_read_is_one_sentence(mnist, call, expected):
     run = run_python("import estimator_trainer.compat.tf1\n"

@@ -200,6 +200,7 @@ def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
         assert "Traceback" not in tasks[name].log
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_the_chief_evaluates_when_the_evaluator_was_killed(tmp_path):
     flags = slow_jobs.flags(tmp_path, "--train_steps=400")

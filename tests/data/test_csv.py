@@ -58,6 +58,7 @@ def test_types_follow_from_the_first_lines(params, mode):
     assert features["name"].numpy().tolist() == [b"n, %d" % number for number in numbers]
 
 
+@pytest.mark.cluster
 def test_columns_choose_types_and_values_for_empty_fields(params, file):
     file("a,b,c,label\n,,x,1\r\n2,3,,0\r\n\r\n")
     params["columns"] = {"b": -1, "a": 0.5, "c": "none"}
@@ -71,6 +72,7 @@ def test_columns_choose_types_and_values_for_empty_fields(params, file):
     assert list(features) == ["c"]
 
 
+@pytest.mark.cluster
 def test_labels_may_be_texts_or_numbers(params, file):
     file("x;label\n1;no\n2;yes\n3;no\n")
     params.update(delimiter=";", num_classes=0)
@@ -99,6 +101,7 @@ def test_prediction_needs_no_label(params, tmp_path):
     assert rows_of([batch]) == [7] and batch["price"].numpy() == [1.5]
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("mode", ("eval", "infer"))
 @pytest.mark.parametrize("files", (1, 4))
 def test_evaluation_is_every_line_once_in_the_files_order(params, folders, mode, files):
@@ -107,6 +110,7 @@ def test_evaluation_is_every_line_once_in_the_files_order(params, folders, mode,
         assert rows_of(plugin.input_fn(mode, {**params, **changes})) == list(range(ROWS))
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("mode", ("train", "eval"))
 def test_works_in_a_graph(params, mode):
     params.update(epochs=1, label="name", label_vocabulary=[f"n, {i}" for i in range(ROWS)],
@@ -161,6 +165,7 @@ def test_training_order_batches_and_epochs(params):
         tf.data.experimental.AutoShardPolicy.OFF)
 
 
+@pytest.mark.cluster
 def test_reads_gzip_and_a_byte_order_mark(params, file):
     file("\ufeff" + HEADER + line(1), "rows.csv.gz")
     with pytest.raises(ValueError, match="label"):
@@ -170,6 +175,7 @@ def test_reads_gzip_and_a_byte_order_mark(params, file):
     assert plugin.data_problem(params) == ""
 
 
+@pytest.mark.cluster
 def test_real_rows_train_as_the_bundled_plugin_has_them(params, file):
     rows_of_digits = gzip.decompress(digits._SOURCE.read_bytes()).decode()
     names = [f"p{i}" for i in range(64)]

@@ -49,6 +49,7 @@ def test_what_is_wrong_with_a_line(params, file, bad):
     assert bad_line.line_problem(line(7).rstrip(), columns, params) == ""
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("before, bad", (
     (16, "5,x,1.5,3"), (16, "5,x\"y,1.5,0"), (1301, "5,x,1.5"), (1301, "5,x,cheap,0")))
 def test_a_bad_line_stops_reading_and_is_named(params, file, before, bad):
@@ -82,6 +83,7 @@ def test_an_unknown_label_and_another_header_are_named(params, tmp_path, file):
         f"those of {path}: row,name,price,label")
 
 
+@pytest.mark.cluster
 def test_damaged_and_empty_files_are_named(params, file):
     path = file(HEADER + "".join(map(line, range(500))), "rows.csv.gz")
     assert plugin.data_problem(params) == ""

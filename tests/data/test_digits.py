@@ -81,6 +81,7 @@ def test_one_epoch_of_training_is_every_row_once_in_another_order(params, source
     assert {int(label) for _, labels in dataset.take(50) for label in labels} == set(range(10))
 
 
+@pytest.mark.cluster
 def test_works_in_a_graph_from_an_empty_data_dir(params, tmp_path):
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         dataset = digits.input_fn("train", {**params, "data_dir": str(tmp_path)})

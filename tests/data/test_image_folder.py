@@ -94,6 +94,7 @@ def test_one_folder_is_split_for_evaluation(params):
         "num_classes": 3, "class_names": list(CLASSES), "train_examples": 18}
 
 
+@pytest.mark.cluster
 def test_training_follows_from_the_seed(params):
     def read(**changes):
         batches = list(plugin.input_fn("train", {**params, "epochs": 2, **changes}))
@@ -151,6 +152,7 @@ def test_evaluation_keeps_the_centre():
     np.testing.assert_array_equal(same, RAMP)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("mode", ("train", "eval"))
 @pytest.mark.parametrize("augment, image_size", (("cifar", 0), ("imagenet", 16)))
 def test_tfds_sets_get_the_same(data_dir, mode, augment, image_size):

@@ -106,6 +106,7 @@ def test_the_order_follows_from_the_seed_and_the_pipeline(params):
     assert one != other
 
 
+@pytest.mark.cluster
 def test_the_order_follows_from_the_graph_seed(params):
     def order(graph_seed):
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:

@@ -57,6 +57,7 @@ print(builder.info.splits["train"].num_examples)
 """
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
 def test_processes_prepare_once_and_take_over_from_a_killed_one(tmp_path):
@@ -155,6 +156,7 @@ def no_locks(*_):
     raise OSError(errno.ENOLCK, "No locks available")
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("way", ("file system", "platform"))
 def test_prepares_where_there_are_no_locks(tmp_path, monkeypatch, way):
     if way == "platform":
@@ -165,6 +167,7 @@ def test_prepares_where_there_are_no_locks(tmp_path, monkeypatch, way):
     assert sum(len(labels) for _, labels in dataset) == 355
 
 
+@pytest.mark.cluster
 def test_losing_the_race_without_locks_reads_the_winners_data(tmp_path, monkeypatch):
     monkeypatch.setattr(tfds_prepare, "fcntl", None)
     make_builder = digits.Digits

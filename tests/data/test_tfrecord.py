@@ -66,6 +66,7 @@ def test_works_in_a_graph(params, mode):
     assert len(set(got)) == len(got) == (20 if mode == "train" else ROWS)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("mode", ("train", "eval"))
 @pytest.mark.parametrize("files, pipelines", ((1, 1), (1, 3), (3, 2), (4, 2)))
 def test_every_record_is_read_by_one_pipeline(params, folders, files, pipelines, mode):
@@ -76,6 +77,7 @@ def test_every_record_is_read_by_one_pipeline(params, folders, files, pipelines,
     assert min(map(len, parts)) > 0
 
 
+@pytest.mark.cluster
 def test_pipelines_share_files_evenly_and_the_rest_by_record(params, folders):
     params.update(train_files=folders[4], batch_size=1, epochs=1)
     bounds = [ROWS * i ** 2 // 16 for i in range(5)]

@@ -48,6 +48,7 @@ def test_what_is_wrong_with_a_record(params, kind):
     assert tf_example.example_problem(row(1), specs, params) == ""
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("kind", ("label", "pixels", "proto"))
 def test_a_bad_record_stops_reading_and_is_named(params, tmp_path, kind):
     record, expected = BAD[kind]
@@ -98,6 +99,7 @@ def test_of_tensorflows_error_the_sentence_alone_is_shown():
         "truncated record at 4914' failed with Read less bytes than requested")
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
 def test_a_bad_record_met_in_training_ends_it_with_its_place_and_keeps_the_checkpoint(

@@ -11,7 +11,7 @@ class Hook(tf.estimator.SessionRunHook):
     """A hook that tells of its calls; `after_run` with the global step at that time."""
 
     def __init__(self, job: Any, name: str = "hook"):
-        self._job, self._name = job, name
+        self._job, self._name, self.step = job, name, 0
 
     def begin(self) -> None:
         self._job.call(self._name, "begin")
@@ -21,10 +21,11 @@ class Hook(tf.estimator.SessionRunHook):
 
     def before_run(self, run_context: Any) -> Any:
         self._job.call(self._name, "before_run")
-        return tf.estimator.SessionRunArgs(tf.compat.v1.train.get_global_step())
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        self._job.call(self._name, "after_run", int(run_values.results))
+        # What a run fetches beside its step, is of before or after it.
+        self.step = int(run_context.session.run(tf.compat.v1.train.get_global_step()))
+        self._job.call(self._name, "after_run", self.step)
 
     def end(self, session: Any) -> None:
         self._job.call(self._name, "end")

@@ -42,12 +42,15 @@ def _faults(is_set_up, **variables):
         capture_output=True, env=jobs.environment(**variables), timeout=60).stdout)
 
 
+@pytest.mark.cluster
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
 def test_memory_that_a_thread_frees_is_there_when_it_is_needed_again():
     assert _faults(False) > _ALL_FAULTS / 4
     assert _faults(True) < _ALL_FAULTS / 20
 
 
+@pytest.mark.cluster
+@pytest.mark.soak
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
 def test_a_malloc_that_the_user_has_set_up_stays_as_it_is():
     assert _faults(True, MALLOC_MMAP_THRESHOLD_="1000000") > _ALL_FAULTS / 2

@@ -92,6 +92,7 @@ def test_settings_of_devices_that_cannot_be_are_refused(flags, expected):
         trainer_config.TrainerConfig(**flags)
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_sixteen_bits_and_compilation_reach_the_ops_that_run():
     """This is one test for the sake of its time; bfloat16 needs no support of the CPU."""

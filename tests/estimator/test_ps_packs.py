@@ -146,8 +146,11 @@ def _train(cluster, model, is_packed, num_ps=1, is_looped=False):
     return losses, values, calls
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore:.*tf.layers.batch_normalization")
-@pytest.mark.parametrize("is_looped", [False, True], ids=["single steps", "a loop"])
+@pytest.mark.parametrize("is_looped", [
+    pytest.param(False, id="single steps", marks=pytest.mark.soak),
+    pytest.param(True, id="a loop")])
 @pytest.mark.parametrize("model", _MODELS, ids=lambda model: model.__name__[1:])
 def test_packs_leave_training_as_it_is_and_need_fewer_calls(model, is_looped, cluster):
     for num_ps in (1, 2):

@@ -81,7 +81,9 @@ def test_every_kind_of_model_evaluates_as_before_to_the_bit(model_fn, param, job
     assert comparison.compare(*job(model_fn, *param)).examples == 355
 
 
-@pytest.mark.parametrize("extra", _EXTRAS.values(), ids=_EXTRAS)
+@pytest.mark.parametrize("extra", [
+    pytest.param(extra, id=name, marks=pytest.mark.soak if place else ())
+    for place, (name, extra) in enumerate(_EXTRAS.items())])
 def test_the_graph_is_built_once(extra, job, written):
     model_fn, calls = written(extra)
     trained = job(model_fn)

@@ -43,6 +43,7 @@ def job(tmp_path, data_dir):
     return functools.partial(comparison.train, tmp_path, data_dir)
 
 
+@pytest.mark.soak
 def test_the_number_of_batches_is_exact(job):
     single, input_fn, paths = job("linear")
     for steps, examples in ((1, 64), (3, 192), (1000, 355), (None, 355)):

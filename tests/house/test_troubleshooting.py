@@ -95,6 +95,7 @@ def test_every_command_of_the_page_parses(command):
         command_line.parse(words)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("message", _messages())
 def test_every_message_on_the_page_is_one_of_the_program(message):
     longest = max(len(part.strip()) for part in message.split("..."))

@@ -138,6 +138,7 @@ def test_a_job_completes_when_a_task_is_killed_once(job, extra, name, tmp_path):
     assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_a_task_that_dies_every_time_is_given_up_and_named(tmp_path):
     plugin = tmp_path / "dies.py"
@@ -172,6 +173,7 @@ def test_a_signal_ends_every_task(number, moment, tmp_path):
         assert jobs.saved_step(tmp_path / "model") >= 50
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_a_second_signal_kills_every_task_at_once(tmp_path):
     flags = ["--train_steps=5000", "--param=step_secs=1000"]

@@ -187,6 +187,7 @@ def test_every_problem_is_named_at_once() -> None:
     assert starts == ["train_distribute", "model_dir", "model_fn", "name", "namespace"]
 
 
+@pytest.mark.cluster
 def test_a_model_dir_inside_the_containers_is_warned_of_and_one_that_is_mounted_is_not() -> None:
     for platform in PLATFORMS:
         text = write(f"--platform={platform}", flags=["--model_dir=/tmp/digits"])

@@ -34,7 +34,8 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("image", ["REGISTRY/digits:1", ""])
+@pytest.mark.parametrize("image", [
+    "REGISTRY/digits:1", pytest.param("", marks=pytest.mark.soak)])
 def test_every_shape_fits_vertexs_schema_at_fixed_places(image: str) -> None:
     for shape, strategy in SHAPES:
         write("--platform=vertex", f"--image={image}", *counts(shape),

@@ -72,6 +72,7 @@ def test_a_jobset_ends_and_restarts_by_exit_code() -> None:
         assert inner["template"]["spec"]["restartPolicy"] == "Never"
 
 
+@pytest.mark.cluster
 def test_the_longest_name_that_is_taken_makes_names_that_jobset_takes() -> None:
     write("--platform=jobset", "--name=" + "n" * 40, "--worker=1000", "--ps=1", "--evaluator=1")
     for job in documents()[1]["spec"]["replicatedJobs"]:

@@ -55,7 +55,8 @@ def _archive() -> bytes:
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-@pytest.mark.parametrize("name", ["./my_net.py:build", "my_net:build"])
+@pytest.mark.parametrize("name", [
+    "./my_net.py:build", pytest.param("my_net:build", marks=pytest.mark.soak)])
 def test_a_keras_model_of_ones_own_trains_where_only_the_package_is(
         name: str, model_file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     flags = ["--model_fn=keras_model", f"--param=keras_model={name}", "--train_steps=5",
@@ -75,6 +76,7 @@ def test_a_keras_model_of_ones_own_trains_where_only_the_package_is(
     assert jobs.result(tmp_path / "model")["step"] == 5
 
 
+@pytest.mark.cluster
 def test_what_code_imports_is_packed_or_installed(
         model_file: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _install(tmp_path / "site-packages", "Odd_Dist", "1.2+cpu", "odd_module.py")

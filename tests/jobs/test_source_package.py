@@ -89,6 +89,7 @@ def test_the_package_is_the_same_for_the_same_sources() -> None:
         "setup.py", "estimator_trainer", "model_fns", "input_fns"}
 
 
+@pytest.mark.cluster
 def test_what_is_imported_from_an_environment_is_not_searched_for_neighbours() -> None:
     site = pathlib.Path("site-packages")
     site.mkdir()
@@ -153,6 +154,7 @@ def _run_in(away: pathlib.Path, program: str, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_pip_installs_the_package_and_the_users_plug_ins_with_it(away: pathlib.Path) -> None:
     site = _site(away)

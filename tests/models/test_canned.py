@@ -84,6 +84,7 @@ def test_the_default_learns_the_digits_and_its_export_predicts_the_same(run, tmp
     assert sum(from_export[0]["probabilities"]) == pytest.approx(1.0)
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_the_wide_and_deep_example_trains_and_its_export_predicts(run, tmp_path):
     flags = ["--model_fn=wide_deep", "--input_fn=csv", f"--params_file={EXAMPLE}/males.json",

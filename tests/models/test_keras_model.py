@@ -105,6 +105,7 @@ def test_a_fresh_run_starts_from_all_the_models_weights_and_a_resumed_one_from_i
     assert _variable(tmp_path, 3, variance) == pytest.approx(before, rel=0.5)
 
 
+@pytest.mark.cluster
 def test_dropout_is_for_training_alone(tmp_path):
     (tmp_path / "dropping.py").write_text(textwrap.dedent(KNOWN_WEIGHTS))
     params = {"keras_model": f"{tmp_path}/dropping.py:build", "num_classes": 10}
@@ -120,6 +121,7 @@ def test_dropout_is_for_training_alone(tmp_path):
     assert len(losses["train"]) > 1 and len(losses["eval"]) == 1
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("name, expected", [
     ("two_inputs", "whose inputs are first, second, but the features of the input_fn are image"),
     ("uncompiled", "which gives an uncompiled model"),

@@ -28,10 +28,13 @@ def _spec(mode, labels=None, **params):
 _SECONDS = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("params, count", [
-    ({"depth": 18}, 11_689_512), ({"depth": 34}, 21_797_672), ({"depth": 50}, 25_557_032),
-    pytest.param({"depth": 101}, 44_549_160, marks=_SECONDS),
-    pytest.param({"depth": 152}, 60_192_808, marks=_SECONDS),
+    ({"depth": 18}, 11_689_512),
+    pytest.param({"depth": 34}, 21_797_672, marks=pytest.mark.soak),
+    pytest.param({"depth": 50}, 25_557_032, marks=_SECONDS),
+    pytest.param({"depth": 101}, 44_549_160, marks=pytest.mark.soak),
+    pytest.param({"depth": 152}, 60_192_808, marks=pytest.mark.soak),
     ({"depth": 20, "variant": "cifar", "num_classes": 10}, 269_722)])
 def test_every_depth_has_the_published_number_of_parameters(params, count):
     with tf.Graph().as_default():
@@ -47,6 +50,7 @@ def test_a_depth_that_the_variant_lacks_is_refused_with_an_example(params):
         _spec("infer", **params)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("classes, names", [
     (19, {"accuracy"}), (20, {"accuracy", "top_5_accuracy"})])
 def test_the_first_five_guesses_count_where_there_are_many_classes(classes, names):
@@ -55,6 +59,7 @@ def test_the_first_five_guesses_count_where_there_are_many_classes(classes, name
     assert set(spec.eval_metric_ops) == names
 
 
+@pytest.mark.cluster
 def test_weight_decay_is_that_of_the_kernels_alone():
     with tf.Graph().as_default():
         loss = _spec("train", tf.zeros([8], tf.int64), global_batch_size=8, depth=18).loss
@@ -77,6 +82,7 @@ def test_a_plain_estimator_moves_the_statistics_too(tmp_path):
     assert len(moved) == 2 * 7
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_evaluation_uses_the_statistics_of_training(tmp_path, data_dir, capfd):
     flags = [*FLAGS, f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}"]

@@ -107,6 +107,7 @@ def test_a_model_fn_of_ones_own_names_just_the_params_that_it_sets(tmp_path):
     assert estimator.evaluate(_input(), steps=4)["accuracy"] > 0.8
 
 
+@pytest.mark.cluster
 def test_a_mistake_in_a_models_params_is_one_sentence_and_exit_2(tmp_path, data_dir, capsys):
     assert cli.main([f"--model_dir={tmp_path}", f"--param=data_dir={data_dir}",
                      "--param=optimizer=adm", "--train_steps=1"]) == 2
@@ -141,6 +142,7 @@ def test_clipping_bounds_the_norm_of_a_step(tmp_path):
     assert norm == pytest.approx(0.1 * 0.01, rel=1e-4)
 
 
+@pytest.mark.cluster
 def test_evaluation_and_export_use_the_moving_averages(tmp_path):
     estimator = _estimator(tmp_path / "model", moving_average=0.9, learning_rate=1.0)
     estimator.train(_input(), max_steps=3)
@@ -169,6 +171,7 @@ def test_the_first_averages_follow_the_variables_closely(tmp_path):
                                rtol=1e-5)
 
 
+@pytest.mark.cluster
 def test_a_step_whose_gradients_are_not_finite_is_left_out(tmp_path):
     x = np.where(np.arange(64)[:, None] // _BATCH == 1, np.nan, _X).astype(np.float32)
     found = _trained(tmp_path, 3, x=x, on_nan="skip")
@@ -224,6 +227,7 @@ def _histograms(model_dir):
             for value in event.summary.value if value.HasField("histo")}
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
     flags = ["--model_fn=linear", f"--param=data_dir={data_dir}", "--seed=1", "--train_steps=20",

@@ -112,6 +112,7 @@ def test_a_worker_says_that_model_dir_is_not_shared_with_its_chief(tmp_path):
             jobs.kill(task)
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_no_secret_of_the_environment_or_of_job_is_shown_or_written(tmp_path, data_dir):
     job = {"job_args": [f"--token={_SECRET}"]}

@@ -45,6 +45,7 @@ def test_vertex_ai_model_dir_and_trial_are_honoured():
     assert json.loads(ran.stdout)["model_dir"] == "gs://bucket/model/7"
 
 
+@pytest.mark.cluster
 def test_list_shows_every_param_with_its_default():
     listed = {(p["kind"], p["name"]): p for p in json.loads(jobs.program("list", "--json").stdout)}
     assert listed["model_fn", "cnn"]["params"]["learning_rate"] == 0.1

@@ -97,6 +97,7 @@ def test_asynchronous_training_on_chief_two_workers_two_ps_and_an_evaluator(
     _assert_trained(tmp_path, tasks, overshoot=3)
 
 
+@pytest.mark.soak
 def test_all_reduce_on_two_workers_without_chief_or_evaluator(tmp_path, data_dir):
     tasks = _run(tmp_path, data_dir, jobs.cluster(worker=2),
                  "--train_distribute=multi_worker_mirrored")
@@ -149,6 +150,7 @@ def test_no_process_is_left_behind_when_a_job_is_stopped_midway(tmp_path, data_d
     assert all(task.code is not None for task in tasks.values())
 
 
+@pytest.mark.soak
 def test_two_processes_with_one_batch_take_the_steps_of_one_process(tmp_path, data_dir):
     """Losses are averaged: the gradient depends on the global batch, not on who computes it."""
     flags = ["--model_fn=linear", f"--param=data_dir={data_dir}", "--param=shuffle_buffer=0",

@@ -179,6 +179,7 @@ def test_each_checkpoint_has_its_numbers_and_only_new_ones_leave_events(tmp_path
     assert jobs.evaluated_steps(tmp_path / "m") == [0, 10, 20]
 
 
+@pytest.mark.soak
 def test_relative_data_files_of_a_record_are_found_from_another_folder(tmp_path):
     data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
     for folder in (data, elsewhere, elsewhere / "data"):

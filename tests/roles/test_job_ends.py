@@ -98,6 +98,7 @@ def test_uneven_shards_end_every_trainer_of_an_all_reduce_at_the_same_step(
     assert metrics["loss"] is not None  # An empty batch would give NaN.
 
 
+@pytest.mark.soak
 def test_a_trainer_without_any_data_fails_an_all_reduce_with_a_sentence(tmp_path):
     hosts, extra = slow_jobs.cluster("all-reduce")
     with jobs.running(tmp_path, hosts, flags(tmp_path, "--param=examples=1", *extra)) as tasks:

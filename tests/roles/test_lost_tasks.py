@@ -92,6 +92,7 @@ def test_an_all_reduce_begins_anew_when_one_of_it_was_started_again(victim, tmp_
         assert re.search(f"{victim} (was started again|at .* is down)", survivor.last_line)
 
 
+@pytest.mark.soak
 def test_a_stopped_process_in_an_all_reduce_is_named_and_ends_the_others(tmp_path):
     hosts, extra = slow_jobs.cluster("all-reduce")
     args = flags(tmp_path, "--train_steps=2000", "--save_checkpoints_steps=50",
@@ -105,6 +106,7 @@ def test_a_stopped_process_in_an_all_reduce_is_named_and_ends_the_others(tmp_pat
     assert "Thread 0x" in tasks["chief:0"].log
 
 
+@pytest.mark.soak
 def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(tmp_path):
     args = flags(tmp_path, "--train_steps=600", "--save_checkpoints_steps=20")
     hosts = jobs.cluster(chief=1, ps=1)

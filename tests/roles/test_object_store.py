@@ -75,6 +75,7 @@ def test_an_all_reduce_with_an_evaluator_ends(tmp_path, storage):
     _assert_polite(storage)
 
 
+@pytest.mark.soak
 def test_a_stopped_job_is_resumed(tmp_path, storage):
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     endless = _flags("--train_steps=100000")
@@ -205,6 +206,7 @@ with upstream.renaming_again():
 """
 
 
+@pytest.mark.soak
 def test_an_export_gets_its_name_where_the_bucket_is_busy(storage, monkeypatch):
     for name in ("saved_model.pb", "variables/variables.index"):
         storage.objects.write(f"temp-1/{name}", b"x")

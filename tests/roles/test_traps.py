@@ -157,7 +157,8 @@ def test_early_stopping_ignores_nan():
     assert asked == [("done", "early_stopping", "local")]
 
 
-@pytest.mark.parametrize("damage", ["truncated", "missing", "index"])
+@pytest.mark.parametrize("damage", [
+    "truncated", *(pytest.param(each, marks=pytest.mark.soak) for each in ("missing", "index"))])
 def test_a_damaged_checkpoint_is_passed_over(damage, run, tmp_path):
     run("--save_checkpoints_steps=20", "--param=width=1000")
     data = tmp_path / "m" / "model.ckpt-50.data-00000-of-00001"

@@ -88,6 +88,7 @@ def old(tmp_path_factory):
     return folder
 
 
+@pytest.mark.cluster
 def test_a_warm_start_brings_the_statistics_of_batch_norm(old):
     log = _train(old, "new", "--train_steps=1", "--warm_start_from=old", "--param=rate=0",
                  "--param=scope=trunk", "--warm_start_rename=body/=trunk/", "--verbose")
@@ -100,6 +101,7 @@ def test_a_warm_start_brings_the_statistics_of_batch_norm(old):
     assert "warm_start_from is ignored: training resumes from" in log
 
 
+@pytest.mark.cluster
 def test_frozen_variables_keep_their_values(old):
     log = _train(old, "head", "--train_steps=30", "--warm_start_from=old", "--freeze=body",
                  "--warm_start_vars=body", "--param=extra=true", "--param=always=true")
@@ -159,6 +161,7 @@ def test_a_resnet_has_its_accuracy_after_a_warm_start(tmp_path, data_dir):
                  "--param=learning_rate=0") == pytest.approx(learned, abs=0.02)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("flags, problem", [
     (["--warm_start_from=old", "--param=classes=3"], "head/bias is float32[2], and head/bias of"
      " the model is float32[3]"),

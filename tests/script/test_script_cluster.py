@@ -41,9 +41,10 @@ def test_a_script_is_chief_worker_ps_and_evaluator(tmp_path):
     assert json.loads(line)["returned"] == "None"  # As plain returns in a cluster.
     assert json.loads(line)["accuracy"] == pytest.approx(result["metrics"]["accuracy"])
     assert not any("{" in line[:1] for line in logs["worker-0"].splitlines())
-    assert "trains a second time in one job of several tasks" in logs["chief-0"]
+    assert "trains a second time in one job with a ps" in logs["chief-0"]
 
 
+@pytest.mark.soak
 def test_a_ps_ends_when_an_estimator_has_trained_its_own_way(tmp_path):
     ran = subprocess.run(
         [*jobs.PROGRAM, "launch", f"--log_dir={tmp_path}/logs", "--worker=1", "--ps=1", "--", "run",

@@ -149,6 +149,7 @@ def test_a_batch_has_as_many_examples_as_its_first_tensor_with_rows(shapes, exam
     assert int(batches.size((None, [tf.zeros(shape) for shape in shapes]))) == examples
 
 
+@pytest.mark.cluster
 def test_ragged_batches_are_split_marked_and_keep_their_static_shapes():
     words = tf.ragged.constant([[i] * (i % 3) for i in range(9)])
     pairs = tf.ragged.constant([[[i, i]] * (i % 2) for i in range(9)], ragged_rank=1)

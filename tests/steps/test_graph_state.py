@@ -40,6 +40,7 @@ def test_each_collection_has_one_name_that_no_other_module_spells():
                 assert f'"{name}"' not in path.read_text() or "/" not in name, (path, name)
 
 
+@pytest.mark.cluster
 def test_writers_and_readers_are_those_in_the_code():
     writers, readers = collections.defaultdict(set), collections.defaultdict(set)
     for path in _ROOT.rglob("*.py"):

@@ -63,6 +63,7 @@ def test_variables_operations_and_summaries_share_their_names(tmp_path):
     assert {"steps_1", "loss"} <= tags and "steps" not in tags
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("kind, tag, base", [
     ("own summary", "loss", 0),
     pytest.param("tensor", "loss_1", 1000, marks=pytest.mark.cluster),

@@ -71,6 +71,7 @@ def _assert_told(log, model_dir):
     assert f"The last good checkpoint is that of step 40: {model_dir}/model.ckpt-40." in log, log
 
 
+@pytest.mark.cluster
 def test_a_ruined_model_ends_with_its_variable_and_is_not_saved(program, tmp_path):
     ran = jobs.trainer(*_flags(program))
     assert ran.returncode == 1 and "Traceback" not in ran.stderr, ran.stderr

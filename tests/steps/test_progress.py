@@ -54,6 +54,7 @@ def _on_a_terminal(*args):
     return drawn.decode()
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_the_bar_is_seen_on_a_terminal_and_every_line_is_in_the_history(tmp_path, data_dir):
     drawn = _on_a_terminal(f"--model_dir={tmp_path}/model", f"--param=data_dir={data_dir}",

@@ -66,6 +66,7 @@ def test_a_synchronous_job_ends_where_the_first_trainer_has_no_more_data(tmp_pat
     assert 41 <= jobs.saved_step(tmp_path / "model") <= 44  # 2 * 1442 / 66 = 43.7
 
 
+@pytest.mark.soak
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
 def test_a_backup_worker_spares_the_others_the_wait_for_the_slowest(tmp_path, data_dir):

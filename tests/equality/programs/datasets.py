@@ -134,7 +134,7 @@ PROGRAMS = {
     "constant_tensors": _of(_constant_tensors, eval_input_fn=_one_shot, max_steps=6,
                             **_NO_TENSORS_PLAINLY),
     "numpy_queue": _of(_numpy_queue, eval_input_fn=_one_shot, max_steps=6,
-                       plain_fails=_NO_TENSORS),
+                       **_NO_TENSORS_PLAINLY),
     "drop_remainder": _of(_drop_remainder, max_steps=None),
     "random_stages": _of(_random_stages),
     "padded": _of(_padded, max_steps=None),

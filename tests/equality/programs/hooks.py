@@ -52,11 +52,11 @@ class _Reads(tf.estimator.CheckpointSaverListener):
 
 
 class _Stops(observed.Hook):
-    """A hook that ends training after the global step 5."""
+    """A hook that ends training at the global step 6."""
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         super().after_run(run_context, run_values)
-        if run_values.results >= 5:
+        if self.step >= 6:
             run_context.request_stop()
 
 
@@ -141,8 +141,10 @@ def _listener(job: Any) -> list[Any]:
 PROGRAMS = {
     "line": Program(**_LINEAR, is_plugin=True),
     "hooks": Program(**_LINEAR, hooks=_hook),
-    "two_hooks": Program(models.linear, models.line_input_fn, max_steps=None, hooks=lambda job: [
-        observed.Hook(job, "first"), observed.Hook(job, "second")]),
+    "two_hooks": Program(
+        models.linear, models.line_input_fn, max_steps=None, shapes=("one", "ps", "ps_worker"),
+        why="under a strategy the end of the input is known before a run finds it",
+        hooks=lambda job: [observed.Hook(job, "first"), observed.Hook(job, "second")]),
     "listeners": Program(**_LINEAR, listeners=_listener, shapes=(
         "one", "mirrored", "ps", "ps_worker"), why=_NO_LISTENERS),
     "listener_stops": Program(**_LINEAR, listeners=lambda job: [_StopsAtASave(job)], shapes=(

@@ -86,7 +86,7 @@ def _epochs(job: Any) -> None:
         estimator.train(models.line_input_fn)
     job.tell("named", estimator.evaluate(models.line_input_fn, steps=2, name="some"))
     job.tell("of a checkpoint", estimator.evaluate(
-        models.line_input_fn, checkpoint_path=f"{job.model_dir}/model.ckpt-18"))
+        models.line_input_fn, checkpoint_path=tf.train.latest_checkpoint(job.model_dir)))
 
 
 def _second_call(job: Any) -> None:
@@ -173,7 +173,9 @@ def _raises(job: Any) -> None:
     try:
         estimator.train(models.line_input_fn)
     except KeyError as error:
-        job.tell("raised", [str(error), error.__cause__ is None, error.__suppress_context__])
+        # Under a strategy, a traceback stands in front.
+        text = str(error).strip().rpartition("\n")[2].strip()
+        job.tell("raised", [text, error.__cause__ is None, error.__suppress_context__])
 
 
 _LINE = dict(train_input_fn=models.endless_line_input_fn, eval_input_fn=models.short_line_input_fn)

@@ -127,11 +127,14 @@ def _two_optimizers(features: Any, labels: Any, mode: str) -> tf.estimator.Estim
     g_loss = tf.reduce_mean((g * d - 0.5) ** 2)
     if mode == "eval":
         return tf.estimator.EstimatorSpec(mode, loss=d_loss + g_loss)
-    first = v1.train.AdamOptimizer(0.05).minimize(d_loss, var_list=[d])
-    with tf.control_dependencies([first]):
-        second = v1.train.MomentumOptimizer(0.05, 0.9).minimize(
-            g_loss, v1.train.get_global_step(), var_list=[g])
-    return tf.estimator.EstimatorSpec(mode, loss=d_loss + g_loss, train_op=tf.group(first, second))
+    adam, momentum = v1.train.AdamOptimizer(0.05), v1.train.MomentumOptimizer(0.05, 0.9)
+    # Neither sees the other's update of this step.
+    of_d = adam.compute_gradients(d_loss, [d])
+    of_g = momentum.compute_gradients(g_loss, [g])
+    with tf.control_dependencies([of_d[0][0], of_g[0][0]]):
+        both = [adam.apply_gradients(of_d),
+                momentum.apply_gradients(of_g, v1.train.get_global_step())]
+    return tf.estimator.EstimatorSpec(mode, loss=d_loss + g_loss, train_op=tf.group(*both))
 
 
 def _two_steps_a_run(features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:

@@ -1,0 +1,92 @@
+"""The sequel: whether a script trains once more in its job, which the chief alone can tell.
+
+After training the chief goes on with the script, and every other task of a job without ps waits. If
+the chief begins a further training, the others go on to theirs; if its script ends, they end. The
+chief says so in `script.json` in the model_dir of the last training, with a beat.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import threading
+import time
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import deadlines
+from estimator_trainer import errors
+from estimator_trainer.coordination import notes
+
+_FILE = "script.json"
+_POLL_SECS = 0.25
+
+
+class Teller:
+    """The chief's side counts the trainings of its script, and shows that the script goes on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._path, self._num_trainings, self._beat, self._is_over = "", 0, 0, False
+
+    def begin(self, model_dir: str, peer_timeout_secs: float) -> None:
+        """Tells the tasks that wait in the model_dir of the last training that one more begins."""
+        with self._lock:
+            self._num_trainings += 1
+            self._write()
+            self._path = posixpath.join(model_dir, _FILE)
+            self._write()
+        if self._num_trainings == 1:
+            secs = deadlines.rhythm(model_dir, peer_timeout_secs).chief_beat_secs
+            threading.Thread(target=self._beats, args=(secs,), name="script", daemon=True).start()
+
+    def end(self) -> None:
+        """Tells the tasks that wait that the script has ended; does nothing if it never trained."""
+        self._end.set()
+        with self._lock:
+            self._is_over = True
+            self._write()
+
+    def _beats(self, secs: float) -> None:
+        while not self._end.wait(secs):
+            with self._lock:
+                self._beat += 1
+                self._write()
+
+    def _write(self) -> None:
+        if not self._path:
+            return
+        try:
+            notes.write(self._path, {"trainings": self._num_trainings, "beat": self._beat,
+                                     "is_over": self._is_over})
+        except tf.errors.OpError as error:
+            logging.warning("cannot write %s: %s", self._path, errors.first_line(error))
+
+
+def follows(model_dir: str, num_trainings: int, peer_timeout_secs: float) -> bool:
+    """Waits for what the chief's script does after a training.
+
+    Args:
+      model_dir: That of the training.
+      num_trainings: Number of trainings of this task so far.
+      peer_timeout_secs: How long to wait for a sign of life of the chief.
+
+    Returns:
+      Whether a further training begins; False if the script has ended, or the chief is silent.
+    """
+    path = posixpath.join(model_dir, _FILE)
+    secs = max(_POLL_SECS, deadlines.rhythm(model_dir, peer_timeout_secs).task_secs)
+    seen, seen_at = None, time.monotonic()
+    while time.monotonic() - seen_at < peer_timeout_secs:
+        now = notes.read(path)
+        if now and now["trainings"] > num_trainings:
+            return True
+        if now and now["is_over"]:
+            return False
+        if now and now != seen:
+            seen, seen_at = now, time.monotonic()
+        time.sleep(secs)
+    logging.warning("the chief's script gave no sign of life for %g s: this task ends, though"
+                    " the script might have trained once more", peer_timeout_secs)
+    return False

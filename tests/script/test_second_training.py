@@ -1,0 +1,59 @@
+"""A script of a job without ps may train more than once, in every task."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+import time
+
+import pytest
+
+from estimator_trainer.coordination import sequel
+from tests.support import jobs
+
+_TWICE = jobs.REPO / "tests" / "script" / "programs" / "twice.py"
+
+
+def _launched(tmp_path, job_flag, *script_args):
+    ran = subprocess.run(
+        [*jobs.PROGRAM, "launch", f"--log_dir={tmp_path}/logs", job_flag, "--", "run", "--noreport",
+         str(_TWICE), "--", f"{tmp_path}/model", *script_args],
+        text=True, capture_output=True, timeout=150, env=jobs.environment(), check=False)
+    return ran, {path.stem: path.read_text() for path in (tmp_path / "logs").glob("*.log")}
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("job_flag, other, args", [
+    ("--worker=1", "worker-0", ("same", "all_reduce")),
+    pytest.param("--worker=1", "worker-0", ("other", "all_reduce"), marks=pytest.mark.soak),
+    pytest.param("--evaluator=1", "evaluator-0", ("same",), marks=pytest.mark.soak),
+    ("--evaluator=1", "evaluator-0", ("other",)),
+])
+def test_every_task_trains_a_second_time_and_the_chief_alone_goes_on(job_flag, other, args,
+                                                                      tmp_path):
+    ran, logs = _launched(tmp_path, job_flag, *args)
+    assert ran.returncode == 0, ran.stdout
+    assert re.findall("trained to (.*)", logs["chief-0"]) == ["8", "16"]
+    assert "the script has ended" in logs["chief-0"]
+    # The last training is known only once the chief's script has ended.
+    assert re.findall("trained to (.*)", logs[other]) == ["8"]
+    assert logs[other].splitlines()[-1].startswith(
+        f"role={other.replace('-', ':')} status=done step=16"), logs[other]
+
+
+def test_a_second_training_is_seen_in_the_folder_of_the_first(tmp_path):
+    teller = sequel.Teller()
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir(), second.mkdir()
+    teller.begin(str(first), 10.0)
+    threading.Timer(0.5, teller.begin, (str(second), 10.0)).start()
+    assert sequel.follows(str(first), 1, 10.0)
+    threading.Timer(0.5, teller.end).start()
+    assert not sequel.follows(str(second), 2, 10.0)
+
+
+def test_a_silent_chief_is_not_waited_for(tmp_path, caplog):
+    start = time.monotonic()
+    assert not sequel.follows(str(tmp_path), 1, 1.0)
+    assert time.monotonic() - start < 10 and "no sign of life for 1 s" in caplog.text
