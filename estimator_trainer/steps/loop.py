@@ -17,8 +17,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
 from estimator_trainer.steps import batches
 from estimator_trainer.steps import feed
-from estimator_trainer.steps import graph_state
 from estimator_trainer.steps import graph_names
+from estimator_trainer.steps import graph_state
 from estimator_trainer.steps import obstacle
 from estimator_trainer.steps.obstacle import Obstacle
 

@@ -33,6 +33,7 @@ def _predictions(python, *args):
     return np.array([json.loads(line)["probabilities"] for line in lines])
 
 
+@pytest.mark.any_tensorflow
 def test_a_model_dir_begun_on_one_tensorflow_continues_on_the_other(tmp_path, data_dir):
     flags = ["--seed=1", f"--model_dir={tmp_path}/m", f"--param=data_dir={data_dir}"]
     _run(sys.executable, *flags, "--train_steps=100")

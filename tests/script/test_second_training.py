@@ -30,8 +30,7 @@ def _launched(tmp_path, job_flag, *script_args):
     pytest.param("--evaluator=1", "evaluator-0", ("same",), marks=pytest.mark.soak),
     ("--evaluator=1", "evaluator-0", ("other",)),
 ])
-def test_every_task_trains_a_second_time_and_the_chief_alone_goes_on(job_flag, other, args,
-                                                                      tmp_path):
+def test_every_task_trains_again_and_the_chief_alone_goes_on(job_flag, other, args, tmp_path):
     ran, logs = _launched(tmp_path, job_flag, *args)
     assert ran.returncode == 0, ran.stdout
     assert re.findall("trained to (.*)", logs["chief-0"]) == ["8", "16"]

@@ -45,8 +45,8 @@ def _updates_in_a_cond(features: Any, labels: Any, mode: str) -> tf.estimator.Es
     """Makes UPDATE_OPS in branches, and leaves them out of the train_op."""
     x = features["x"]
     step = v1.train.get_or_create_global_step()
-    count = v1.get_variable("untaken_count", [], initializer=v1.zeros_initializer(), trainable=False,
-                            use_resource=True)
+    count = v1.get_variable("untaken_count", [], initializer=v1.zeros_initializer(),
+                            trainable=False, use_resource=True)
 
     def untaken() -> tf.Tensor:
         v1.add_to_collection(v1.GraphKeys.UPDATE_OPS, count.assign_add(10.0))

@@ -6,7 +6,7 @@ import sys
 import tensorflow as tf
 
 if not hasattr(tf, "estimator"):
-    import estimator_trainer.compat
+    import estimator_trainer.compat  # noqa: F401
 
 v1 = tf.compat.v1
 
