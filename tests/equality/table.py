@@ -12,6 +12,7 @@ from tests.equality.programs import elements
 from tests.equality.programs import exports
 from tests.equality.programs import hooks
 from tests.equality.programs import optimizers
+from tests.equality.programs import patterns
 from tests.equality.programs import platform
 from tests.equality.programs import run_config
 from tests.equality.programs import state
@@ -19,7 +20,7 @@ from tests.equality.programs import steps
 from tests.equality.programs import updates
 
 _KINDS = (elements, datasets, updates, state, optimizers, hooks, run_config, platform, exports,
-          canned, steps)
+          canned, steps, patterns)
 
 PROGRAMS: dict[str, Program] = {
     name: program for kind in _KINDS for name, program in kind.PROGRAMS.items()}
