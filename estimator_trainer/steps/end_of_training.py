@@ -120,9 +120,9 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._count.check(self.step, made)
         if self._steps is not None:
             self.pace.made(made, float(values["waited_secs"]))
-        # As TensorFlow's StopAtStepHook has it, a step that moves the count by two may pass by the
-        # goal once more; one that starts beside it has to end there.
-        may_be_reached = made > 1 or self._is_asynchronous or before + 1 >= (
+        # TensorFlow's StopAtStepHook looks at the step before a run, and counts on one more: a
+        # train_op that makes two may run once beyond the goal. With a ps it sees that after.
+        may_be_reached = made > 1 or "ps" in self._task.cluster or before + 1 >= (
             self._config.max_steps or 0)
         self.reason = self.reason or self._why_to_end(values, may_be_reached)
         if self.reason:

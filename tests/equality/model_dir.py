@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import re
 from typing import Any
@@ -36,10 +37,12 @@ def events(folder: pathlib.Path) -> dict[str, list[tuple[int, Any]]]:
     """
     found: dict[str, list[tuple[int, Any]]] = {}
     for path in sorted(folder.glob("events.out.tfevents.*")):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                if not _CLOCK_TAGS.match(value.tag):
-                    found.setdefault(value.tag, []).append((event.step, _value(value)))
+        # A task that was ended may leave half a record behind.
+        with contextlib.suppress(tf.errors.DataLossError):
+            for event in tf.compat.v1.train.summary_iterator(str(path)):
+                for value in event.summary.value:
+                    if not _CLOCK_TAGS.match(value.tag):
+                        found.setdefault(value.tag, []).append((event.step, _value(value)))
     return {tag: sorted(each, key=lambda pair: pair[0]) for tag, each in found.items()}
 
 
