@@ -145,10 +145,12 @@ def _seen_config(job: Any) -> None:
 
     def model_fn(features: Any, labels: Any, mode: str, params: Any,
                  config: Any) -> tf.estimator.EstimatorSpec:
-        job.tell(f"model_fn {mode}", [
-            dict(params), config.task_type, config.task_id, config.is_chief,
-            config.num_worker_replicas, config.num_ps_replicas, config.save_summary_steps,
-            config.tf_random_seed, config.keep_checkpoint_max])
+        # Plain's chief of a cluster evaluates nothing.
+        if mode == "train" or job.shape in ("one", "mirrored"):
+            job.tell(f"model_fn {mode}", [
+                dict(params), config.task_type, config.task_id, config.is_chief,
+                config.num_worker_replicas, config.num_ps_replicas, config.save_summary_steps,
+                config.tf_random_seed, config.keep_checkpoint_max])
         return models.linear(features, labels, mode)
 
     def input_fn(params: Any, config: Any) -> tf.data.Dataset:
@@ -182,6 +184,21 @@ _LINE = dict(train_input_fn=models.endless_line_input_fn, eval_input_fn=models.s
 _LINEAR = dict(model_fn=models.linear, **_LINE)
 _ALONE = dict(shapes=("one", "mirrored"),
               why="Estimator's own methods are calls of one process")
+def _places(job: Any) -> None:
+    """Has a device_fn, of which the model's operations and variables tell."""
+
+    def model_fn(features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
+        spec = models.linear(features, labels, mode)
+        job.tell(f"devices in {mode}", [spec.loss.device, *sorted(
+            variable.device for variable in v1.trainable_variables())])
+        return spec
+
+    estimator = tf.estimator.Estimator(model_fn, config=job.config(
+        device_fn=lambda op: "/device:CPU:0"))
+    estimator.train(models.endless_line_input_fn, max_steps=4)
+    job.tell("evaluated", estimator.evaluate(models.short_line_input_fn))
+
+
 _NO_REPLICAS = dict(shapes=("one", "ps", "ps_worker"),
                     why="such a Scaffold works on the variables of one replica")
 _NEVER = {"save_checkpoints_steps": None, "save_checkpoints_secs": None}
@@ -210,6 +227,13 @@ PROGRAMS = {
         shape: "without a saver there is nothing to evaluate" for shape in _ALONE["shapes"]}),
     "keeps_two": _configured(save_checkpoints_steps=1, keep_checkpoint_max=2),
     "keeps_all": _configured(save_checkpoints_steps=1, keep_checkpoint_max=0),
+    "keeps_by_hours": _configured(save_checkpoints_steps=1, keep_checkpoint_max=1,
+                                  keep_checkpoint_every_n_hours=1e-9),
+    "a_protocol": _configured(protocol="grpc"),
+    "waits_for_a_session": _configured(session_creation_timeout_secs=60),
+    "workers_come_late": _configured(experimental_max_worker_delay_secs=1),
+    "places": Program(**_LINEAR, main=_places, shapes=("one",),
+                      why="ps and strategies place variables by themselves"),
     "no_graph_def": _configured(checkpoint_save_graph_def=False),
     "logs_each_step": _configured(log_step_count_steps=1),
     "not_seeded": _configured(tf_random_seed=None),
