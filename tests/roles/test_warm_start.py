@@ -110,6 +110,7 @@ def test_frozen_variables_keep_their_values(old):
     assert "warm start does not take 4: extra/bias (--warm_start_vars), " in log
 
 
+@pytest.mark.cluster
 @pytest.mark.soak
 @pytest.mark.parametrize("optimizer", ["v1", "keras"])
 @pytest.mark.parametrize("shape", ["one", "mirrored"])
@@ -121,6 +122,7 @@ def test_frozen_variables_keep_their_values_in_one_process(old, tmp_path, shape,
     _assert_frozen(_values(old / "old"), _values(tmp_path / "new"))
 
 
+@pytest.mark.cluster
 @pytest.mark.soak
 def test_frozen_variables_keep_their_first_values_in_central_storage(tmp_path):
     log = _train(tmp_path, "new", "--train_steps=30", "--freeze=body",
@@ -144,6 +146,7 @@ def test_frozen_variables_keep_their_values_in_a_cluster(old, tmp_path, hosts, f
     assert "takes 8 of the model's 8 variables" in tasks["chief:0"].log
 
 
+@pytest.mark.cluster
 @pytest.mark.soak
 def test_a_resnet_has_its_accuracy_after_a_warm_start(tmp_path, data_dir):
     def train(name, *flags):
@@ -181,6 +184,7 @@ def test_a_mistake_is_one_sentence(old, flags, problem):
     assert problem in _train(old, "wrong", "--train_steps=1", *flags, code=2)
 
 
+@pytest.mark.cluster
 @pytest.mark.soak
 def test_missing_and_misfit_variables_are_left_out_in_words(old):
     log = _train(old, "part", "--train_steps=1", "--warm_start_from=old", "--param=extra=true",

@@ -26,6 +26,7 @@ def fixture_trained(tmp_path_factory):
     return folder / "model"
 
 
+@pytest.mark.cluster
 def test_the_page_needs_no_network_and_is_small(trained):
     text = (trained / "report.html").read_text()
     assert len(text) < 2_000_000

@@ -20,6 +20,7 @@ _PAGES = {"scalars": ["accuracy", "learning_rate", "eval"], "images": ["worst_er
           "text": ["record", '"plugins"']}
 
 
+@pytest.mark.cluster
 def test_tensorboard_shows_what_a_run_leaves(tmp_path, data_dir):
     subprocess.run([*jobs.PROGRAM, f"--model_dir={tmp_path}/run", f"--param=data_dir={data_dir}"],
                    env=jobs.environment(), check=True, timeout=120)
