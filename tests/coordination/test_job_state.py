@@ -166,6 +166,7 @@ def test_every_role_ends_when_the_input_does(tmp_path, data_dir):
     assert len(list((tmp_path / "model" / "export" / "final").iterdir())) == 1
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_a_second_run_in_the_same_model_dir_is_not_ended_by_the_first(tmp_path, data_dir):
     for steps in (50, 100):

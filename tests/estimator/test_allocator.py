@@ -42,6 +42,7 @@ def _faults(is_set_up, **variables):
         capture_output=True, env=jobs.environment(**variables), timeout=60).stdout)
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
 def test_memory_that_a_thread_frees_is_there_when_it_is_needed_again():

@@ -136,6 +136,7 @@ def test_a_job_trains_and_evaluates_as_without_and_builds_the_graph_once(
     assert len(ran.stdout.splitlines()) == 4 and calls() == 4 + 1
 
 
+@pytest.mark.soak
 def test_tensors_in_place_of_a_dataset_are_evaluated_anew_each_time(job, caplog):
     single, input_fn, paths = job("linear")
     expected = single.evaluate(input_fn, checkpoint_path=paths[0])

@@ -112,6 +112,7 @@ def test_all_reduce_on_chief_and_worker_with_an_evaluator(tmp_path, data_dir):
     assert "the evaluator has evaluated and exported" in tasks["chief:0"].log
 
 
+@pytest.mark.soak
 def test_an_evaluator_listed_in_the_cluster_is_the_one_that_evaluates(tmp_path, data_dir):
     tasks = _run(tmp_path, data_dir, jobs.cluster(chief=1, ps=1, evaluator=1), _FOR_OLD_GRADIENTS,
                  "--log_device_placement", "--report")
