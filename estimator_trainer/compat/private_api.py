@@ -10,6 +10,7 @@ TensorFlow still has stays as it is. Methods that are replaced are in `estimator
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.util
 import sys
@@ -95,6 +96,9 @@ SAVER_TIMER = "_timer"
 # An optimizer of TensorFlow 1 that divides the loss by the number of replicas says so in the graph,
 # from which the Estimator learns to report the mean of the replicas' losses, not their sum.
 LOSS_SCALED = "_is_loss_scaled_by_optimizer"
+# A strategy of several processes numbers its collective operations as they are made. Those of two
+# processes belong together by their numbers.
+COLLECTIVE_KEYS = ("_collective_keys", "_group_key", "_known_groups", "_instance_key_table")
 # TensorFlow's operations keep their inputs, but for this method.
 UPDATE_INPUT = "_update_input"
 OPTIONAL = {
@@ -198,6 +202,27 @@ def _listed(name: str) -> str:
 def is_loss_scaled(graph: Any) -> bool:
     """Returns whether an optimizer in the graph divides the loss by the number of replicas."""
     return bool(getattr(graph, LOSS_SCALED))
+
+
+class CollectiveKeys:
+    """The numbers that a strategy's next collective operations get, at the time this is made."""
+
+    def __init__(self, strategy: Any):
+        """Takes note of the numbers of a strategy, or of None."""
+        keys, *names = COLLECTIVE_KEYS
+        self._keys = getattr(getattr(strategy, "extended", None), keys, None)
+        self._state = {name: copy.deepcopy(getattr(self._keys, name))
+                       for name in names if self._keys}
+
+    def pass_over(self, most: int) -> None:
+        """Passes over numbers, as many in each process, where at most so many were used since."""
+        _, group, _, instances = COLLECTIVE_KEYS
+        for name, value in self._state.items():
+            setattr(self._keys, name, value)
+        if self._keys:
+            setattr(self._keys, group, self._state[group] + most)
+            for numbers in getattr(self._keys, instances).values():
+                numbers.update({device: number + most for device, number in numbers.items()})
 
 
 def set_input(operation: Any, index: int, tensor: Any) -> None:

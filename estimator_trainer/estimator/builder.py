@@ -13,6 +13,7 @@ import tensorflow as tf
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.compat import private_api
 from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import session_options
 from estimator_trainer.estimator import strategy
@@ -26,6 +27,9 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
 from estimator_trainer.steps import loop
 from estimator_trainer.steps.obstacle import Obstacle
+
+# No graph has as many collective operations.
+_MOST_COLLECTIVES = 100_000
 
 
 def for_training(plan: Plan, parts: LoadedPlugins,
@@ -83,6 +87,8 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
       **kwargs: Further arguments of `train`.
     """
     states = random.getstate(), np.random.get_state()
+    # The public `config` is a copy, with a copy of the strategy.
+    keys = private_api.CollectiveKeys(private_api.part(estimator, "_config").train_distribute)
     try:
         with upstream.initializing_outside(), upstream.seeding_as(loop.graph_around):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
@@ -93,6 +99,8 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
                 f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
                 ) from obstacle
         logging.info("one step in a session run: %s", obstacle)
+    # The graph may have been left at another place in each trainer of an all-reduce.
+    keys.pass_over(_MOST_COLLECTIVES)
     # The user's functions are called a second time, and are to draw what they would have drawn.
     random.setstate(states[0])
     np.random.set_state(states[1])

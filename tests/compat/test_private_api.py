@@ -180,3 +180,19 @@ def test_a_graph_still_tells_that_an_optimizer_scaled_the_loss():
         optimizer.minimize(loss)
         # There is one replica.
         assert not private_api.is_loss_scaled(graph)
+
+
+def test_a_strategy_still_numbers_its_collectives_where_they_are_passed_over():
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    keys = private_api.CollectiveKeys(strategy)
+    numbering = getattr(strategy.extended, private_api.COLLECTIVE_KEYS[0])
+    group = numbering.get_group_key(["/device:CPU:0"])
+    first = numbering.get_instance_key(group, "/device:CPU:0")
+    keys.pass_over(1000)
+    later = numbering.get_group_key(["/device:CPU:0"])
+    assert later == group + 1000
+    assert numbering.get_instance_key(later, "/device:CPU:0") == first
+    again = private_api.CollectiveKeys(strategy)
+    again.pass_over(1000)
+    assert numbering.get_group_key(["/device:CPU:0"]) == later
+    assert numbering.get_instance_key(later, "/device:CPU:0") == first + 1 + 1000
