@@ -184,6 +184,8 @@ _LINE = dict(train_input_fn=models.endless_line_input_fn, eval_input_fn=models.s
 _LINEAR = dict(model_fn=models.linear, **_LINE)
 _ALONE = dict(shapes=("one", "mirrored"),
               why="Estimator's own methods are calls of one process")
+
+
 def _places(job: Any) -> None:
     """Has a device_fn, of which the model's operations and variables tell."""
 
