@@ -17,6 +17,7 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.job_state import JOB_FILE
 
 _FILE = "script.json"
 _POLL_SECS = 0.25
@@ -31,21 +32,36 @@ class Teller:
         self._path, self._num_trainings, self._beat, self._is_over = "", 0, 0, False
 
     def begin(self, model_dir: str, peer_timeout_secs: float) -> None:
-        """Tells the tasks that wait in the model_dir of the last training that one more begins."""
-        with self._lock:
-            self._num_trainings += 1
-            self._write()
-            self._path = posixpath.join(model_dir, _FILE)
-            self._write()
-        if self._num_trainings == 1:
+        """Tells the tasks that wait in the model_dir of the last training that one more begins.
+
+        They are told once the chief's run is in `job.json`, or they would join the last one.
+        """
+        if not self._path:
+            self._tell(model_dir)
             secs = deadlines.rhythm(model_dir, peer_timeout_secs).chief_beat_secs
             threading.Thread(target=self._beats, args=(secs,), name="script", daemon=True).start()
+        else:
+            threading.Thread(target=self._tell_of_run, args=(model_dir, _run_in(model_dir)),
+                             name="sequel", daemon=True).start()
 
     def end(self) -> None:
         """Tells the tasks that wait that the script has ended; does nothing if it never trained."""
         self._end.set()
         with self._lock:
             self._is_over = True
+            self._write()
+
+    def _tell_of_run(self, model_dir: str, last_run: str) -> None:
+        while not self._end.wait(_POLL_SECS):
+            if _run_in(model_dir) != last_run:
+                self._tell(model_dir)
+                return
+
+    def _tell(self, model_dir: str) -> None:
+        with self._lock:
+            self._num_trainings += 1
+            self._write()
+            self._path = posixpath.join(model_dir, _FILE)
             self._write()
 
     def _beats(self, secs: float) -> None:
@@ -62,6 +78,12 @@ class Teller:
                                      "is_over": self._is_over})
         except tf.errors.OpError as error:
             logging.warning("cannot write %s: %s", self._path, errors.first_line(error))
+
+
+def _run_in(model_dir: str) -> str:
+    """Returns the id of the chief's run that the job's state in a model_dir is of; "" for none."""
+    state = notes.read(posixpath.join(model_dir, JOB_FILE))
+    return state["run"] if state else ""
 
 
 def follows(model_dir: str, num_trainings: int, peer_timeout_secs: float) -> bool:

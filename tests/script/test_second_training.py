@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import threading
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination import sequel
 from tests.support import jobs
 
@@ -46,7 +48,11 @@ def test_a_second_training_is_seen_in_the_folder_of_the_first(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir(), second.mkdir()
     teller.begin(str(first), 10.0)
-    threading.Timer(0.5, teller.begin, (str(second), 10.0)).start()
+    teller.begin(str(second), 10.0)
+    # A task that went on now would find no run of the chief's to join.
+    assert json.loads((first / "script.json").read_text())["trainings"] == 1
+    writer = job_state.JobStateWriter(str(second), is_heard=True)
+    threading.Timer(0.5, writer.announce, ("running",)).start()
     assert sequel.follows(str(first), 1, 10.0)
     threading.Timer(0.5, teller.end).start()
     assert not sequel.follows(str(second), 2, 10.0)
