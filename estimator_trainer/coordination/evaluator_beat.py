@@ -15,10 +15,8 @@ from typing import Callable, Iterator
 import uuid
 
 from absl import logging
-import tensorflow as tf
 
 from estimator_trainer import deadlines
-from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.stop import Stop
@@ -45,10 +43,7 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
         process, count = uuid.uuid4().hex, 0
         while not stop.wait(beat_secs if count else 0):
             count += 1
-            try:
-                notes.write(path, {"process": process, "count": count})
-            except tf.errors.OpError as error:
-                logging.warning("cannot write %s: %s", path, errors.first_line(error))
+            notes.try_to_write(path, {"process": process, "count": count})
 
     thread = threading.Thread(target=beat, name="evaluator beat", daemon=True)
     thread.start()

@@ -46,6 +46,14 @@ def write(path: str, content: dict[str, Any]) -> None:
     _written_at[path] = time.monotonic()
 
 
+def try_to_write(path: str, content: dict[str, Any]) -> None:
+    """Writes a note whose loss does no harm; warns if it cannot be written."""
+    try:
+        write(path, content)
+    except tf.errors.OpError as error:
+        logging.warning("cannot write %s: %s", path, errors.first_line(error))
+
+
 def read(path: str) -> dict[str, Any] | None:
     """Returns what a note holds; None if there is none, or none that can be read now."""
     try:

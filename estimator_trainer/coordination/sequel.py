@@ -12,10 +12,8 @@ import threading
 import time
 
 from absl import logging
-import tensorflow as tf
 
 from estimator_trainer import deadlines
-from estimator_trainer import errors
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.job_state import JOB_FILE
 
@@ -29,12 +27,12 @@ class Teller:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._end = threading.Event()
-        self._path, self._num_trainings, self._beat, self._is_over = "", 0, 0, False
+        self._path, self._num_trainings, self._beat = "", 0, 0
 
     def begin(self, model_dir: str, peer_timeout_secs: float) -> None:
         """Tells the tasks that wait in the model_dir of the last training that one more begins.
 
-        They are told once the chief's run is in `job.json`, or they would join the last one.
+        Each learns of it once the chief's run is in `job.json`; before, it would join the last run.
         """
         if not self._path:
             self._tell(model_dir)
@@ -48,8 +46,7 @@ class Teller:
         """Tells the tasks that wait that the script has ended; does nothing if it never trained."""
         self._end.set()
         with self._lock:
-            self._is_over = True
-            self._write()
+            self._write(self._path)
 
     def _tell_of_run(self, model_dir: str, last_run: str) -> None:
         while not self._end.wait(_POLL_SECS):
@@ -60,24 +57,20 @@ class Teller:
     def _tell(self, model_dir: str) -> None:
         with self._lock:
             self._num_trainings += 1
-            self._write()
-            self._path = posixpath.join(model_dir, _FILE)
-            self._write()
+            last, self._path = self._path, posixpath.join(model_dir, _FILE)
+            for path in {last, self._path}:
+                self._write(path)
 
     def _beats(self, secs: float) -> None:
         while not self._end.wait(secs):
             with self._lock:
                 self._beat += 1
-                self._write()
+                self._write(self._path)
 
-    def _write(self) -> None:
-        if not self._path:
-            return
-        try:
-            notes.write(self._path, {"trainings": self._num_trainings, "beat": self._beat,
-                                     "is_over": self._is_over})
-        except tf.errors.OpError as error:
-            logging.warning("cannot write %s: %s", self._path, errors.first_line(error))
+    def _write(self, path: str) -> None:
+        if path:
+            notes.try_to_write(path, {"trainings": self._num_trainings, "beat": self._beat,
+                                      "is_over": self._end.is_set()})
 
 
 def _run_in(model_dir: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.steps import batches
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,4 +50,4 @@ def describe(input_fn: InputFn, params: dict[str, Any],
 
 
 def _without_none(spec: Any) -> Any:
-    return None if isinstance(spec, type(tf.type_spec_from_value(None))) else spec
+    return None if isinstance(spec, batches.NoneTensorSpec) else spec

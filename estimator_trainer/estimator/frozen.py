@@ -113,6 +113,5 @@ def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
 def _written(train_op: Any) -> set[str]:
     """Returns the names of the variables that a step changes."""
     outside = ancestry.outside(train_op.graph)
-    owners = [op.inputs[0].op for op in ancestry.of(train_op)
-              if op.inputs and _WRITES.match(op.type)]
-    return {variable_names.of(outside.get(op, op)) for op in owners}
+    return {variable_names.of(ancestry.variable_of(op, outside))
+            for op in ancestry.of(train_op) if op.inputs and _WRITES.match(op.type)}

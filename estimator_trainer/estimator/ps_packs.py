@@ -122,7 +122,7 @@ class _Step:
     def _ps_of(self, op: tf.Operation) -> str:
         """Returns the device of the ps that runs an operation, "" for this trainer's."""
         if op.type == "ReadVariableOp":
-            op = self._outside.get(op.inputs[0].op, op.inputs[0].op)
+            op = ancestry.variable_of(op, self._outside)
         spec = tf.DeviceSpec.from_string(op.device)
         return f"/job:ps/task:{spec.task or 0}/device:CPU:0" if spec.job == "ps" else ""
 

@@ -25,6 +25,18 @@ def outside(graph: tf.Graph) -> dict[tf.Operation, tf.Operation]:
     return {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
 
 
+def variable_of(operation: tf.Operation,
+                outside: dict[tf.Operation, tf.Operation]) -> tf.Operation:
+    """Returns the operation that holds the variable which another one reads or changes.
+
+    Args:
+      operation: The other one; its first input is the variable.
+      outside: The result of `outside` for the graph of `operation`.
+    """
+    holder = operation.inputs[0].op
+    return outside.get(holder, holder)
+
+
 def is_fed(operation: tf.Operation) -> bool:
     """Returns whether a placeholder has to be fed for the operation to run.
 

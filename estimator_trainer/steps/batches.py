@@ -12,7 +12,7 @@ import tensorflow as tf
 NO_BATCH, BATCH, LAST = 0, 1, 2
 _TENSORS = (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)
 # TensorFlow 2.15 has no public name for the class.
-_NoneTensorSpec = type(tf.type_spec_from_value(None))
+NoneTensorSpec = type(tf.type_spec_from_value(None))
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Reading the source of a function anew, to find no `if` on tensors in it, delays the first step.
 as_it_is: Callable[[_Function], _Function] = tf.autograph.experimental.do_not_convert
@@ -86,7 +86,7 @@ def mark(dataset: tf.data.Dataset, is_last_marked: bool) -> tf.data.Dataset:
         return tf.data.Dataset.zip((dataset, marks))
     # A window, of this batch and the next one, cannot hold the None that may stand in a batch.
     spec = dataset.element_spec
-    is_held = [not isinstance(each, _NoneTensorSpec) for each in tf.nest.flatten(spec)]
+    is_held = [not isinstance(each, NoneTensorSpec) for each in tf.nest.flatten(spec)]
     leaves = dataset.map(as_it_is(lambda *batch: (BATCH, *itertools.compress(
         tf.nest.flatten(_element(batch)), is_held))))
 

@@ -120,11 +120,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._count.check(self.step, made)
         if self._steps is not None:
             self.pace.made(made, float(values["waited_secs"]))
-        # TensorFlow's StopAtStepHook looks at the step before a run, and counts on one more: a
-        # train_op that makes two may run once beyond the goal. With a ps it sees that after.
-        may_be_reached = made > 1 or "ps" in self._task.cluster or before + 1 >= (
-            self._config.max_steps or 0)
-        self.reason = self.reason or self._why_to_end(values, may_be_reached)
+        self.reason = self.reason or self._why_to_end(values, self._is_at_goal(before, made))
         if self.reason:
             self._leave(run_context.session)
             private_api.request_stop(run_context)
@@ -177,7 +173,17 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             if latest and checkpoints.step_of(latest) < self.step:
                 saver.save(session, latest.rpartition("-")[0], self.step)
 
-    def _why_to_end(self, values: dict[str, Any], may_be_reached: bool) -> str:
+    def _is_at_goal(self, before: int, made: int) -> bool:
+        """Returns whether the session run that began at step `before` reached `max_steps`.
+
+        TensorFlow's StopAtStepHook looks at the step before a run, and counts on one more: a
+        train_op that makes two may run once beyond the goal. With a ps it sees the step after.
+        """
+        goal = self._config.max_steps
+        return bool(goal and self.step >= goal and (
+            made > 1 or "ps" in self._task.cluster or before + 1 >= goal))
+
+    def _why_to_end(self, values: dict[str, Any], is_at_goal: bool) -> str:
         request = self._stop.request
         if self._ballot is not None:
             last, empty, asked = (int(count) for count in values["counts"])
@@ -186,7 +192,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             ends, is_asked = last > 0, asked > 0
         else:
             ends, is_asked = bool(values["is_last"]), request is not None
-        if self._config.max_steps and self.step >= self._config.max_steps and may_be_reached:
+        if is_at_goal:
             return "train_steps"
         if is_asked:
             return request.reason if request else ASKED_BY_ANOTHER

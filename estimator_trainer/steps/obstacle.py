@@ -12,6 +12,7 @@ from estimator_trainer import errors
 from estimator_trainer.compat import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ancestry
+from estimator_trainer.steps import variable_names
 
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
@@ -102,11 +103,11 @@ def check_variables() -> None:
       Obstacle: if a session could not initialize them, or one replica does not know another's.
     """
     graph = tf.compat.v1.get_default_graph()
-    if any(variable.initializer.graph is not graph for variable in tf.compat.v1.global_variables()):
+    variables = tf.compat.v1.global_variables()
+    if any(variable.initializer.graph is not graph for variable in variables):
         raise Obstacle("it replaces the initializer of a variable by an operation in the loop")
     if tf.distribute.get_strategy().num_replicas_in_sync > 1 and not all(
-            hasattr(variable, "distribute_strategy") for variable in
-            tf.compat.v1.global_variables()):
+            hasattr(variable, "distribute_strategy") for variable in variables):
         raise Obstacle("each replica makes variables of its own in a loop, as those of a Keras"
                        " optimizer")
 
@@ -167,14 +168,14 @@ def _moves_of_global_step(train_op: Any) -> int:
     """Returns by how much the ops that are seen to run with `train_op` move the global step."""
     outside = ancestry.outside(tf.compat.v1.get_default_graph())
     step = tf.compat.v1.train.get_global_step()
-    moves = collections.Counter({"": 0})
-    for op in ancestry.of(train_op) if step is not None else ():
+    moves: collections.Counter[str] = collections.Counter()
+    for op in ancestry.of(train_op):
         if op.type == "AssignAddVariableOp":
-            handle = outside.get(op.inputs[0].op, op.inputs[0].op).name
+            variable = ancestry.variable_of(op, outside)
             added = tf.get_static_value(op.inputs[1])
-            if handle.partition("/replica_")[0] == step.name.partition(":")[0]:
-                moves[handle] += 1 if added is None else int(added)
-    return max(moves.values())
+            if variable_names.of(variable) == variable_names.of(step):
+                moves[variable.name] += 1 if added is None else int(added)
+    return max(moves.values(), default=0)
 
 
 def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:

@@ -87,7 +87,7 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
                  for each in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)]
     updates = {op for op in collected if op.graph is graph}
     updates |= {op for op in graph.get_operations() if op.type in _ASSIGNMENTS and
-                _STATISTICS.search(outside.get(op.inputs[0].op, op.inputs[0].op).name)}
+                _STATISTICS.search(ancestry.variable_of(op, outside).name)}
     if not updates:
         return []
     # A nested Keras model leaves ops behind that a placeholder feeds, which no step can run; a

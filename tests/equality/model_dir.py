@@ -12,7 +12,8 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 # Tags of the speed of a run, of paths, and of how full the queue of an input is.
-_CLOCK_TAGS = re.compile(r".*(global_step/sec|checkpoint_path|fraction_over_\d+_of_\d+_full)$")
+_CLOCK_TAGS = re.compile(
+    r".*(global_step/sec|checkpoint_path|fraction_(over_\d+_)?of_\d+_full)$")
 
 
 def variables(model_dir: pathlib.Path) -> dict[str, np.ndarray]:

@@ -131,7 +131,7 @@ def _adds_metrics(job: Any) -> None:
 
 
 def _feeds(job: Any) -> None:
-    """Trains with a queue that a hook feeds, and evaluates with final operations."""
+    """Trains on what a hook feeds into each session run."""
     tensors: dict[str, tf.Tensor] = {}
 
     def input_fn() -> Any:
