@@ -2,8 +2,9 @@
 
 A file's name is RUN.TASK.KIND, and mostly says everything, so that one listing tells the chief of
 all tasks, however many they are: `stop` asks it to end training, `left` says that a worker has
-finished its part, `joined` that it takes part in an all-reduce. A look for one name would miss a
-new file for as long as "not there" is cached, 30 s on some shared disks; a listing shows it.
+finished its part, `joined` that it takes part in an all-reduce, `waits` (sequel.py) that it has
+left the training. A look for one name would miss a new file for as long as "not there" is cached,
+30 s on some shared disks; a listing shows it.
 """
 
 from __future__ import annotations

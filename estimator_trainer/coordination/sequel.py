@@ -14,10 +14,12 @@ import time
 from absl import logging
 
 from estimator_trainer import deadlines
+from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.job_state import JOB_FILE
 
 _FILE = "script.json"
+_WAITS = "{}.waits"
 _POLL_SECS = 0.25
 
 
@@ -29,16 +31,18 @@ class Teller:
         self._end = threading.Event()
         self._path, self._num_trainings, self._beat = "", 0, 0
 
-    def begin(self, model_dir: str, peer_timeout_secs: float) -> None:
+    def begin(self, model_dir: str, peer_timeout_secs: float, num_workers: int) -> None:
         """Tells the tasks that wait in the model_dir of the last training that one more begins.
 
         Each learns of it once the chief's run is in `job.json`; before, it would join the last run.
+        A worker that has not left that one would take the chief of this one for another process.
         """
         if not self._path:
             self._tell(model_dir)
             secs = deadlines.rhythm(model_dir, peer_timeout_secs).chief_beat_secs
             threading.Thread(target=self._beats, args=(secs,), name="script", daemon=True).start()
         else:
+            _wait_for_workers(posixpath.dirname(self._path), num_workers)
             threading.Thread(target=self._tell_of_run, args=(model_dir, _run_in(model_dir)),
                              name="sequel", daemon=True).start()
 
@@ -73,35 +77,60 @@ class Teller:
                                       "is_over": self._end.is_set()})
 
 
+def _wait_for_workers(model_dir: str, num_workers: int) -> None:
+    """Waits, but not for ever, until all workers have left the last training in a model_dir."""
+    run, deadline = _run_in(model_dir), time.monotonic() + deadlines.WORKERS_LEAVE_SECS
+    waiting = {_WAITS.format(f"worker-{index}") for index in range(num_workers)}
+    while not waiting <= messages.said(model_dir, run) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECS)
+
+
 def _run_in(model_dir: str) -> str:
     """Returns the id of the chief's run that the job's state in a model_dir is of; "" for none."""
     state = notes.read(posixpath.join(model_dir, JOB_FILE))
     return state["run"] if state else ""
 
 
-def follows(model_dir: str, num_trainings: int, peer_timeout_secs: float) -> bool:
-    """Waits for what the chief's script does after a training.
+class Listener:
+    """The side of every other task, made before it trains, waits for what the script does next."""
 
-    Args:
-      model_dir: That of the training.
-      num_trainings: Number of trainings of this task so far.
-      peer_timeout_secs: How long to wait for a sign of life of the chief.
+    def __init__(self, model_dir: str, name: str, peer_timeout_secs: float):
+        """Reads the chief's file in a model_dir, which may be that of an earlier process.
 
-    Returns:
-      Whether a further training begins; False if the script has ended, or the chief is silent.
-    """
-    path = posixpath.join(model_dir, _FILE)
-    secs = max(_POLL_SECS, deadlines.rhythm(model_dir, peer_timeout_secs).task_secs)
-    seen, seen_at = None, time.monotonic()
-    while time.monotonic() - seen_at < peer_timeout_secs:
-        now = notes.read(path)
-        if now and now["trainings"] > num_trainings:
-            return True
-        if now and now["is_over"]:
-            return False
-        if now and now != seen:
-            seen, seen_at = now, time.monotonic()
-        time.sleep(secs)
-    logging.warning("the chief's script gave no sign of life for %g s: this task ends, though"
-                    " the script might have trained once more", peer_timeout_secs)
-    return False
+        Args:
+          model_dir: The model_dir of the training.
+          name: The name of this task, such as "worker:0".
+          peer_timeout_secs: How long to wait for a sign of life of the chief.
+        """
+        self._model_dir, self._path = model_dir, posixpath.join(model_dir, _FILE)
+        self._waits = _WAITS.format(name.replace(":", "-"))
+        self._peer_timeout_secs = peer_timeout_secs
+        self._poll_secs = max(
+            _POLL_SECS, deadlines.rhythm(model_dir, peer_timeout_secs).task_secs)
+        self._found = notes.read(self._path)
+
+    def follows(self, num_trainings: int) -> bool:
+        """Waits for what the chief's script does after the training.
+
+        A file that has not changed since this task began is no word of a living chief.
+
+        Args:
+          num_trainings: Number of trainings of this task so far.
+
+        Returns:
+          Whether a further training begins; False if the script has ended, or the chief is silent.
+        """
+        messages.say(self._model_dir, _run_in(self._model_dir), self._waits)
+        seen, seen_at = self._found, time.monotonic()
+        while time.monotonic() - seen_at < self._peer_timeout_secs:
+            now = notes.read(self._path)
+            if now and now != seen:
+                if now["trainings"] > num_trainings:
+                    return True
+                if now["is_over"]:
+                    return False
+                seen, seen_at = now, time.monotonic()
+            time.sleep(self._poll_secs)
+        logging.warning("the chief's script gave no sign of life for %g s: this task ends, though"
+                        " the script might have trained once more", self._peer_timeout_secs)
+        return False

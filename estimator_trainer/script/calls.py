@@ -159,19 +159,24 @@ class Calls:
         self.plan = plan = self._planned(experiment)
         run_plan.refuse(plan)
         access.check(plan.config, plan.versions.tensorflow)
-        config = plan.config
-        has_sequels = plan.task.name != "local" and "ps" not in plan.task.cluster
-        if has_sequels and plan.task.is_chief:
-            self._teller.begin(config.model_dir, config.peer_timeout_secs)
+        goes_on = self._going_on(plan)
         with self._inside():
             self.result = role.train_and_evaluate(plan)
         self._num_trainings += 1
-        is_continued = self.result.status == "done" and (plan.task.is_chief or (
-            has_sequels and sequel.follows(
-                config.model_dir, self._num_trainings, config.peer_timeout_secs)))
-        if not is_continued:
+        if self.result.status != "done" or not goes_on():
             raise SystemExit(self.result.exit_code)
         return self.result
+
+    def _going_on(self, plan: Plan) -> Callable[[], bool]:
+        """Returns what tells, after a training that now begins, whether the script goes on here."""
+        config, task = plan.config, plan.task
+        if "ps" in task.cluster or task.name == "local":
+            return lambda: task.is_chief
+        if task.is_chief:
+            self._teller.begin(config.model_dir, config.peer_timeout_secs, task.num_trainers - 1)
+            return lambda: True
+        listener = sequel.Listener(config.model_dir, task.name, config.peer_timeout_secs)
+        return lambda: listener.follows(self._num_trainings)
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
         """Lets an Estimator train itself whose `train` is more than TensorFlow's."""

@@ -47,18 +47,51 @@ def test_a_second_training_is_seen_in_the_folder_of_the_first(tmp_path):
     teller = sequel.Teller()
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir(), second.mkdir()
-    teller.begin(str(first), 10.0)
-    teller.begin(str(second), 10.0)
+    teller.begin(str(first), 10.0, 1)
+    listener = sequel.Listener(str(first), "worker:0", 10.0)
+    teller.begin(str(second), 10.0, 0)
     # A task that went on now would find no run of the chief's to join.
     assert json.loads((first / "script.json").read_text())["trainings"] == 1
     writer = job_state.JobStateWriter(str(second), is_heard=True)
     threading.Timer(0.5, writer.announce, ("running",)).start()
-    assert sequel.follows(str(first), 1, 10.0)
+    assert listener.follows(1)
+    listener = sequel.Listener(str(second), "worker:0", 10.0)
     threading.Timer(0.5, teller.end).start()
-    assert not sequel.follows(str(second), 2, 10.0)
+    assert not listener.follows(2)
+
+
+def test_a_further_training_begins_once_the_workers_have_left_the_last_one(tmp_path):
+    teller, first = sequel.Teller(), str(tmp_path / "first")
+    teller.begin(first, 10.0, 1)
+    job_state.JobStateWriter(first, is_heard=True).announce("running")
+    listener = sequel.Listener(first, "worker:0", 10.0)
+    beginning = threading.Thread(target=teller.begin, args=(str(tmp_path / "second"), 10.0, 1))
+    beginning.start()
+    beginning.join(0.6)
+    assert beginning.is_alive()
+    waiting = threading.Thread(target=listener.follows, args=(1,))
+    waiting.start()
+    beginning.join(5)
+    assert not beginning.is_alive()
+    teller.end()
+    waiting.join(5)
+    assert not waiting.is_alive()
+
+
+def test_what_an_earlier_chief_left_ends_no_task(tmp_path):
+    earlier, later = sequel.Teller(), sequel.Teller()
+    earlier.begin(str(tmp_path), 10.0, 0)
+    earlier.end()
+    listener = sequel.Listener(str(tmp_path), "worker:0", 10.0)
+    threading.Timer(0.5, later.begin, (str(tmp_path), 10.0, 0)).start()
+    writer = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    threading.Timer(1.0, later.begin, (str(tmp_path), 10.0, 0)).start()
+    threading.Timer(1.5, writer.announce, ("running",)).start()
+    assert listener.follows(1)
+    later.end()
 
 
 def test_a_silent_chief_is_not_waited_for(tmp_path, caplog):
     start = time.monotonic()
-    assert not sequel.follows(str(tmp_path), 1, 1.0)
+    assert not sequel.Listener(str(tmp_path), "worker:0", 1.0).follows(1)
     assert time.monotonic() - start < 10 and "no sign of life for 1 s" in caplog.text
