@@ -64,6 +64,10 @@ class GivenExperiment:
         return dataclasses.replace(
             config, **{name: value for name, value in found.items() if name not in taken})
 
+    @property
+    def _has_hooks(self) -> bool:
+        return bool(self.train_spec.hooks or self.train_spec.saving_listeners)
+
     def _eval_distribute(self, task: TaskConfig) -> str:
         """Returns the name of the strategy that evaluates in one process."""
         name = strategy.name_of(self.strategies.eval)
@@ -96,7 +100,7 @@ class GivenExperiment:
         evaluation = (self._input_fn(self.eval_spec.input_fn, tf.estimator.ModeKeys.EVAL)
                       if self.eval_spec else training)
         return LoadedPlugins(
-            model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task),
+            model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task, self._has_hooks),
             input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
             None, given=self.model, script=self._script_parts(plan.task.name == "local"))
 
@@ -130,7 +134,7 @@ class GivenExperiment:
     def _of_specs(self) -> dict[str, Any]:
         train, evaluation = self.train_spec, self.eval_spec
         found: dict[str, Any] = {"train_steps": train.max_steps or 0}
-        if train.hooks or train.saving_listeners:
+        if self._has_hooks:
             logging.info("one step in a session run: the TrainSpec has hooks or saving listeners,"
                          " which may count runs, and use tensors of the model_fn")
             found["steps_per_loop"] = 1

@@ -32,29 +32,32 @@ from estimator_trainer.steps import train_op
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
 
-def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig) -> ModelFn:
+def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig,
+          has_hooks: bool = False) -> ModelFn:
     """Makes `function` callable with every argument that the Estimator passes.
 
     Args:
       function: The plug-in's function, with any subset of the Estimator's arguments, or class.
       config: The settings.
       task: This process's place among the trainers.
+      has_hooks: Whether a script has hooks or saving listeners in this process.
 
     Returns:
       A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. In a graph that
       holds a training set (`loop.hold`), one session run of training makes several steps; it
       raises Obstacle where that cannot be.
     """
-    return _Adapted(function, config, task).model_fn
+    return _Adapted(function, config, task, has_hooks).model_fn
 
 
 class _Adapted:
     """A user's model_fn, with the settings and the task that it is called for."""
 
-    def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig):
+    def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig,
+                 has_hooks: bool):
         self._is_class = isinstance(function, type)
         self._function = model_class.adapt(function) if isinstance(function, type) else function
-        self._config, self._task = config, task
+        self._config, self._task, self._has_hooks = config, task, has_hooks
 
     def model_fn(self, features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
@@ -94,10 +97,21 @@ class _Adapted:
             return self._looped(call, ballot, run_config)
         spec, made = self._step((features, labels), call)
         if ballot is not None:
-            made = made._replace(counts=ballots.counts(
-                made.is_last, made.is_missing, ballot))
+            spec, made = self._balloted(spec, made, ballot, run_config)
         made.make_known()
         return spec
+
+    def _balloted(self, spec: tf.estimator.EstimatorSpec, made: loop.Step, ballot: tf.Tensor,
+                  run_config: tf.estimator.RunConfig
+                  ) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
+        """Adds to a step how its trainers agree to end: later where a hook may ask for it."""
+        told = made.is_last, made.is_missing, ballot
+        has_hooks = self._has_hooks or spec.training_hooks or spec.training_chief_hooks
+        if ballots.all_agree(not has_hooks, run_config):
+            return spec, made._replace(counts=ballots.counts(*told))
+        counts, last_hook = ballots.counts_after_step(*told)
+        hooks = [*spec.training_hooks, last_hook]
+        return spec._replace(training_hooks=hooks), made._replace(counts=counts)
 
     def _looped(self, call: ModelFn, ballot: tf.Tensor | None,
                 run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:

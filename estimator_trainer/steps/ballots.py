@@ -1,10 +1,13 @@
 """Ballots: how the trainers of an all-reduce agree to end.
 
 They must stop after the same step, or those that go on hang in it. So each adds a ballot to an
-all-reduce of every step, and all of them see the same count.
+all-reduce of every step, and all of them see the same count. The hooks of all may ask to end with
+this very step, so where one has hooks, the all-reduce waits until they have seen the step.
 """
 
 from __future__ import annotations
+
+from typing import Any, Callable
 
 import tensorflow as tf
 
@@ -12,6 +15,19 @@ from estimator_trainer.steps import graph_state
 
 # A strategy counts the keys of its collectives from 1 and from 100.
 _KEY = 1_000_000
+
+
+class LastHook(tf.estimator.SessionRunHook):
+    """Votes on whether to end once all other hooks have seen a step.
+
+    Attributes:
+      vote: Takes the SessionRunContext; to be set before the first step.
+    """
+
+    vote: Callable[[Any], None]
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.vote(run_context)
 
 
 def ballot() -> tf.Tensor:
@@ -31,7 +47,17 @@ def counts(is_last: tf.Tensor, is_missing: tf.Tensor, ballot: tf.Tensor) -> tf.T
       is_missing: Whether there is no batch, since this trainer has run out of data.
       ballot: The placeholder that `ballot` returns.
     """
-    return _sum(tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_missing, tf.int32), ballot]))
+    return _sum(_own_counts(is_last, is_missing, ballot))
+
+
+def counts_after_step(is_last: tf.Tensor, is_missing: tf.Tensor,
+                      ballot: tf.Tensor) -> tuple[tf.Tensor, LastHook]:
+    """Returns what `counts` does, for a session run of its own, and the hook that is to be last."""
+    own = _own_counts(is_last, is_missing, ballot)
+    graph_state.OWN_COUNTS.add(own)
+    hook = graph_state.LAST_HOOK.first() or LastHook()
+    graph_state.LAST_HOOK.put(hook)
+    return _sum(own), hook
 
 
 def all_agree(own: bool, run_config: tf.estimator.RunConfig) -> bool:
@@ -74,6 +100,10 @@ def agree(steps: tf.Tensor, may_end: bool, ballot: tf.Tensor,
         [steps, tf.constant(may_end, tf.int64), tf.cast(ballot, tf.int64)])))
     return (tf.where(asked > 0, tf.constant(1, tf.int64), total // num_trainers), ending > 0,
             tf.cast(asked, tf.int32))
+
+
+def _own_counts(is_last: tf.Tensor, is_missing: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
+    return tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_missing, tf.int32), ballot])
 
 
 def _sum(own: tf.Tensor) -> tf.Tensor:

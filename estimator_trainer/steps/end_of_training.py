@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import deadlines
@@ -70,6 +71,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._count = StepCount(is_alone=not self._is_asynchronous)
         self.pace = Pace(config, is_exact=not self._is_asynchronous)
         self._has_stepped = False
+        self._is_goal_reached = False
+        self._values: dict[str, Any] = {}
         self._last_run: tf.estimator.SessionRunContext | None = None
         self._wake: list[tf.Operation] = []
 
@@ -83,11 +86,15 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                          "is_last": tf.reduce_any(tf.stack(graph_state.IS_LAST.all()))}
         self._count.runs_per_step = max(graph_state.RUNS_PER_STEP.all(), default=1)
         self._steps, self._ballot = graph_state.STEPS.first(), graph_state.BALLOTS.first()
+        self._counts, self._own_counts = graph_state.COUNTS.all(), graph_state.OWN_COUNTS.all()
         if self._steps is not None:
             self._fetches["made"] = graph_state.MADE.first()
             self._fetches["waited_secs"] = graph_state.WAITED.first()
-        if self._ballot is not None:
-            self._fetches["counts"] = graph_state.COUNTS.first()
+        last_hook = graph_state.LAST_HOOK.take()
+        if last_hook:
+            self._fetches["own_counts"], last_hook.vote = self._own_counts, self._vote
+        elif self._ballot is not None:
+            self._fetches["counts"] = self._counts[0]
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         if self._task.is_all_reduce and self._has_stepped:
@@ -120,7 +127,21 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._count.check(self.step, made)
         if self._steps is not None:
             self.pace.made(made, float(values["waited_secs"]))
-        self.reason = self.reason or self._why_to_end(values, self._is_at_goal(before, made))
+        self._is_goal_reached = self._is_at_goal(before, made)
+        self._values = values
+        if not self._own_counts:
+            self._end_if_due(run_context)
+
+    def _vote(self, run_context: Any) -> None:
+        """Ends training if a trainer of the all-reduce asks for it, after all hooks of each."""
+        own = [np.array(counts) for counts in self._values["own_counts"]]
+        own[0][2] = bool(self._stop.request)
+        self._values["counts"], *_ = run_context.session.run(
+            self._counts, dict(zip(self._own_counts, own, strict=True)))
+        self._end_if_due(run_context)
+
+    def _end_if_due(self, run_context: Any) -> None:
+        self.reason = self.reason or self._why_to_end()
         if self.reason:
             self._leave(run_context.session)
             private_api.request_stop(run_context)
@@ -153,7 +174,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
         If this trainer stopped alone, the others would wait for it in their next step.
         """
-        if not self.reason:
+        if not self.reason and not self._is_goal_reached:
             self._stop.ask("done", BY_HOOK, self._task.name)
 
     def _leave(self, session: tf.compat.v1.Session) -> None:
@@ -183,16 +204,16 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         return bool(goal and self.step >= goal and (
             made > 1 or "ps" in self._task.cluster or before + 1 >= goal))
 
-    def _why_to_end(self, values: dict[str, Any], is_at_goal: bool) -> str:
+    def _why_to_end(self) -> str:
         request = self._stop.request
         if self._ballot is not None:
-            last, empty, asked = (int(count) for count in values["counts"])
+            last, empty, asked = (int(count) for count in self._values["counts"])
             if empty:
                 raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
             ends, is_asked = last > 0, asked > 0
         else:
-            ends, is_asked = bool(values["is_last"]), request is not None
-        if is_at_goal:
+            ends, is_asked = bool(self._values["is_last"]), request is not None
+        if self._is_goal_reached:
             return "train_steps"
         if is_asked:
             return request.reason if request else ASKED_BY_ANOTHER

@@ -77,9 +77,16 @@ TRAIN_OPS = Collection[tf.Operation](
 BALLOTS = Collection[tf.Tensor](
     "estimator_trainer/ballots", "int32 []: the placeholder that asks all trainers to end",
     writers=("steps.ballots",), readers=("steps.end_of_training",))
+OWN_COUNTS = Collection[tf.Tensor](
+    "estimator_trainer/own_counts", "int32 [3]: what a replica adds to COUNTS after the step",
+    writers=("steps.ballots",), readers=("steps.end_of_training",))
 COUNTS = Collection[tf.Tensor](
     "estimator_trainer/counts", "int32 [3]: what `ballots.counts` returns",
     writers=("steps.loop",), readers=("steps.end_of_training",))
+LAST_HOOK = Collection[Any](
+    "estimator_trainer/last_hook", "the hook that comes after all others",
+    writers=("steps.ballots", "steps.end_of_training"),
+    readers=("steps.ballots", "steps.end_of_training"))
 
 OPTIMIZER_VARIABLES = Collection[str](
     "estimator_trainer/optimizer_variables", "the name of a variable that an optimizer has made",
