@@ -51,11 +51,12 @@ def _told(plain: Ran, ours: Ran, shape: Shape) -> Iterator[str]:
             yield from _different(f"{task} calls", told["calls"], own["calls"])
         else:
             yield from _different(f"{task} kinds of calls", _kinds(told), _kinds(own))
-        if not task.startswith("worker") or own["raised"] != "SystemExit":
-            # A worker's script ends with the training, where plain goes on.
+        # A worker's script ends with the training, where plain goes on.
+        ends_early = task.startswith("worker") and own["raised"] == "SystemExit"
+        if not ends_early:
             yield from _different(f"{task} raised", told["raised"], own["raised"])
         for name, value in told["record"].items():
-            if shape.compares_values:
+            if shape.compares_values and (name in own["record"] or not ends_early):
                 yield from _different(f"{task} {name}", value, own["record"].get(name))
         yield from [f"{task} tells {name}, plain does not" for name in own["record"]
                     if name not in told["record"]]
