@@ -51,8 +51,8 @@ def _told(plain: Ran, ours: Ran, shape: Shape) -> Iterator[str]:
             yield from _different(f"{task} calls", told["calls"], own["calls"])
         else:
             yield from _different(f"{task} kinds of calls", _kinds(told), _kinds(own))
-        # A worker's script ends with the training, where plain goes on.
-        ends_early = task.startswith("worker") and own["raised"] == "SystemExit"
+        # The script of a worker or evaluator ends with the training, where plain goes on.
+        ends_early = own["raised"] == "SystemExit" and not task.startswith(("chief", "master"))
         if not ends_early:
             yield from _different(f"{task} raised", told["raised"], own["raised"])
         for name, value in told["record"].items():
