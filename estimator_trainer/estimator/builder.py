@@ -26,7 +26,7 @@ from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps import ballots
 from estimator_trainer.steps import loop
-from estimator_trainer.steps.obstacle import Obstacle
+from estimator_trainer.steps import obstacle
 
 # No graph has as many collective operations.
 _MOST_COLLECTIVES = 100_000
@@ -90,15 +90,15 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
     # The public `config` is a copy, with a copy of the strategy.
     keys = private_api.CollectiveKeys(private_api.part(estimator, "_config").train_distribute)
     try:
+        obstacle.check_process()
         with upstream.initializing_outside(), upstream.seeding_as(loop.graph_around):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
-    except Obstacle as obstacle:
+    except obstacle.Obstacle as found:
         if asked_steps:
             raise errors.ConfigError(
                 f"steps_per_loop is {asked_steps} (from --steps_per_loop), which this"
-                f" model_fn cannot do: {obstacle}. For example: --steps_per_loop=1"
-                ) from obstacle
-        logging.info("one step in a session run: %s", obstacle)
+                f" model_fn cannot do: {found}. For example: --steps_per_loop=1") from found
+        logging.info("one step in a session run: %s", found)
     # The graph may have been left at another place in each trainer of an all-reduce.
     keys.pass_over(_MOST_COLLECTIVES)
     # The user's functions are called a second time, and are to draw what they would have drawn.

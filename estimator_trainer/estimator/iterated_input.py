@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer.compat import private_api
 from estimator_trainer.estimator import array_queue
 from estimator_trainer.estimator import replay
 from estimator_trainer.estimator import upstream
@@ -106,8 +107,14 @@ class Iterated:
         """Makes an iterator as `make` does; one of this graph is recorded."""
         if tf.compat.v1.get_default_graph() is not self._graph:
             return make(dataset, *args, **kwargs)
-        # A one-shot iterator would hold all that the dataset holds a second time.
-        iterator = (self._initializable if is_one_shot else make)(dataset, *args, **kwargs)
+        if is_one_shot:
+            # A one-shot iterator would hold all that the dataset holds a second time. Its number
+            # among the random ops of the graph is taken all the same.
+            private_api.seeds().get_seed(None)
+            make = self._initializable
+        return self._observed(dataset, make(dataset, *args, **kwargs), is_one_shot)
+
+    def _observed(self, dataset: tf.data.Dataset, iterator: Any, is_one_shot: bool) -> _Observed:
         recorded = _Recorded(dataset, iterator.initializer, is_one_shot, [])
         self._iterators.append(recorded)
         return _Observed(iterator, recorded.pulled)
@@ -117,8 +124,8 @@ class Iterated:
         rows = array_queue.rows(data, *args, **options)
         if rows is None:
             return make(data, *args, **options)
-        return array_queue.ArrayQueue(
-            rows, lambda dataset: self.iterate(dataset, make, True).get_next())
+        return array_queue.ArrayQueue(rows, lambda dataset: self._observed(
+            dataset, self._initializable(dataset), is_one_shot=True).get_next())
 
 
 class _Observed:

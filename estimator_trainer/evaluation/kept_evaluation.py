@@ -6,7 +6,8 @@ before; the metrics, the tables and the input start over. The results are the sa
 
 The input_fn is called once in a process, so the evaluation set is that of the first evaluation:
 files that come later are left out. Where something would not start over, the Estimator evaluates
-as it always did; see evaluation_graph.py.
+as it always did; see evaluation_graph.py. So it does for a script, whose functions may draw random
+numbers of Python, or look at what has changed.
 """
 
 from __future__ import annotations
@@ -30,16 +31,15 @@ from estimator_trainer.evaluation.record import EvaluationRecord
 def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,
           record: EvaluationRecord) -> KeptEvaluation:
     """Returns the evaluation of a task, which `record` watches."""
-    has_hooks = parts.script is not None and parts.script.eval_hooks
     return KeptEvaluation(estimator, parts.input_fn, [record.progress],
-                          "the EvalSpec has hooks" if has_hooks else "")
+                          is_kept=parts.script is None)
 
 
 class KeptEvaluation:
     """Evaluates the checkpoints of one Estimator on one input."""
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
-                 hooks: Sequence[tf.estimator.SessionRunHook], obstacle: str = "",
+                 hooks: Sequence[tf.estimator.SessionRunHook], is_kept: bool = True,
                  is_due: Callable[[int], bool] = lambda step: True):
         """Makes the object, and builds nothing yet.
 
@@ -48,10 +48,10 @@ class KeptEvaluation:
           input_fn: The input_fn, as `tf.estimator.EvalSpec` has it; it yields a Dataset.
           hooks: The hooks, which begin once; what they ask for before the first batch, they get
             after each.
-          obstacle: Why each evaluation is to be built anew; "" if nothing is against it.
+          is_kept: Whether to keep the graph, if it can be used again.
           is_due: Returns whether the evaluation of a global step is to leave events.
         """
-        self._obstacle, self._is_due = obstacle, is_due
+        self._is_kept, self._is_due = is_kept, is_due
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
         self._session: tf.compat.v1.Session | None = None
@@ -69,9 +69,10 @@ class KeptEvaluation:
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
         """Makes the Estimators evaluate by this object, if it can, within a `with` statement."""
-        obstacle = self._obstacle or self._graph().obstacle
+        obstacle = self._graph().obstacle if self._is_kept else ""
         if obstacle:
             logging.info("each evaluation is built anew: %s", obstacle)
+        if obstacle or not self._is_kept:
             self._forget()
             estimators = ()
         try:

@@ -23,13 +23,15 @@ def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation | None) -
       plan: The plan of this task.
       parts: The user's functions, adapted.
       evaluation: The evaluation, which keeps its graph where that can be used again; None where
-        a script evaluates nothing.
+        nothing is evaluated.
 
     Raises:
       ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
         whatever the user's functions raise.
     """
-    if evaluation:
+    # A script's functions are called in the order in which the Estimator calls them: they may draw
+    # random numbers.
+    if evaluation and parts.script is None:
         _check_metrics(plan.config, evaluation.metrics)
     if plan.config.exporters != ("none",):
         _check_export(parts)

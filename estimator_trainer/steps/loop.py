@@ -110,7 +110,6 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
     Raises:
       Obstacle: if a step cannot be made in a loop.
     """
-    obstacle.check_graph()
     [dataset] = graph_state.DATASET.all()
     with graph_names.own():
         steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")

@@ -43,11 +43,11 @@ class Obstacle(Exception):
         return super().__str__().rpartition("Obstacle: ")[2].strip()
 
 
-def check_graph() -> None:
-    """Looks at the current graph before a loop is built.
+def check_process() -> None:
+    """Looks at this process before the user's functions are called.
 
     Raises:
-      Obstacle: if it can have no loop of ours, whatever the model.
+      Obstacle: if no graph of it can have a loop of ours, whatever the model.
     """
     if not tf.compat.v1.control_flow_v2_enabled():
         raise Obstacle("TensorFlow 1's control flow is on, whose loops make no variables")

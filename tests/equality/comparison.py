@@ -32,9 +32,9 @@ def differences(plain: Ran, ours: Ran, shape: Shape, is_plugin: bool = False) ->
         found += _values("variable", *map(model_dir.variables, models))
         found += _different("checkpoints", *map(model_dir.checkpoints, models))
         found += _events("events", *map(model_dir.events, models))
+        found += _evaluations(*models, shape)
     else:
         found += _only_steps(*models)
-    found += _evaluations(*models, shape)
     if not is_plugin:
         found += _exports(*models, shape)
     return found
@@ -63,8 +63,9 @@ def _told(plain: Ran, ours: Ran, shape: Shape) -> Iterator[str]:
 
 
 def _kinds(told: dict[str, Any]) -> list[str]:
-    """Returns the calls by name alone."""
-    return sorted({" ".join(map(str, call[:2])) for call in told["calls"]})
+    """Returns the calls by name alone: at which step a call comes is a matter of time."""
+    return sorted({" ".join(word for word in call[:2] if isinstance(word, str))
+                   for call in told["calls"]})
 
 
 def _only_steps(plain: pathlib.Path, ours: pathlib.Path) -> Iterator[str]:

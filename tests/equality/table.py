@@ -8,6 +8,7 @@ from __future__ import annotations
 from tests.equality.program import Program
 from tests.equality.programs import canned
 from tests.equality.programs import datasets
+from tests.equality.programs import draws
 from tests.equality.programs import elements
 from tests.equality.programs import exports
 from tests.equality.programs import hooks
@@ -20,7 +21,7 @@ from tests.equality.programs import steps
 from tests.equality.programs import updates
 
 _KINDS = (elements, datasets, updates, state, optimizers, hooks, run_config, platform, exports,
-          canned, steps, patterns)
+          canned, steps, patterns, draws)
 
 PROGRAMS: dict[str, Program] = {
     name: program for kind in _KINDS for name, program in kind.PROGRAMS.items()}
@@ -28,5 +29,6 @@ if len(PROGRAMS) < sum(len(kind.PROGRAMS) for kind in _KINDS):
     raise ValueError("two programs of the table have the same name")
 
 CORE = {tuple(cell.split("-")) for cell in (
-    "trains_in_epochs-one", "several_estimators-one", "a_key_error-one",
+    "trains_in_epochs-one", "several_estimators-one", "a_key_error-one", "keras_layers_seeded-one",
+    "one_shot_and_random-one",
     "several_estimators-mirrored", "hooks-ps", "dense-multi_worker")}

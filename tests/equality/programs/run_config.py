@@ -216,7 +216,8 @@ PROGRAMS = {
     "scalars": Program(_with_scalars, **_LINE, is_plugin=True),
     "summaries_by_hand": Program(_merged_by_hand, **_LINE, **_NO_REPLICAS),
     "init_fn": Program(_initialized, **_LINE, is_plugin=True, **_NO_REPLICAS),
-    "scaffold_saver": Program(_own_saver, **_LINE, **_NO_REPLICAS),
+    "scaffold_saver": Program(_own_saver, **_LINE, shapes=("one", "ps"), why=(
+        "plain cannot do it in several replicas, and a worker finds all variables ready at once")),
     "local_init_op": Program(_local_init, **_LINE, **_NO_REPLICAS),
     "no_summaries": _configured(save_summary_steps=None),
     "summary_each_step": _configured(save_summary_steps=1),
