@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import random
 from typing import Any
 
 from absl import logging
-import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import environment
@@ -21,6 +19,7 @@ from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator import variable_placement
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -86,7 +85,7 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
       *args: Further arguments of `train`.
       **kwargs: Further arguments of `train`.
     """
-    states = random.getstate(), np.random.get_state()
+    drawn = RandomState()
     # The public `config` is a copy, with a copy of the strategy.
     keys = private_api.CollectiveKeys(private_api.part(estimator, "_config").train_distribute)
     try:
@@ -102,8 +101,7 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
     # The graph may have been left at another place in each trainer of an all-reduce.
     keys.pass_over(_MOST_COLLECTIVES)
     # The user's functions are called a second time, and are to draw what they would have drawn.
-    random.setstate(states[0])
-    np.random.set_state(states[1])
+    drawn.put_back()
     if not is_of_script:
         _seed(estimator.config.tf_random_seed)
     return train(input_fn, *args, **kwargs)

@@ -18,6 +18,7 @@ from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import model_shape
 from estimator_trainer.estimator import plugin_flags
 from estimator_trainer.estimator import plugin_sources
+from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator import recorded_data
 from estimator_trainer.estimator import serving_input
 from estimator_trainer.estimator.given_estimator import GivenEstimator
@@ -104,9 +105,10 @@ def load(plan: Plan) -> LoadedPlugins:
         loaded: LoadedPlugins = plan.given.load(plan)
         return loaded
     loaded, module = _adapted(plan)
-    spec = data_spec.describe(loaded.input_fn, loaded.params)
-    _check(plan, spec)
-    _check_end(plan, loaded.input_fn, loaded.params)
+    with random_state.kept():
+        spec = data_spec.describe(loaded.input_fn, loaded.params)
+        _check(plan, spec)
+        _check_end(plan, loaded.input_fn, loaded.params)
     data = recorded_data.described(spec, loaded.data)
     edited = recorded_data.tell(plan, data, loaded.sources)
     return dataclasses.replace(

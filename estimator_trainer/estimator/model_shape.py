@@ -11,12 +11,10 @@ import contextlib
 import copy
 import dataclasses
 import inspect
-import random
 from typing import Any, Callable, Iterator, Mapping
 import zlib
 
 from absl import logging
-import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import environment
@@ -25,6 +23,7 @@ from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import given_estimator
 from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import keras_model
+from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator.given_estimator import GivenEstimator
 from estimator_trainer.plan import plugins
 from estimator_trainer.plan.plan import Plan
@@ -123,12 +122,10 @@ def same_in_all_tasks(plan: Plan) -> Iterator[None]:
     if not plan.task.is_all_reduce:
         yield
         return
-    states = random.getstate(), np.random.get_state()
-    tf.keras.utils.set_random_seed(
-        plan.config.seed or zlib.crc32(plan.config.model_dir.encode()))
-    yield
-    random.setstate(states[0])
-    np.random.set_state(states[1])
+    with random_state.kept():
+        tf.keras.utils.set_random_seed(
+            plan.config.seed or zlib.crc32(plan.config.model_dir.encode()))
+        yield
 
 
 def _is_model_fn(function: Callable[..., Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Sequence
 import tensorflow as tf
 
 from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.steps import ancestry
 
 # Ops that hold something between session runs, which a checkpoint, the local initializer or the
@@ -52,9 +53,12 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
     with tf.Graph().as_default() as graph:
         tf.compat.v1.set_random_seed(config.tf_random_seed)
         step = tf.compat.v1.train.create_global_step()
+        drawn = RandomState()
         with tf.device("/cpu:0"):
             given = input_fn(mode=mode, params=estimator.params, config=config)
         is_dataset = isinstance(given, tf.data.Dataset)
+        obstacle = ("its input_fn draws random numbers of Python, others in each evaluation"
+                    if drawn.has_changed() else "")
         batch, start = _iterated(given) if is_dataset else (given, tf.no_op())
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
         spec = estimator.model_fn(features, labels, mode, config)
@@ -63,8 +67,8 @@ def build(estimator: tf.estimator.Estimator, input_fn: InputFn,
         update = tf.group(*(metrics[name][1] for name in names))
         values = {**{name: metrics[name][0] for name in names}, "global_step": step}
         scaffold = _with_local_init(spec.scaffold)
-        obstacle = (_obstacle(spec, config) if is_dataset else
-                    "its input_fn returns tensors, which nothing starts over")
+        obstacle = obstacle or (_obstacle(spec, config) if is_dataset else
+                                "its input_fn returns tensors, which nothing starts over")
         if not obstacle:
             for hook in hooks:
                 hook.begin()

@@ -10,12 +10,14 @@ import tensorflow as tf
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.coordination import small_files
+from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
+@random_state.kept()
 def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation | None) -> None:
     """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
 
