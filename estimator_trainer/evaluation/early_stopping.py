@@ -43,6 +43,7 @@ class EarlyStopping(tf.estimator.Exporter):
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
         metrics = record.plain_metrics(eval_result)
+        record.check_metric("early_stopping_metric", self._metric, metrics)
         value, step = metrics[self._metric], metrics["global_step"]
         if math.isnan(self._best) or exporters.is_better(value, self._best, self._mode):
             self._best, self._best_step = value, step

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Collection
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from estimator_trainer import errors
 from estimator_trainer import task_events
 from estimator_trainer.steps import graph_state
 
@@ -98,6 +99,15 @@ def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
     arrays = {name: np.asarray(value) for name, value in sorted(eval_result.items())}
     values = {name: array.item() for name, array in arrays.items() if array.size == 1}
     return {name: value for name, value in values.items() if isinstance(value, (int, float))}
+
+
+def check_metric(flag: str, name: str, names: Collection[str]) -> None:
+    """Raises ConfigError if a metric that a flag names is not among `names`."""
+    if name not in names:
+        raise errors.ConfigError(
+            f"{flag} is {name!r} (from --{flag}), which is not a number that the model"
+            f" computes; expected one of {', '.join(names)}.{errors.near_match(name, names)}"
+            f" For example: --{flag}=loss")
 
 
 def array_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:

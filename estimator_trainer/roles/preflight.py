@@ -12,6 +12,7 @@ from estimator_trainer import errors
 from estimator_trainer.coordination import small_files
 from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.evaluation import record
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -44,11 +45,8 @@ def _check_metrics(config: TrainerConfig, names: list[str]) -> None:
     wanted = {"best_metric": config.best_metric if "best" in config.exporters else "",
               "early_stopping_metric": config.early_stopping_metric}
     for flag, name in wanted.items():
-        if name and name not in names:
-            raise errors.ConfigError(
-                f"{flag} is {name!r} (from --{flag}), which is not a number that the model"
-                f" computes; expected one of {', '.join(names)}.{errors.near_match(name, names)}"
-                f" For example: --{flag}=loss")
+        if name:
+            record.check_metric(flag, name, names)
 
 
 def _check_export(parts: LoadedPlugins) -> None:

@@ -40,6 +40,14 @@ def test_a_script_gets_what_a_task_has_and_goes_on_after_training(tmp_path):
     assert "deprecated" not in ran.stderr and "Traceback" not in ran.stderr
 
 
+def test_a_metric_that_a_script_does_not_compute_is_told_at_its_first_evaluation(tmp_path):
+    ran = jobs.trainer("run", "--early_stopping_metric=acuracy", "--early_stopping_steps=50",
+                       "whole.py", "--", f"--output_dir={tmp_path}/model", cwd=_PROGRAMS)
+    assert ran.returncode == 2 and "Traceback" not in ran.stderr, ran.stderr
+    assert "early_stopping_metric is 'acuracy' (from --early_stopping_metric)" in ran.stderr
+    assert "Did you mean 'accuracy'?" in ran.stderr
+
+
 def test_a_script_may_train_and_evaluate_in_turns(tmp_path):
     ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--",
                        str(tmp_path / "model"), "--predict", "--exit=3")
