@@ -26,6 +26,12 @@ def variables(model_dir: pathlib.Path) -> dict[str, np.ndarray]:
             for name in sorted(reader.get_variable_to_shape_map())}
 
 
+def last_step(model_dir: pathlib.Path) -> int:
+    """Returns the step of the last checkpoint; -1 without one."""
+    path = tf.train.latest_checkpoint(str(model_dir))
+    return int(path.rpartition("-")[2]) if path else -1
+
+
 def checkpoints(model_dir: pathlib.Path) -> list[str]:
     """Returns the names of the checkpoints that are there."""
     return sorted(path.stem for path in model_dir.glob("*.index"))
