@@ -29,17 +29,16 @@ from estimator_trainer.evaluation.record import EvaluationRecord
 
 
 def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,
-          record: EvaluationRecord) -> KeptEvaluation:
-    """Returns the evaluation of a task, which `record` watches."""
-    return KeptEvaluation(estimator, parts.input_fn, [record.progress],
-                          is_kept=parts.script is None)
+          record: EvaluationRecord) -> KeptEvaluation | None:
+    """Returns the evaluation of a task, which `record` watches; None for a script."""
+    return None if parts.script else KeptEvaluation(estimator, parts.input_fn, [record.progress])
 
 
 class KeptEvaluation:
     """Evaluates the checkpoints of one Estimator on one input."""
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
-                 hooks: Sequence[tf.estimator.SessionRunHook], is_kept: bool = True,
+                 hooks: Sequence[tf.estimator.SessionRunHook],
                  is_due: Callable[[int], bool] = lambda step: True):
         """Makes the object, and builds nothing yet.
 
@@ -48,10 +47,9 @@ class KeptEvaluation:
           input_fn: The input_fn, as `tf.estimator.EvalSpec` has it; it yields a Dataset.
           hooks: The hooks, which begin once; what they ask for before the first batch, they get
             after each.
-          is_kept: Whether to keep the graph, if it can be used again.
           is_due: Returns whether the evaluation of a global step is to leave events.
         """
-        self._is_kept, self._is_due = is_kept, is_due
+        self._is_due = is_due
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
         self._session: tf.compat.v1.Session | None = None
@@ -69,10 +67,9 @@ class KeptEvaluation:
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
         """Makes the Estimators evaluate by this object, if it can, within a `with` statement."""
-        obstacle = self._graph().obstacle if self._is_kept else ""
+        obstacle = self._graph().obstacle
         if obstacle:
             logging.info("each evaluation is built anew: %s", obstacle)
-        if obstacle or not self._is_kept:
             self._forget()
             estimators = ()
         try:

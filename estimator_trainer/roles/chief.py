@@ -70,10 +70,10 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         watchdog.leave_steps()
         stop.check()
         state_writer.announce("done", step, reason)
-        if evaluation and evaluator_beat.evaluator_finishes(config, task, step, stop):
+        if plan.is_evaluated and evaluator_beat.evaluator_finishes(config, task, step, stop):
             return outcome.report_of_evaluator(config, task, step, reason, earlier)
         state_writer.announce("done", step, reason, finisher=task.name)
-        if evaluation:
+        if plan.is_evaluated:
             final = exporters.at_the_end(config, parts, record)
             final_evaluation.finish(experiment.eval_spec, single, record, final, config.max_steps)
             hooks.progress.warn_if_diverged(record.metrics.get("loss"))

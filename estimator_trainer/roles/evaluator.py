@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 
@@ -56,7 +57,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     final = exporters.at_the_end(config, parts, record)
     announcement.log(plan, parts)
     with (evaluator_beat.beating(config.model_dir, lambda: record.step),
-          evaluation.used_by(experiment.estimator)):
+          evaluation.used_by(experiment.estimator) if evaluation else contextlib.nullcontext()):
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
         outcome.follow(task, final_state)
         final_evaluation.judge(plan, parts, experiment.estimator, record, stop)

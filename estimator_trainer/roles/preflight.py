@@ -25,16 +25,15 @@ def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation | None) -
     Args:
       plan: The plan of this task.
       parts: The user's functions, adapted.
-      evaluation: The evaluation, which keeps its graph where that can be used again; None where
-        nothing is evaluated.
+      evaluation: The evaluation, which keeps its graph where that can be used again; None for a
+        script, whose functions are called when the Estimator calls them, and where nothing is
+        evaluated.
 
     Raises:
       ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
         whatever the user's functions raise.
     """
-    # A script's functions are called in the order in which the Estimator calls them: they may draw
-    # random numbers.
-    if evaluation and parts.script is None:
+    if evaluation:
         _check_metrics(plan.config, evaluation.metrics)
     if plan.config.exporters != ("none",):
         _check_export(parts)
