@@ -58,6 +58,15 @@ FINAL_CHECKPOINT_SECS = 75.0
 STALE_STATE_SECS = 60.0
 # A task that was told of another cluster than the chief waits so long for one that agrees.
 OTHER_CLUSTER_SECS = 40.0
+# A training that gave no sign of life for so long no longer holds its model_dir.
+LEASE_SECS = 60.0
+# The chief renews its lease of model_dir after this.
+LEASE_RENEW_SECS = 10.0
+# The chief looks so soon whether another one began at the same moment.
+LEASE_CHECK_SECS = 2.0
+# A chief that waits for a model_dir looks so often: on a disk, and in a bucket.
+LEASE_POLL_SECS = 0.5
+LEASE_POLL_OBJECT_SECS = 3.0
 # The most between two looks of the evaluator at how the job stands, once the goal is reached.
 GOAL_LOOK_SECS = 1.0
 # The watchdog looks so often.

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import shlex
 from typing import Any, Mapping, NamedTuple
+import zlib
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import correction
@@ -21,6 +22,10 @@ from estimator_trainer.cluster import declared_cluster
 _UNUSED = ("eval_session_master", "model_dir", "rpc_layer", "service", "session_master")
 # The jobs that the strategies of TensorFlow accept in a cluster.
 _JOBS_OF_STRATEGIES = frozenset(("chief", "worker", "ps"))
+
+
+# A fingerprint has to fit into a note.
+_FINGERPRINTED = 16
 
 
 class Place(NamedTuple):
@@ -109,6 +114,13 @@ class TaskConfig:
     def counts(self) -> dict[str, int]:
         """Number of tasks by role among chief, worker and ps; a task that is alone is a chief."""
         return {role: len(hosts) for role, hosts in self.cluster.items()} or {"chief": 1}
+
+    @property
+    def fingerprint(self) -> str:
+        """Six digits for each of the first addresses, by which clusters are told apart; or ""."""
+        addresses = [address for hosts in self.cluster.values() for address in hosts]
+        return "".join(f"{zlib.crc32(address.encode()) & 0xffffff:06x}"
+                       for address in addresses[:_FINGERPRINTED])
 
     @property
     def is_all_reduce(self) -> bool:

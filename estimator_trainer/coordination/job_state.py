@@ -44,6 +44,7 @@ class JobState:
       finisher: The task that evaluates the final checkpoint, once that is not the evaluator.
       beat: Number of signs of life since the last change.
       cluster: Number of tasks by role, as the chief was told; {} if it does not say so.
+      addresses: The fingerprint of the chief's cluster; "" if it does not say so.
     """
 
     run: str
@@ -53,6 +54,7 @@ class JobState:
     finisher: str = ""
     beat: int = 0
     cluster: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    addresses: str = ""
 
 
 class JobStateWriter:
@@ -60,7 +62,7 @@ class JobStateWriter:
 
     def __init__(self, model_dir: str, is_heard: bool,
                  peer_timeout_secs: float = deadlines.PEER_TIMEOUT_SECS,
-                 cluster: Mapping[str, int] | None = None):
+                 cluster: Mapping[str, int] | None = None, addresses: str = ""):
         """Makes the writer.
 
         Args:
@@ -68,11 +70,13 @@ class JobStateWriter:
           is_heard: Whether there may be other tasks; a run on its own writes nothing.
           peer_timeout_secs: How long the others wait for a sign of life.
           cluster: Number of tasks by role.
+          addresses: The fingerprint of the cluster.
         """
         self._model_dir, self._is_heard = model_dir, is_heard
         self._rhythm = deadlines.rhythm(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
-        self._now = JobState(uuid.uuid4().hex, "running", cluster=cluster or {})
+        self._now = JobState(uuid.uuid4().hex, "running", cluster=cluster or {},
+                             addresses=addresses)
         self._has_begun = False
         self._written_at = self._looked_at = 0.0
         self._said: frozenset[str] = frozenset()
@@ -84,8 +88,8 @@ class JobStateWriter:
             if self._is_heard and not self._has_begun:
                 messages.begin(self._model_dir)
             self._has_begun = True
-            self._write(JobState(
-                self._now.run, status, step, reason, finisher, cluster=self._now.cluster))
+            self._write(dataclasses.replace(
+                self._now, status=status, step=step, reason=reason, finisher=finisher, beat=0))
 
     def beat(self) -> None:
         """Shows that the chief lives; is called often, and writes rarely."""

@@ -16,6 +16,7 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import membership
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -55,11 +56,16 @@ class JobView(Protocol):
 class ChiefView:
     """The view of the chief, which shows that it lives, and hears what the others say."""
 
-    def __init__(self, task: TaskConfig, stop: Stop, state_writer: JobStateWriter):
+    def __init__(self, task: TaskConfig, stop: Stop, state_writer: JobStateWriter, lease: Lease):
         """Makes the view; `stop` gets the requests of the others."""
         self._task, self._stop, self._state_writer = task, stop, state_writer
+        self._lease, self._is_replaced = lease, False
 
     def look(self, has_stepped: bool, is_past_steps: bool) -> Sight:
+        other = self._lease.lost_to(is_stopping=not self._stop.is_done)
+        if other:
+            self._is_replaced = True
+            return Sight(lost=f"model_dir was taken over by {other}")
         self._state_writer.beat()
         self._state_writer.listen(is_waiting=is_past_steps)
         request = self._state_writer.requested
@@ -75,7 +81,10 @@ class ChiefView:
         return ""
 
     def tell_end(self, status: Status, step: int, reason: str) -> None:
-        self._state_writer.announce(status, step, reason)
+        # What the files of model_dir say now is the other training's.
+        if not self._is_replaced:
+            self._state_writer.announce(status, step, reason)
+            self._lease.release()
 
 
 class OthersView:

@@ -1,7 +1,9 @@
-"""A task takes part in a job if the chief was told of the same number of tasks in each role.
+"""A task takes part in a job if the chief was told of the same cluster.
 
-Tasks share the data by these numbers, and TensorFlow finds a task by its number in a role. A task
-that was told of others, as after a job was scaled, would read wrong shards, or break the job.
+Tasks share the data by the number of tasks in each role, and TensorFlow finds a task by its number
+in a role. A task that was told of other numbers, as after a job was scaled, would read wrong
+shards, or break the job. A task of a cluster that has no address in common with the chief's belongs
+to another job in the same model_dir.
 """
 
 from __future__ import annotations
@@ -21,9 +23,15 @@ from estimator_trainer.coordination.job_state import JobStateReader
 class Membership:
     """Compares the cluster of this task with that of the chief whose run goes on."""
 
-    def __init__(self, task: TaskConfig, state_reader: JobStateReader):
-        """Makes the comparison of a task; `state_reader` knows whether the chief lives."""
-        self._task, self._state_reader = task, state_reader
+    def __init__(self, model_dir: str, task: TaskConfig, state_reader: JobStateReader):
+        """Makes the comparison.
+
+        Args:
+          model_dir: The job's directory.
+          task: The task of this process.
+          state_reader: Knows whether the chief lives.
+        """
+        self._model_dir, self._task, self._state_reader = model_dir, task, state_reader
         self._run, self._since = "", 0.0
 
     def check(self, now: JobState | None) -> bool:
@@ -45,6 +53,12 @@ class Membership:
                 logging.WARNING, "%s has another cluster, %s: waits for it to end, or to agree",
                 int(deadlines.QUIET_SECS), self._task.name_of("chief", 0), _shown(now.cluster))
             return False
+        if is_of_another_job(self._task, now):
+            raise errors.OtherClusterError(
+                f"model_dir is {self._model_dir!r} (from --model_dir), and the training of another"
+                f" cluster goes on there: its {self._task.name_of('chief', 0)} lives, and none of"
+                f" its addresses is in {self._task.source}. Expected a directory of this job's own."
+                f" For example: --model_dir={self._model_dir.rstrip('/')}-2", is_missed=False)
         task, count = self._task, now.cluster.get(self._task.role, 0)
         raise errors.OtherClusterError(
             f"cluster is {_shown(task.counts)!r} (from {task.source}); expected that of"
@@ -55,8 +69,23 @@ class Membership:
 
 
 def agrees(task: TaskConfig, now: JobState) -> bool:
-    """Returns whether the chief of a run has the cluster of this task, as far as it says so."""
-    return not now.cluster or now.cluster == task.counts
+    """Returns whether the chief of a run has the cluster of this task, as far as it says so.
+
+    An evaluator shares no data with others, and may have been told of none.
+    """
+    if is_of_another_job(task, now):
+        return False
+    return task.role == "evaluator" or not now.cluster or now.cluster == task.counts
+
+
+def is_of_another_job(task: TaskConfig, now: JobState) -> bool:
+    """Returns whether the chief of a run and this task know no address in common."""
+    mine, theirs = _split(task.fingerprint), _split(now.addresses)
+    return bool(mine and theirs and not mine & theirs)
+
+
+def _split(fingerprint: str) -> set[str]:
+    return {fingerprint[at:at + 6] for at in range(0, len(fingerprint), 6)}
 
 
 def _shown(counts: Mapping[str, int]) -> str:

@@ -31,7 +31,8 @@ EXTRA = "assets.extra"
 PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
 # Each of them is of one command alone, or names what the record has in a form of its own.
 _OF_ONE_COMMAND = frozenset((
-    *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "checkpoint", "export_dir",
+    *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "force", "checkpoint",
+    "export_dir",
     "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
     "warm_start_from", "warm_start_vars", "warm_start_rename", "warm_start_missing", "device",
     *(field.name for field in dataclasses.fields(RankConfig))))

@@ -11,10 +11,12 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import loaded_plugins
@@ -32,6 +34,7 @@ from estimator_trainer.roles import final_evaluation
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles import preflight
 from estimator_trainer.roles.experiment import Experiment
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _TICK_SECS = 0.25
 
@@ -58,6 +61,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     announcement.log(plan, parts)
     with (evaluator_beat.beating(config.model_dir, lambda: record.step),
           evaluation.used_by(experiment.estimator) if evaluation else contextlib.nullcontext()):
+        _wait_for_own_job(config, task, state_reader, stop, watchdog)
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
         outcome.follow(task, final_state)
         final_evaluation.judge(plan, parts, experiment.estimator, record, stop)
@@ -74,6 +78,16 @@ def _wait_for_end(state_reader: JobStateReader, stop: Stop, watchdog: Watchdog) 
         if final_state:
             return final_state
         watchdog.tick()
+        stop.sleep(_TICK_SECS)
+
+
+def _wait_for_own_job(config: TrainerConfig, task: TaskConfig, state_reader: JobStateReader,
+                      stop: Stop, watchdog: Watchdog) -> None:
+    """Waits as long as the training of another cluster goes on in model_dir."""
+    membership = Membership(config.model_dir, task, state_reader)
+    while (now := state_reader.now()) and now.status == "running" and not membership.check(now):
+        watchdog.tick()
+        stop.check()
         stop.sleep(_TICK_SECS)
 
 

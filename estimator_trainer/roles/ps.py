@@ -13,6 +13,7 @@ from estimator_trainer import errors
 from estimator_trainer import task_events
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import membership as membership_lib
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.membership import Membership
@@ -59,7 +60,7 @@ def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
     logging.info("serves variables at %s", server.target)
     task_events.tell("serves")
     leaves_at: float | None = None
-    membership = Membership(task, state_reader)
+    membership = Membership(plan.config.model_dir, task, state_reader)
     while True:
         final_state, request = state_reader.final_state(), stop.request
         now = state_reader.now()
@@ -67,7 +68,8 @@ def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
             membership.check(now)
         if request and leaves_at is None:
             # Without this ps's variables there is no training, so the chief must save them first.
-            state_reader.ask(request.status, request.reason, task.name)
+            if now is None or not membership_lib.is_of_another_job(task, now):
+                state_reader.ask(request.status, request.reason, task.name)
         if (request or final_state) and leaves_at is None:
             leaves_at = time.monotonic() + deadlines.PS_GRACE_SECS
         is_late = leaves_at is not None and time.monotonic() > leaves_at

@@ -9,11 +9,13 @@ from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import lease as lease_lib
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.job_view import ChiefView
 from estimator_trainer.coordination.job_view import OthersView
+from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import cluster_patches
@@ -43,20 +45,36 @@ def train_and_evaluate(plan: Plan) -> Result:
     upstream.poll_every_second()
     with (signals.asking(stop, task.name), upstream.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task),
-          upstream.synchronizing_with(SyncReplicasHook),
-          job_history.kept(plan) as end):
-        ended = _as_chief(plan, stop) if task.is_chief else _beside_chief(plan, stop)
-        end(ended)
-        return ended
+          upstream.synchronizing_with(SyncReplicasHook)):
+        try:
+            lease = _lease(plan, stop) if task.is_chief else None
+        except errors.Interrupted as interruption:
+            return outcome.interrupted(plan.config, task, interruption)
+        try:
+            with job_history.kept(plan) as end:
+                ended = _as_chief(plan, stop, lease) if lease else _beside_chief(plan, stop)
+                end(ended)
+                return ended
+        finally:
+            if lease:
+                lease.release()
 
 
-def _as_chief(plan: Plan, stop: Stop) -> Result:
+def _lease(plan: Plan, stop: Stop) -> Lease:
+    """Takes the lease of model_dir, before anything is written there."""
+    try:
+        return lease_lib.acquire(plan.config.model_dir, plan.task, plan.config.force, stop)
+    except tf.errors.OpError as error:
+        outcome.raise_explained(error, outcome.explained(error, plan))
+
+
+def _as_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
     """Runs the chief; tells every other task, and result.json, how it ended."""
     config, task = plan.config, plan.task
     state_writer = JobStateWriter(config.model_dir, is_heard=task.name != "local",
                                   peer_timeout_secs=config.peer_timeout_secs,
-                                  cluster=task.counts)
-    with Watchdog(config, task, stop, ChiefView(task, stop, state_writer)) as watchdog:
+                                  cluster=task.counts, addresses=task.fingerprint)
+    with Watchdog(config, task, stop, ChiefView(task, stop, state_writer, lease)) as watchdog:
         try:
             ended = chief.run(plan, stop, state_writer, watchdog)
             run_history.end(plan, ended)

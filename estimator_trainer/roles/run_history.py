@@ -27,7 +27,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Every run finds them out anew, from what it is given.
 _DERIVED = frozenset(("global_batch_size", "train_examples"))
-_NOT_SETTINGS = frozenset(("param", "params_file", "model_dir", "allow_changed"))
+_NOT_SETTINGS = frozenset(("param", "params_file", "model_dir", "allow_changed", "force"))
 
 
 def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:

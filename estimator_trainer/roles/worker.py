@@ -16,6 +16,7 @@ from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import outcome
+from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.steps.end_of_training import EndOfTraining
 
 _POLL_SECS = 0.25
@@ -29,7 +30,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
       TrainerError: if training failed in another task.
     """
     config, task = plan.config, plan.task
-    final_state = _wait_to_begin(state_reader, stop, task)
+    final_state = _wait_to_begin(config, state_reader, stop, task)
     if final_state:
         return outcome.follow(task, final_state)
     strategies = strategy.of_plan(plan)
@@ -45,9 +46,10 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     return outcome.left(task, hooks.end, stop, state_reader)
 
 
-def _wait_to_begin(state_reader: JobStateReader, stop: Stop, task: TaskConfig) -> JobState | None:
+def _wait_to_begin(config: TrainerConfig, state_reader: JobStateReader, stop: Stop,
+                   task: TaskConfig) -> JobState | None:
     """Waits until this worker can take part; returns how the job ended, if it has."""
-    membership = Membership(task, state_reader)
+    membership = Membership(config.model_dir, task, state_reader)
     while True:
         now = state_reader.now()
         if now and now.status != "running":

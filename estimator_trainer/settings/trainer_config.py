@@ -143,6 +143,9 @@ class TrainerConfig(RankConfig):
         "Checkpoints and logs", 0,
         "Seconds between checkpoints; 0 = by steps. `multi_worker_mirrored` saves by steps only,"
         " every 1000 at most unless told otherwise.", minimum=0)
+    force: bool = setting(
+        "Checkpoints and logs", False, "Train in a model_dir where another training goes on. That"
+        " training ends, and this one goes on from its last checkpoint.")
     keep_checkpoint_max: int = setting(
         "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
     save_summary_steps: int = setting(

@@ -102,6 +102,11 @@ def test_a_chief_that_is_started_again_begins_before_its_old_end_is_believed():
     assert deadlines.RESTART_SECS < deadlines.STALE_STATE_SECS < deadlines.STALL_TIMEOUT_SECS
 
 
+def test_a_training_may_miss_signs_of_life_before_another_one_has_its_model_dir():
+    assert deadlines.LEASE_RENEW_SECS * deadlines.BEATS_TO_MISS < deadlines.LEASE_SECS
+    assert deadlines.OBJECT_WRITE_SECS < deadlines.LEASE_CHECK_SECS < deadlines.LEASE_RENEW_SECS
+
+
 def test_a_bucket_is_asked_less_often_than_a_disk():
     far, near = deadlines.rhythm(OBJECTS), deadlines.rhythm(FILES)
     assert far.chief_beat_secs == 5 and far.evaluator_beat_secs == 5

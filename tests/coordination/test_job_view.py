@@ -10,8 +10,10 @@ import pytest
 from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import job_view
+from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Request
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -26,7 +28,7 @@ def _task(role):
 def fixture_reader():
     """A reader that sees a chief which runs, and wrote just now."""
     reader = mock.Mock(spec=JobStateReader, silent_secs=0.0, has_seen_chief=True, joined_run="")
-    reader.now.return_value = mock.Mock(status="running", run="first", reason="")
+    reader.now.return_value = JobState("first", "running")
     return reader
 
 
@@ -34,14 +36,19 @@ def _other(reader, stop=None):
     return job_view.OthersView(TrainerConfig(), _task("worker"), stop or Stop(), reader)
 
 
+def _chief(stop, writer, taken_by=""):
+    return job_view.ChiefView(_task("chief"), stop, writer,
+                              mock.Mock(spec=Lease, **{"lost_to.return_value": taken_by}))
+
+
 def test_a_worker_obeys_the_chief_and_a_chief_the_others(reader):
     stop = Stop()
-    reader.now.return_value = mock.Mock(status="stopping", reason="SIGTERM")
+    reader.now.return_value = JobState("first", "stopping", reason="SIGTERM")
     assert _other(reader, stop).look(True, False) == job_view.Sight()
     assert stop.request == Request("stopping", "SIGTERM", "chief:0")
     writer = mock.Mock(spec=JobStateWriter, requested=Request("failed", "OSError", "worker:0"))
     stop = Stop()
-    job_view.ChiefView(_task("chief"), stop, writer).look(True, is_past_steps=True)
+    _chief(stop, writer).look(True, is_past_steps=True)
     assert stop.request == writer.requested and writer.beat.called
     writer.listen.assert_called_once_with(is_waiting=True)
 
@@ -66,8 +73,16 @@ def test_a_chief_that_was_started_again_takes_in_only_a_worker_without_a_step(re
 def test_the_chief_alone_names_a_worker_that_was_started_again_and_tells_of_the_end(reader):
     writer = mock.Mock(spec=JobStateWriter)
     writer.is_joined_twice.return_value = True
-    chief = job_view.ChiefView(mock.Mock(wraps=_task("chief"), is_all_reduce=True, cluster={
-        "worker": ["b:1"]}), Stop(), writer)
+    chief = _chief(Stop(), writer)
     assert chief.restarted_peer() == "worker:0" and _other(reader).restarted_peer() == ""
     chief.tell_end("lost", 7, "worker:0 was started again")
     writer.announce.assert_called_once_with("lost", 7, "worker:0 was started again")
+
+
+def test_a_chief_whose_model_dir_was_taken_over_ends_and_writes_nothing_there():
+    writer = mock.Mock(spec=JobStateWriter)
+    chief = _chief(Stop(), writer, taken_by="local, process 7 on host-a")
+    seen = chief.look(True, is_past_steps=False)
+    assert seen.lost == "model_dir was taken over by local, process 7 on host-a"
+    chief.tell_end("lost", 7, seen.lost)
+    assert not writer.beat.called and not writer.announce.called

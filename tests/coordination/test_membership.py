@@ -21,7 +21,7 @@ def _begun(tmp_path, task, cluster):
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     chief = job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=cluster)
     chief.announce("running")
-    return membership.Membership(task, state_reader), state_reader.now()
+    return membership.Membership(str(tmp_path), task, state_reader), state_reader.now()
 
 
 @pytest.mark.parametrize("cluster", [PS, {}], ids=["the same", "not told"])
@@ -56,7 +56,8 @@ def test_the_cluster_of_a_chief_that_is_gone_ends_nobody(tmp_path, monkeypatch):
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     monkeypatch.setattr(membership.deadlines, "OTHER_CLUSTER_SECS", 0.01)
-    member = membership.Membership(_task("worker:2", chief=1, worker=3, ps=1), state_reader)
+    task = _task("worker:2", chief=1, worker=3, ps=1)
+    member = membership.Membership(str(tmp_path), task, state_reader)
     assert not any(member.check(state_reader.now()) for _ in range(2))
     grown = {**PS, "worker": 3}
     job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=grown).announce("running")

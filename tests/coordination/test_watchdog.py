@@ -24,11 +24,14 @@ logs.configure("local", False)
 tensorflow_import.load(False)
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.job_view import ChiefView
+from estimator_trainer.coordination import lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 config = TrainerConfig(model_dir=sys.argv[1], stall_timeout_secs=1)
 task, stop = task_config.parse(None), Stop()
-with Watchdog(config, task, stop, ChiefView(task, stop, JobStateWriter(sys.argv[1], False, 60))):
+held = lease.acquire(sys.argv[1], task, False, stop)
+view = ChiefView(task, stop, JobStateWriter(sys.argv[1], False, 60), held)
+with Watchdog(config, task, stop, view):
     while True:
         logging.info("step 1")
 """

@@ -1,0 +1,262 @@
+"""The lease of a model_dir: one training at a time writes its checkpoints.
+
+The chief keeps `model_dir/lease.json`, with an id of its own and a heartbeat, and removes the file
+at its end. A second chief that finds the heartbeat of a first one is refused. No file is locked and
+no clocks are compared, so that the lease holds on NFS and in buckets too: two chiefs that begin in
+the same moment both write, and the one whose id is overwritten ends at its next look.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import os
+import pathlib
+import posixpath
+import socket
+import time
+import uuid
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import deadlines
+from estimator_trainer import errors
+from estimator_trainer import storage
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.stop import Stop
+
+FILE = "lease.json"
+_DEAD = ("Z", "X")
+
+
+@dataclasses.dataclass(frozen=True)
+class Process:
+    """A process, as others on its machine find it again.
+
+    Attributes:
+      host: The machine's name.
+      machine: Ids of the machine's boot and of the container's process numbers; "" without /proc.
+      pid: The number of the process.
+      start: When the process started, in the kernel's own unit; "" without /proc.
+    """
+
+    host: str
+    machine: str
+    pid: int
+    start: str
+
+    def is_here(self) -> bool:
+        """Returns whether the process runs, or ran, where this one can look for it."""
+        here = this_process()
+        return bool(self.host == here.host and self.machine == here.machine)
+
+    def is_alive(self) -> bool:
+        """Returns whether a process that is here still runs."""
+        state, start = _stat(self.pid)
+        if not self.start:
+            try:
+                os.kill(self.pid, 0)
+            except ProcessLookupError:
+                return False
+            except PermissionError:
+                pass
+            return True
+        return start == self.start and state not in _DEAD
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    """The training that holds a model_dir, as `model_dir/lease.json` describes it.
+
+    Attributes:
+      run: Id of the training, a new one for each.
+      task: The name of the chief, such as "chief:0" or "local".
+      addresses: What stands for the addresses of the cluster; "" for a task that is alone.
+      process: The chief's process.
+      began: When the training began, by the clock of its machine, for messages.
+      renewed: When the chief wrote last, by the same clock, for messages.
+      heartbeat: Number of times the chief has written.
+      is_stopping: Whether the chief was asked to stop, and is about to save and to end.
+    """
+
+    run: str
+    task: str
+    addresses: str
+    process: Process
+    began: str
+    renewed: str
+    heartbeat: int = 0
+    is_stopping: bool = False
+
+    def __str__(self) -> str:
+        """Returns words that name the training, for a message."""
+        return (f"{self.task}, process {self.process.pid} on {self.process.host}, which began at"
+                f" {self.began} and last gave a sign of life at {self.renewed}")
+
+
+class Lease:
+    """Renews the lease of a model_dir for the training that holds it."""
+
+    def __init__(self, model_dir: str, holder: Holder):
+        """Writes the lease.
+
+        Raises:
+          OpError: It cannot be written.
+        """
+        self._path = posixpath.join(model_dir, FILE)
+        self._holder = holder
+        self._lost = ""
+        self._new_folder = "" if tf.io.gfile.isdir(model_dir) else model_dir
+        self._write()
+        # Two chiefs that begin together find each other early.
+        self._looks_at = time.monotonic() + deadlines.LEASE_CHECK_SECS
+
+    def lost_to(self, is_stopping: bool) -> str:
+        """Returns who took the lease over, or ""; is called often, and renews the lease rarely.
+
+        Args:
+          is_stopping: Whether the training was asked to stop.
+
+        Raises:
+          OpError: The lease cannot be read or written now.
+        """
+        is_news = is_stopping and not self._holder.is_stopping
+        if self._lost or time.monotonic() < self._looks_at and not is_news:
+            return self._lost
+        self._looks_at = time.monotonic() + deadlines.LEASE_RENEW_SECS
+        found = read(self._path)
+        if found and found.run != self._holder.run:
+            # A training inside of this one, of the same process, comes to its end before this one.
+            self._lost = "" if found.process == self._holder.process else str(found)
+            return self._lost
+        self._holder = dataclasses.replace(
+            self._holder, heartbeat=self._holder.heartbeat + 1, renewed=_now(),
+            is_stopping=is_stopping)
+        self._write()
+        return ""
+
+    def release(self) -> None:
+        """Lets the next training in at once, unless another one has the lease already."""
+        found = read(self._path)
+        if found and found.run == self._holder.run:
+            with contextlib.suppress(tf.errors.OpError):
+                tf.io.gfile.remove(self._path)
+        if self._new_folder:
+            # A training that failed before it wrote anything leaves no folder behind.
+            with contextlib.suppress(OSError):
+                os.rmdir(self._new_folder)
+
+    def _write(self) -> None:
+        notes.write(self._path, dataclasses.asdict(self._holder))
+
+
+def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Lease:
+    """Takes the lease of a model_dir, once no other training holds it.
+
+    Args:
+      model_dir: The directory.
+      task: The chief that is about to train.
+      is_forced: Whether to take the lease from a training that lives.
+      stop: Ends the wait when this process is asked to stop.
+
+    Raises:
+      ConfigError: if another training holds it.
+      Interrupted: if this process is asked to stop.
+      OpError: It cannot be written.
+    """
+    now = _now()
+    addresses = task.fingerprint if task.num_trainers > 1 or "ps" in task.cluster else ""
+    me = Holder(uuid.uuid4().hex, task.name, addresses, this_process(), now, now)
+    path = posixpath.join(model_dir, FILE)
+    found = read(path)
+    if found is not None and is_forced:
+        logging.warning("takes model_dir over, by --force, from %s", found)
+    elif found is not None:
+        _wait_until_free(model_dir, me, found, stop)
+    return Lease(model_dir, me)
+
+
+def read(path: str) -> Holder | None:
+    """Returns who holds a lease; None if nobody does, or if it cannot be read now."""
+    content = notes.read(path)
+    try:
+        return Holder(**{**content, "process": Process(**content["process"])}) if content else None
+    except (KeyError, TypeError):
+        return None  # Another version of this program wrote it.
+
+
+def this_process() -> Process:
+    """Returns this process."""
+    ids = [_read_text("/proc/sys/kernel/random/boot_id"), _pid_namespace()]
+    pid = os.getpid()
+    return Process(socket.gethostname(), " ".join(filter(None, ids)), pid, _stat(pid)[1])
+
+
+def _wait_until_free(model_dir: str, me: Holder, found: Holder, stop: Stop) -> None:
+    """Returns once the training of `found` is gone, or may be replaced by that of `me`."""
+    path, seen, since = posixpath.join(model_dir, FILE), found, time.monotonic()
+    poll_secs = (deadlines.LEASE_POLL_OBJECT_SECS if storage.is_object_store(path)
+                 else deadlines.LEASE_POLL_SECS)
+    is_logged = False
+    while time.monotonic() - since < deadlines.LEASE_SECS:
+        if _is_over(seen, me):
+            return
+        if not seen.is_stopping and (seen.heartbeat != found.heartbeat or seen.process.is_here()):
+            raise errors.ConfigError(_refusal(model_dir, seen))
+        if not is_logged:
+            logging.info("model_dir is in use by %s: waits for its end, or at most %g s for a sign"
+                         " of life", seen, deadlines.LEASE_SECS)
+            is_logged = True
+        stop.check()
+        stop.sleep(poll_secs)
+        now = read(path)
+        if now is None:
+            return
+        if now.run != found.run:
+            raise errors.ConfigError(_refusal(model_dir, now))
+        if now != seen:
+            seen, since = now, time.monotonic()
+    logging.warning("goes on in place of %s: no sign of life for %g s", seen, deadlines.LEASE_SECS)
+
+
+def _is_over(found: Holder, me: Holder) -> bool:
+    """Returns whether the training of `found` needs no waiting for."""
+    process = found.process
+    if process.is_here():
+        return process == me.process or not process.is_alive()
+    # A scheduler has started the chief of one job again, elsewhere.
+    return bool(me.addresses and (found.addresses, found.task) == (me.addresses, me.task))
+
+
+def _refusal(model_dir: str, found: Holder) -> str:
+    return (f"model_dir is {model_dir!r} (from --model_dir), and another training writes its"
+            f" checkpoints there: {found}. Expected a directory of this job's own, or that training"
+            f" at its end. For example: --model_dir={model_dir.rstrip('/')}-2, or --force to end"
+            " that training and to go on from its last checkpoint")
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _stat(pid: int) -> tuple[str, str]:
+    """Returns state and start of a process from Linux's /proc (proc(5)); "" where unknown."""
+    fields = _read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return (fields[0], fields[19]) if len(fields) > 19 else ("", "")
+
+
+def _pid_namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
+
+
+def _read_text(path: str) -> str:
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

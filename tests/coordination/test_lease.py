@@ -1,0 +1,212 @@
+"""One training at a time writes into a model_dir; a second one is told of the first."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from estimator_trainer import deadlines
+from estimator_trainer import errors
+from estimator_trainer.cluster import task_config
+from estimator_trainer.coordination import lease
+from estimator_trainer.coordination import notes
+from estimator_trainer.coordination.stop import Stop
+
+LOCAL = task_config.parse("")
+CLUSTER = {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}
+
+
+def _chief(cluster=None):
+    return task_config.parse(json.dumps({"cluster": cluster or CLUSTER,
+                                         "task": {"type": "chief", "index": 0}}))
+
+
+def _acquire(tmp_path, task=LOCAL, is_forced=False, stop=None):
+    return lease.acquire(str(tmp_path), task, is_forced, stop or Stop())
+
+
+def _held_elsewhere(tmp_path, task=LOCAL, **changes):
+    """Takes the lease as another machine's process that lives, and returns what it wrote."""
+    _acquire(tmp_path, task)
+    path = str(tmp_path / lease.FILE)
+    found = lease.read(path)
+    process = dataclasses.replace(found.process, host="host-a", machine="another boot", pid=1234)
+    holder = dataclasses.replace(found, process=process, **changes)
+    notes.write(path, dataclasses.asdict(holder))
+    return holder
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Lets a training without a sign of life hold its model_dir for a second."""
+    monkeypatch.setattr(deadlines, "LEASE_SECS", 1.0)
+    monkeypatch.setattr(deadlines, "LEASE_POLL_SECS", 0.05)
+
+
+def test_a_training_that_has_ended_leaves_nothing(tmp_path):
+    folder = tmp_path / "model"
+    held = _acquire(folder)
+    assert lease.read(str(folder / lease.FILE)).task == "local"
+    held.release()
+    assert not folder.exists()
+
+
+def test_what_was_there_before_stays(tmp_path):
+    _acquire(tmp_path).release()
+    assert tmp_path.is_dir() and not list(tmp_path.iterdir())
+
+
+def test_a_process_of_this_machine_that_lives_keeps_a_second_one_out(tmp_path):
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        try:
+            _acquire(tmp_path)
+            path = str(tmp_path / lease.FILE)
+            found = lease.read(path)
+            start = lease._stat(sleeper.pid)[1]
+            notes.write(path, dataclasses.asdict(dataclasses.replace(
+                found, run="theirs", process=dataclasses.replace(
+                    found.process, pid=sleeper.pid, start=start))))
+            with pytest.raises(errors.ConfigError) as raised:
+                _acquire(tmp_path)
+        finally:
+            sleeper.kill()
+    text = str(raised.value)
+    assert "\n" not in text and f"model_dir is '{tmp_path}' (from --model_dir)" in text
+    for part in (f"local, process {sleeper.pid} on {os.uname().nodename}", found.began,
+                 found.renewed, "--force", f"--model_dir={tmp_path}-2"):
+        assert part in text
+    # It is dead now, a zombie too.
+    _acquire(tmp_path)
+
+
+def test_a_number_that_another_process_has_by_now_keeps_nobody_out(tmp_path):
+    _acquire(tmp_path)
+    path = str(tmp_path / lease.FILE)
+    found = lease.read(path)
+    reused = dataclasses.replace(found.process, pid=os.getppid(), start="1")
+    notes.write(path, dataclasses.asdict(dataclasses.replace(found, run="old", process=reused)))
+    _acquire(tmp_path)
+
+
+def test_a_sign_of_life_from_elsewhere_keeps_a_second_one_out(tmp_path, quick, monkeypatch):
+    theirs = _held_elsewhere(tmp_path)
+    after_look = iter(range(1, 100))
+    stop = Stop()
+
+    def live(secs):
+        notes.write(str(tmp_path / lease.FILE), dataclasses.asdict(
+            dataclasses.replace(theirs, heartbeat=next(after_look))))
+
+    monkeypatch.setattr(stop, "sleep", live)
+    with pytest.raises(errors.ConfigError, match="local, process 1234 on host-a"):
+        _acquire(tmp_path, stop=stop)
+    assert lease.read(str(tmp_path / lease.FILE)).run == theirs.run
+
+
+def test_a_training_elsewhere_without_a_sign_of_life_is_replaced(tmp_path, quick):
+    theirs = _held_elsewhere(tmp_path)
+    _acquire(tmp_path)
+    assert lease.read(str(tmp_path / lease.FILE)).run != theirs.run
+
+
+def test_force_takes_a_model_dir_over_and_the_other_learns_of_it(tmp_path, monkeypatch):
+    held = _acquire(tmp_path)
+    monkeypatch.setattr(deadlines, "LEASE_RENEW_SECS", 0)
+    held._looks_at = 0
+    assert held.lost_to(is_stopping=False) == ""
+    theirs = _held_elsewhere(tmp_path)
+    assert held.lost_to(is_stopping=False) == str(theirs)
+    held.release()
+    assert lease.read(str(tmp_path / lease.FILE)) == theirs
+    mine = _acquire(tmp_path, is_forced=True)
+    assert mine.lost_to(is_stopping=False) == ""
+
+
+def test_two_that_begin_together_find_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(deadlines, "LEASE_CHECK_SECS", 0)
+    first = _acquire(tmp_path)
+    theirs = _held_elsewhere(tmp_path)
+    assert first.lost_to(is_stopping=False) == str(theirs)
+
+
+def test_the_chief_of_the_same_cluster_goes_on_elsewhere_at_once(tmp_path):
+    theirs = _held_elsewhere(tmp_path, _chief())
+    _acquire(tmp_path, _chief())
+    assert lease.read(str(tmp_path / lease.FILE)).run != theirs.run
+
+
+@pytest.mark.parametrize("task", [_chief({**CLUSTER, "ps": ["d:1"]}), LOCAL],
+                         ids=["another cluster", "no cluster"])
+def test_another_job_is_kept_out(task, tmp_path, quick, monkeypatch):
+    theirs = _held_elsewhere(tmp_path, _chief())
+    stop, beats = Stop(), iter(range(1, 100))
+    monkeypatch.setattr(stop, "sleep", lambda secs: notes.write(
+        str(tmp_path / lease.FILE),
+        dataclasses.asdict(dataclasses.replace(theirs, heartbeat=next(beats)))))
+    with pytest.raises(errors.ConfigError, match="chief:0, process 1234 on host-a"):
+        _acquire(tmp_path, task, stop=stop)
+
+
+def test_a_task_that_is_alone_is_not_known_by_its_address(tmp_path, quick, monkeypatch):
+    alone = task_config.parse('{"cluster": {"chief": ["master-0:2222"]},'
+                              ' "task": {"type": "chief", "index": 0}}')
+    _held_elsewhere(tmp_path, alone)
+    stop = Stop()
+    monkeypatch.setattr(stop, "sleep", lambda secs: stop.ask("stopped", "SIGTERM", "local"))
+    with pytest.raises(errors.Interrupted):
+        _acquire(tmp_path, alone, stop=stop)
+
+
+def test_a_training_that_is_about_to_end_is_waited_for(tmp_path, quick, monkeypatch):
+    theirs = _held_elsewhere(tmp_path, is_stopping=True)
+    stop, beats = Stop(), iter(range(1, 4))
+
+    def end(secs):
+        beat = next(beats, None)
+        path = tmp_path / lease.FILE
+        if beat is None:
+            path.unlink()
+        else:
+            notes.write(str(path), dataclasses.asdict(dataclasses.replace(theirs, heartbeat=beat)))
+
+    monkeypatch.setattr(stop, "sleep", end)
+    _acquire(tmp_path, stop=stop)
+    assert lease.read(str(tmp_path / lease.FILE)).run != theirs.run
+
+
+def test_a_training_inside_of_another_of_one_process_ends_nobody(tmp_path, monkeypatch):
+    monkeypatch.setattr(deadlines, "LEASE_CHECK_SECS", 0)
+    monkeypatch.setattr(deadlines, "LEASE_RENEW_SECS", 0)
+    outer = _acquire(tmp_path)
+    inner = _acquire(tmp_path)
+    assert outer.lost_to(is_stopping=False) == inner.lost_to(is_stopping=False) == ""
+    inner.release()
+    assert outer.lost_to(is_stopping=False) == ""
+    assert (tmp_path / lease.FILE).exists()
+
+
+def test_a_lease_is_renewed_at_most_once_in_ten_seconds(tmp_path, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(lease.time, "monotonic", lambda: now[0])
+    held = _acquire(tmp_path)
+    written = []
+    for _ in range(600):
+        now[0] += 0.5
+        held.lost_to(is_stopping=False)
+        written.append(lease.read(str(tmp_path / lease.FILE)).heartbeat)
+    assert len(set(written)) <= 300 / 10 + 1
+    held.lost_to(is_stopping=True)
+    assert lease.read(str(tmp_path / lease.FILE)).is_stopping
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no /proc")
+def test_a_process_is_known_again_by_its_start():
+    me = lease.this_process()
+    assert me.start and me.machine and me.is_here() and me.is_alive()
+    assert not dataclasses.replace(me, start="1").is_alive()
+    assert not dataclasses.replace(me, machine="another container").is_here()
