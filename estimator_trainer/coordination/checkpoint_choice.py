@@ -20,11 +20,14 @@ _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not ma
 def fall_back(model_dir: str) -> None:
     """Makes the newest checkpoint that is whole the latest, if the latest is not.
 
-    A process killed while it saved, or a full disk, leaves part of a checkpoint.
+    A process killed while it saved, or a full disk, leaves part of a checkpoint; a machine that
+    crashed, an empty file `checkpoint`, which TensorFlow cannot read.
 
     Raises:
       TrainerError: if none is whole, or the latest is not there at all.
     """
+    if _is_state_damaged(model_dir):
+        _repair_state(model_dir)
     newest = checkpoints.latest(model_dir)
     if not newest:
         _refuse_lost(model_dir)
@@ -38,6 +41,37 @@ def fall_back(model_dir: str) -> None:
     logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
                     checkpoints.step_of(newest), checkpoints.step_of(whole[-1]))
     tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+
+
+def _is_state_damaged(model_dir: str) -> bool:
+    try:
+        checkpoints.named(model_dir)
+    except text_format.ParseError:
+        return True
+    except tf.errors.OpError:
+        pass  # Whoever reads it next says why.
+    return False
+
+
+def _repair_state(model_dir: str) -> None:
+    """Writes TensorFlow's file anew, or removes it where there is no checkpoint at all.
+
+    Raises:
+      TrainerError: if there are checkpoints, and none is whole.
+    """
+    file, whole = _state_file(model_dir), _whole(model_dir)
+    if whole:
+        logging.warning("the file %s is damaged; falls back to the newest checkpoint that is whole,"
+                        " that of step %d", file, checkpoints.step_of(whole[-1]))
+        tf.io.gfile.remove(file)
+        tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+    elif checkpoints.paths_in(model_dir):
+        raise errors.TrainerError(
+            f"the file {file} is damaged, and so is every checkpoint beside it. Restore them, or"
+            " train in another --model_dir.")
+    else:
+        logging.warning("the file %s is damaged, and there is no checkpoint: begins anew", file)
+        tf.io.gfile.remove(file)
 
 
 def select(model_dir: str, which: str) -> list[str]:

@@ -27,6 +27,7 @@ _RESULT_FILE = "result.json"
 STATE_FILE = "checkpoint"
 _TRIES = 3
 _TRY_SECS = 0.5
+_LOG_SECS = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +51,8 @@ def latest(model_dir: str, known: str = "") -> str:
     """Returns the path of the latest checkpoint; "" if there is none, or none can be read now.
 
     `tf.train.latest_checkpoint` reads as many bytes of the file `checkpoint` as its cached size
-    says, and lists all of model_dir.
+    says, and lists all of model_dir. Where that file is damaged, the newest checkpoint that is whole
+    is the latest.
 
     Args:
       model_dir: The directory of the checkpoints.
@@ -61,14 +63,15 @@ def latest(model_dir: str, known: str = "") -> str:
             path = named(model_dir)
             if path is None:
                 return _newest_if_listed(model_dir)
-            is_there = bool(path) and (path == known or tf.io.gfile.exists(f"{path}.index") or
-                                       tf.io.gfile.exists(path))
+            is_there = (path == known or tf.io.gfile.exists(f"{path}.index") or
+                        tf.io.gfile.exists(path))
             return path if is_there else ""
         except (text_format.ParseError, tf.errors.OpError) as error:
-            logging.warning("cannot read the file %s of %s now: %s", STATE_FILE, model_dir,
-                            errors.first_line(error))
+            logging.log_every_n_seconds(
+                logging.WARNING, "cannot read the file %s of %s now: %s", _LOG_SECS, STATE_FILE,
+                model_dir, errors.first_line(error))
             time.sleep(_TRY_SECS)
-    return ""
+    return newest_whole(model_dir)
 
 
 def latest_step(model_dir: str) -> int:
@@ -80,7 +83,8 @@ def named(model_dir: str) -> str | None:
     """Returns the checkpoint that TensorFlow's file names, there or not; None without the file.
 
     Raises:
-      ParseError, OpError: It cannot be read.
+      ParseError: The file is damaged: it is no such text, or names no checkpoint.
+      OpError: It cannot be read.
     """
     # The type of this message has no public name in TensorFlow; its maker has one.
     state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any", ["/any"])
@@ -90,7 +94,14 @@ def named(model_dir: str) -> str | None:
         return None
     text_format.Parse(text, state)
     path: str = state.model_checkpoint_path
-    return path if not path or storage.scheme(path) else posixpath.join(model_dir, path)
+    if not path:
+        raise text_format.ParseError("the file names no checkpoint")
+    return path if storage.scheme(path) else posixpath.join(model_dir, path)
+
+
+def newest_whole(model_dir: str) -> str:
+    """Returns the path of the newest checkpoint that is whole; "" if there is none."""
+    return next((path for path in reversed(paths_in(model_dir)) if is_whole(path)), "")
 
 
 def is_whole(path: str) -> bool:

@@ -1,7 +1,13 @@
-"""The record of evaluations holds the last one's metrics and time, and what was exported."""
+"""The record of evaluations holds the last one's metrics and time, and what was exported.
+
+The last evaluation is in `model_dir/evaluated.json`, too, as soon as it was made. A process that is
+killed between its evaluation and result.json would else leave the next one to evaluate again.
+"""
 
 from __future__ import annotations
 
+import json
+import posixpath
 import time
 from typing import Any, Callable, Collection
 
@@ -11,7 +17,10 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer import task_events
+from estimator_trainer.coordination import small_files
 from estimator_trainer.steps import graph_state
+
+_FILE = "evaluated.json"
 
 
 class EvaluationRecord(tf.estimator.Exporter):
@@ -29,6 +38,7 @@ class EvaluationRecord(tf.estimator.Exporter):
       returned: What `Estimator.evaluate` returned last in this process; None before.
       returned_exports: What the user's exporters returned after that, each one's path or None.
       final_exporters: Names of the exporters that were called for the final export.
+      is_cut_off: Whether an earlier process made the last evaluation, and maybe not its exports.
     """
 
     name = "evaluation_record"
@@ -42,6 +52,7 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.returned: dict[str, Any] | None = None
         self.returned_exports: list[Any] | None = None
         self.final_exporters: set[str] = set()
+        self.is_cut_off = False
 
     @property
     def step(self) -> int:
@@ -54,6 +65,7 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.metrics = plain_metrics(eval_result)
         self.returned, self.returned_exports = eval_result, []
         log_evaluation(self.metrics, self.progress)
+        _keep(estimator.model_dir, checkpoint_path, self.metrics)
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):
@@ -88,6 +100,35 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
 
     def end(self, session: tf.compat.v1.Session) -> None:
         self.secs = time.monotonic() - self._start
+
+
+def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
+    """Returns the metrics of a checkpoint if its evaluation was the last in model_dir, else None.
+
+    Raises:
+      OpError: The file cannot be read.
+    """
+    content = small_files.read_json(posixpath.join(model_dir, _FILE))
+    metrics = content and content.get("metrics")
+    if not content or content.get("checkpoint") != _identity(checkpoint_path) or not isinstance(
+            metrics, dict):
+        return None
+    return metrics
+
+
+def _keep(model_dir: str, checkpoint_path: str, metrics: dict[str, Any]) -> None:
+    try:
+        content = {"checkpoint": _identity(checkpoint_path), "metrics": metrics}
+        small_files.write(posixpath.join(model_dir, _FILE), json.dumps(content) + "\n")
+    except tf.errors.OpError as error:
+        logging.warning("cannot write %s: %s", _FILE, errors.first_line(error))
+
+
+def _identity(checkpoint_path: str) -> list[Any]:
+    """Returns name and time of a checkpoint, which another training may save under that name."""
+    saved = tf.io.gfile.stat(f"{checkpoint_path}.index").mtime_nsec
+    # TensorFlow 2.15 rounds to whole seconds.
+    return [posixpath.basename(checkpoint_path), saved // 1_000_000_000]
 
 
 def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,9 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         stop.check()
         state_writer.announce("done", step, reason)
         if plan.is_evaluated and evaluator_beat.evaluator_finishes(config, task, step, stop):
-            return outcome.report_of_evaluator(config, task, step, reason, earlier)
+            ended = outcome.report_of_evaluator(config, task, step, reason, earlier)
+            if ended:
+                return ended
         state_writer.announce("done", step, reason, finisher=task.name)
         if plan.is_evaluated:
             final = exporters.at_the_end(config, parts, record)

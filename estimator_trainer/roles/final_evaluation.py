@@ -9,10 +9,13 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import board
 from estimator_trainer.evaluation import judgement
+from estimator_trainer.evaluation import record as record_lib
+from estimator_trainer.evaluation.exporters import RecordedExporter
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.plan.plan import Plan
 
@@ -49,13 +52,33 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
     if not latest:
         logging.warning("training ended without a checkpoint: nothing to evaluate or export")
         return
+    _remove_unfinished(single, [*spec.exporters, *final])
+    is_final = bool(max_steps and checkpoints.step_of(latest) >= max_steps)
     if record.checkpoint_path != latest:
         evaluate(spec, single, record, latest, max_steps)
-    undone = [exporter for exporter in final
-              if exporter.name not in record.final_exporters and not any(
-                  _folder(single, exporter) == posixpath.dirname(path)
-                  for path in record.exports)]
+    elif record.is_cut_off:
+        cut_off = [each for each in spec.exporters if isinstance(each, RecordedExporter)]
+        _export(_undone(cut_off, single, record), single, latest, record.metrics, is_final)
+    undone = _undone([exporter for exporter in final
+                      if exporter.name not in record.final_exporters], single, record)
     _export(undone, single, latest, record.returned or record.metrics, is_final=True)
+
+
+def _undone(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator,
+            record: EvaluationRecord) -> list[tf.estimator.Exporter]:
+    """Returns the exporters whose folder has no export that `record` tells of."""
+    return [exporter for exporter in exporters if not any(
+        _folder(single, exporter) == posixpath.dirname(path) for path in record.exports)]
+
+
+def _remove_unfinished(single: tf.estimator.Estimator,
+                       exporters: Sequence[tf.estimator.Exporter]) -> None:
+    """Removes what a process that was killed while it exported has left in the exporters' folders.
+    """
+    for folder in {_folder(single, exporter) for exporter in exporters}:
+        for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/temp-*"):
+            logging.info("removes %s, an export that was cut off", path)
+            tf.io.gfile.rmtree(path)
 
 
 def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,
@@ -67,13 +90,36 @@ def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,
 
 
 def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
-    """Puts into `record` what result.json says of the checkpoint of `step`, if anything."""
-    before = checkpoints.read_result(model_dir)
+    """Puts into `record` what earlier processes evaluated and exported of the final checkpoint."""
+    before, latest = checkpoints.read_result(model_dir), checkpoints.latest(model_dir)
     if before and before.status == "done" and before.step == step and before.metrics:
         logging.info("step %d was evaluated before: see result.json", step)
-        record.checkpoint_path = checkpoints.latest(model_dir)
+        record.checkpoint_path = latest
         record.metrics = dict(before.metrics)
         record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
+    elif latest and (metrics := record_lib.kept(model_dir, latest)) is not None:
+        logging.info("step %d was evaluated before: exports what is missing", step)
+        record.checkpoint_path, record.metrics, record.is_cut_off = latest, metrics, True
+        record.exports = _exports_of(model_dir, record.step)
+
+
+def _exports_of(model_dir: str, step: int) -> list[str]:
+    """Returns the paths of the exports of a step, by the step that is among their variables."""
+    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "[0-9]*")
+    return [path for path in map(_without_slash, sorted(tf.io.gfile.glob(pattern)))
+            if _exported_step(path) == step]
+
+
+def _exported_step(export: str) -> int | None:
+    try:
+        variables = posixpath.join(export, "variables", "variables")
+        return int(tf.train.load_checkpoint(variables).get_tensor("global_step"))
+    except (tf.errors.OpError, ValueError, RuntimeError):
+        return None
+
+
+def _without_slash(path: str) -> str:
+    return path.rstrip("/")
 
 
 def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,

@@ -150,13 +150,19 @@ def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord, st
 
 
 def report_of_evaluator(config: TrainerConfig, task: TaskConfig, step: int, reason: str,
-                        earlier: EarlierRun) -> Result:
-    """Describes the end of a chief whose evaluator made the final evaluation."""
+                        earlier: EarlierRun) -> Result | None:
+    """Describes the end of a chief whose evaluator made the final evaluation.
+
+    Returns:
+      None if result.json does not tell of that evaluation: it was that of an earlier run.
+    """
     found = checkpoints.read_result(config.model_dir)
-    metrics, exports = (found.metrics, found.exports) if found else ({}, ())
-    ended = earlier.told_in(Result(task.name, "done", step, reason, metrics, exports))
-    if found and ended.note:
+    if found is None or found.status != "done" or found.step < step:
+        return None
+    exports = tuple(path for path in found.exports if tf.io.gfile.exists(path))
+    ended = earlier.told_in(Result(task.name, "done", step, reason, found.metrics, exports))
+    if ended.note or exports != found.exports:
         # The evaluator, which wrote it, does not know what the chief found.
         checkpoints.write_result(config.model_dir, dataclasses.replace(
-            found, was_finished=ended.was_finished, note=ended.note))
+            found, exports=exports, was_finished=ended.was_finished, note=ended.note))
     return ended

@@ -115,8 +115,15 @@ def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:
     """Tells the other tasks, and whoever reads result.json, of an end before the job was done."""
     try:
         state_writer.announce(ended.status, ended.step, ended.reason)
-        if ended.step:
+        if ended.step and not _is_told_as_done(plan, ended):
             checkpoints.write_result(plan.config.model_dir, ended)
         run_history.end(plan, ended)
     except tf.errors.OpError as error:
         logging.warning("cannot write how the job ended: %s", errors.first_line(error))
+
+
+def _is_told_as_done(plan: Plan, ended: Result) -> bool:
+    """Returns whether an earlier run did all that this one was to do, and result.json says so."""
+    found, max_steps = checkpoints.read_result(plan.config.model_dir), plan.config.max_steps
+    return bool(found and found.status == "done" and found.step == ended.step
+                and max_steps and found.step >= max_steps)

@@ -90,3 +90,28 @@ def test_training_that_cannot_find_it_says_what_to_type(left, remedy, trained, m
     subprocess.run(sentence.rpartition(f"{remedy.partition(': ')[0]}: ")[2], shell=True, check=True)
     _, err = run(*line)
     assert f"training from step {left} to 60" in err, err
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"\n", b"\xff\xfe\x00garbled", b'{"model_checkpoint_path": 1', b'model_checkpoint_path: "mo',
+    b'all_model_checkpoint_paths: "model.ckpt-20"\n', b"\0" * 100],
+    ids=["empty", "a line", "bytes", "JSON", "cut off", "names none", "zeros"])
+def test_a_damaged_checkpoint_file_loses_no_checkpoint(content, trained, model_dir, run):
+    (model_dir / "checkpoint").write_bytes(content)
+    _damage(model_dir, "truncated")
+    out, _ = run("evaluate", f"--model_dir={model_dir}", *trained[1])
+    assert '"global_step": 40' in out
+    _, err = run("train", f"--model_dir={model_dir}", *trained[1], "--exporters=none",
+                 "--train_steps=60")
+    assert "m/checkpoint is damaged; falls back to the newest checkpoint that is whole, that of" \
+        " step 40" in err
+    assert "training from step 40 to 60" in err and "Traceback" not in err, err
+
+
+def test_a_damaged_checkpoint_file_without_checkpoints_begins_anew(trained, model_dir, run):
+    (model_dir / "checkpoint").write_bytes(b"")
+    for path in model_dir.glob("model.ckpt-*"):
+        path.unlink()
+    _, err = run("train", f"--model_dir={model_dir}", *trained[1], "--exporters=none",
+                 "--train_steps=60")
+    assert "there is no checkpoint: begins anew" in err and "training from step 0 to 60" in err
