@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import traceback
-from typing import Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from estimator_trainer import __version__
 from estimator_trainer import commands
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer import storage_plugin
 from estimator_trainer import task_events
@@ -22,16 +25,21 @@ from estimator_trainer.settings import questions
 from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.settings.command_table import COMMANDS
 
+# What these print on standard output is not what they were started for.
+_ANSWERED_IN_MODEL_DIR = ("train", "run", "launch")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code (0 done, 1 failed, 2 configuration error)."""
     task_events.begin()
+    logs.keep_streams()
     try:
-        code = _answer(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
+        with _terminable(is_process=argv is None):
+            code = _answer(list(sys.argv[1:] if argv is None else argv))
+        _flush()
     except BrokenPipeError:
-        # Who reads, such as `head`, has read enough; Python would complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader, such as `head`, has read enough.
+        _drop_output()
         code = 0
     except KeyboardInterrupt:
         print("estimator-trainer: SIGINT: ends before the work began", file=sys.stderr)
@@ -46,20 +54,55 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+@contextlib.contextmanager
+def _terminable(is_process: bool) -> Iterator[None]:
+    """Lets SIGTERM end a process as stopped before its work began, and not after its last line."""
+    is_over = False
+
+    def end(number: int, frame: Any) -> None:
+        if not is_over:
+            print("estimator-trainer: SIGTERM: ends before the work began", file=sys.stderr)
+            raise SystemExit(result.EXIT_CODES["stopped"])
+
+    if is_process:
+        signal.signal(signal.SIGTERM, end)
+    yield
+    is_over = True
+
+
+def _flush() -> None:
+    """Writes what is left of standard output, which is no answer of the command's, or warns."""
+    try:
+        sys.stdout.flush()
+    except errors.OutputError as error:
+        _drop_output()
+        errors.show(error)
+
+
+def _drop_output() -> None:
+    """Lets Python throw away at its end what cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _answer(argv: list[str]) -> int:
     try:
         if questions.asks_version(argv):
-            print(f"estimator_trainer {__version__}, {versions.installed()}")
+            print(f"estimator_trainer {__version__}, {versions.installed()}", flush=True)
             return 0
         topic = questions.help_topic(argv)
         if topic is not None:
-            print(help_page.text(topic))
+            print(help_page.text(topic), flush=True)
             return 0
         line = command_line.parse(argv)
         run: Callable[[CommandLine, Environment], int]
         run = getattr(commands, COMMANDS[line.command].run)
-        return run(line, environment.read())
+        code = run(line, environment.read())
+        if line.command not in _ANSWERED_IN_MODEL_DIR:
+            sys.stdout.flush()
+        return code
     except errors.TrainerError as error:
+        if isinstance(error, errors.OutputError):
+            _drop_output()
         errors.show(error)
         return error.exit_code
 

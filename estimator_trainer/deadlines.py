@@ -72,6 +72,9 @@ GOAL_LOOK_SECS = 1.0
 # The watchdog looks so often.
 WATCHDOG_LOOK_SECS = 0.5
 
+# A process that a second signal ends has so long for its last line.
+LAST_WORDS_SECS = 2.0
+
 # `launch`.
 # The fork server must have imported TensorFlow, maybe from a slow disk, within this.
 FORK_IMPORT_SECS = 120.0

@@ -2,6 +2,7 @@
 
 TrainerError            1   the user's model or data failed
 ├── Interrupted             the job was asked to end; its status tells the code
+├── OutputError         1   standard output cannot be written
 └── ConfigError         2   found before training: flags, params, plug-ins, files
     ├── TaskConfigError 2   TF_CONFIG, every problem in it at once
     └── OtherClusterError 2 TF_CONFIG, compared with the chief's
@@ -32,6 +33,10 @@ class TrainerError(Exception):
     """A failure that one clear sentence explains; ends the program with `exit_code`."""
 
     exit_code = 1
+
+
+class OutputError(TrainerError):
+    """Standard output that cannot be written."""
 
 
 class ConfigError(TrainerError):

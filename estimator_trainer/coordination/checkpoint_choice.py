@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
+from typing import Collection
 
 from absl import logging
 from google.protobuf import text_format  # type: ignore[import-untyped]
@@ -15,6 +16,42 @@ from estimator_trainer import storage
 from estimator_trainer.coordination import checkpoints
 
 _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not match")
+
+
+# What TensorFlow writes before it gives a checkpoint, or a text beside it, its name.
+_UNFINISHED = re.compile(
+    r"model\.ckpt-\d+(?:_temp|.*\.tempstate).*|(?:checkpoint|graph\.pbtxt)\.tmp.*")
+_PIECE = re.compile(r"(model\.ckpt-\d+)\.(?:meta|data-\d+-of-\d+)")
+
+
+def remove_unfinished(model_dir: str) -> None:
+    """Removes what a process that was killed while it saved, or deleted a checkpoint, has left.
+
+    Pieces of a checkpoint are removed where its index is missing and a newer one is the latest.
+    """
+    names = {name.rstrip("/") for name in tf.io.gfile.listdir(model_dir)}
+    newest = checkpoints.latest_step(model_dir)
+    for name in sorted(names):
+        path, piece = posixpath.join(model_dir, name), _PIECE.fullmatch(name)
+        if _UNFINISHED.fullmatch(name):
+            _remove(path)
+        elif (piece and checkpoints.step_of(piece[1]) < newest
+              and _is_lost(model_dir, piece[1], names)):
+            _remove(path)
+
+
+def _is_lost(model_dir: str, name: str, names: Collection[str]) -> bool:
+    """Returns whether a checkpoint has no index; a listing alone may be old on a shared disk."""
+    index = f"{name}.index"
+    return index not in names and not tf.io.gfile.exists(posixpath.join(model_dir, index))
+
+
+def _remove(path: str) -> None:
+    logging.info("removes %s, which a process that was killed has left", path)
+    try:
+        (tf.io.gfile.rmtree if tf.io.gfile.isdir(path) else tf.io.gfile.remove)(path)
+    except tf.errors.OpError as error:
+        logging.warning("cannot remove %s: %s", path, errors.first_line(error))
 
 
 def fall_back(model_dir: str) -> None:

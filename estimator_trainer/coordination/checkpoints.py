@@ -51,8 +51,8 @@ def latest(model_dir: str, known: str = "") -> str:
     """Returns the path of the latest checkpoint; "" if there is none, or none can be read now.
 
     `tf.train.latest_checkpoint` reads as many bytes of the file `checkpoint` as its cached size
-    says, and lists all of model_dir. Where that file is damaged, the newest checkpoint that is whole
-    is the latest.
+    says, and lists all of model_dir. Where that file is damaged, the latest is the newest
+    checkpoint that is whole.
 
     Args:
       model_dir: The directory of the checkpoints.

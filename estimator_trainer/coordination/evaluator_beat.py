@@ -1,8 +1,9 @@
 """The evaluator's beat tells the chief that an evaluator runs, when TF_CONFIG does not say so.
 
 Vertex AI and others keep the evaluator out of every cluster. So the evaluator writes a beat into
-model_dir every few seconds, and at its end the step that it evaluated last. A beat that does not
-change belongs to a process that is gone; no clock is compared, and nothing is locked.
+model_dir every few seconds, and at its end the step that it evaluated last, or that it failed. A
+beat that does not change belongs to a process that is gone; no clock is compared, and nothing is
+locked.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _FILE = "evaluator.beat"
-_EVALUATED = "evaluated"
+_EVALUATED, _FAILED = "evaluated", "failed"
 _LOG_SECS = 10.0
 
 
@@ -55,6 +56,11 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
     notes.write(path, {_EVALUATED: last_step()})
 
 
+def tell_failure(model_dir: str) -> None:
+    """Tells the chief that the evaluator has failed, so that the chief need not wait for it."""
+    notes.try_to_write(posixpath.join(model_dir, _FILE), {_FAILED: True})
+
+
 def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop: Stop) -> bool:
     """Waits until an evaluator has evaluated and exported the final checkpoint.
 
@@ -83,6 +89,9 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
         if now and now.get(_EVALUATED, -1) >= step:
             logging.info("the evaluator has evaluated and exported the final checkpoint")
             return True
+        if now and now.get(_FAILED):
+            beat = now
+            break
         if now and now != beat:
             beat, changed_at = now, time.monotonic()
             patience_secs = max(patience_secs, rhythm.evaluator_lost_secs)

@@ -7,10 +7,12 @@ import os
 import signal
 import socket
 import threading
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from absl import logging
 
+from estimator_trainer import deadlines
+from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer.coordination.stop import Stop
 
@@ -18,7 +20,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextlib.contextmanager
-def asking(stop: Stop, task: str) -> Iterator[None]:
+def asking(stop: Stop, task: str, last_step: Callable[[], int]) -> Iterator[None]:
     """Asks `stop` to stop when a signal comes, within the context.
 
     Python runs a signal's handler in the main thread only, between two instructions of its own:
@@ -28,6 +30,7 @@ def asking(stop: Stop, task: str) -> Iterator[None]:
     Args:
       stop: Gets the request, with the signal's name as the reason.
       task: The name of this task.
+      last_step: Returns the step of the last checkpoint, for the last line after a second signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -36,7 +39,8 @@ def asking(stop: Stop, task: str) -> Iterator[None]:
     theirs.setblocking(False)
     before = {number: signal.signal(number, _ignore) for number in _SIGNALS}
     before_fd = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_listen, args=(ours, stop, task), name="signals", daemon=True).start()
+    threading.Thread(target=_listen, args=(ours, stop, task, last_step), name="signals",
+                     daemon=True).start()
     try:
         yield
     finally:
@@ -60,16 +64,27 @@ def _ignore(*_: Any) -> None:
     """Does nothing, since the thread that reads the wakeup descriptor does the work."""
 
 
-def _listen(ours: socket.socket, stop: Stop, task: str) -> None:
+def _listen(ours: socket.socket, stop: Stop, task: str, last_step: Callable[[], int]) -> None:
     has_stopped = False
     while number := ours.recv(1):
         if number[0] not in _SIGNALS:
             continue
         name = signal.Signals(number[0]).name
         if has_stopped:
-            logging.warning("%s again: ends at once", name)
+            # A disk, or the reader of the log, may hang.
+            last_words = threading.Thread(target=_say_last, args=(task, name, last_step),
+                                          name="last line", daemon=True)
+            last_words.start()
+            last_words.join(deadlines.LAST_WORDS_SECS)
             os._exit(result.EXIT_CODES["stopped"])
         has_stopped = True
         logging.warning("%s: stops at the next step; once more ends it at once", name)
         stop.ask("stopped", name, task)
     ours.close()
+
+
+def _say_last(task: str, name: str, last_step: Callable[[], int]) -> None:
+    logging.warning("%s again: ends at once", name)
+    step = last_step()
+    logs.silence_other_threads()
+    result.print_last_line(result.Result(task, "stopped", step, name))

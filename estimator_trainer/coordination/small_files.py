@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import posixpath
 import re
@@ -25,9 +26,15 @@ def write(path: str, text: str) -> None:
             file.write(text)
         return
     make_folder(posixpath.dirname(path))
-    with tf.io.gfile.GFile(f"{path}.new", "w") as file:
-        file.write(text)
-    tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+    try:
+        with tf.io.gfile.GFile(f"{path}.new", "w") as file:
+            file.write(text)
+        tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+    except tf.errors.OpError:
+        # A full disk leaves an empty file.
+        with contextlib.suppress(tf.errors.OpError):
+            tf.io.gfile.remove(f"{path}.new")
+        raise
 
 
 def read(path: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import posixpath
 from typing import Any, Callable
 
 from absl import logging
@@ -10,6 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import record_file
+from estimator_trainer.coordination import small_files
 from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
@@ -99,6 +101,12 @@ def recorded(export: Callable[[], Any], model_dir: str, step: int) -> Any:
         record_file.copy_into(text, model_dir, step)
         logging.info("exported step %d to %s", step, text)
     return path
+
+
+def unfinished(model_dir: str) -> list[str]:
+    """Returns the paths of the exports that are being made, or that a killed process has left."""
+    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "temp-*")
+    return [path.rstrip("/") for path in tf.io.gfile.glob(pattern)]
 
 
 def during_training(config: TrainerConfig, parts: LoadedPlugins,

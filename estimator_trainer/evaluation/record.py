@@ -39,12 +39,19 @@ class EvaluationRecord(tf.estimator.Exporter):
       returned_exports: What the user's exporters returned after that, each one's path or None.
       final_exporters: Names of the exporters that were called for the final export.
       is_cut_off: Whether an earlier process made the last evaluation, and maybe not its exports.
+      unfinished: Paths of the exports that were not finished when this process began.
     """
 
     name = "evaluation_record"
 
-    def __init__(self, on_batch: Callable[[], None] = lambda: None):
-        """Makes an empty record; `on_batch` is called after each batch that is evaluated."""
+    def __init__(self, on_batch: Callable[[], None] = lambda: None,
+                 unfinished: Collection[str] = ()):
+        """Makes an empty record.
+
+        Args:
+          on_batch: What is called after each batch that is evaluated.
+          unfinished: Paths of the exports that were not finished when this process began.
+        """
         self.progress = EvaluationProgress(on_batch)
         self.checkpoint_path = ""
         self.metrics: dict[str, Any] = {}
@@ -53,6 +60,7 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.returned_exports: list[Any] | None = None
         self.final_exporters: set[str] = set()
         self.is_cut_off = False
+        self.unfinished = frozenset(unfinished)
 
     @property
     def step(self) -> int:

@@ -41,14 +41,11 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
       Interrupted: if this task is asked to stop.
     """
     config, task = plan.config, plan.task
-    _warn_if_nothing_stops_early(plan)
-    state_writer.announce("running")
-    checkpoint_choice.fall_back(config.model_dir)
-    is_trained = _is_trained(config)
+    is_trained = _begin(plan, state_writer)
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
     signals.listen_again()
     parts = loaded_plugins.load(plan)
-    record = experiment_lib.record_of(stop, watchdog)
+    record = experiment_lib.record_of(plan, stop, watchdog)
     single = builder.for_one_process(config, parts)
     evaluation = kept_evaluation.build(single, parts, record) if plan.is_evaluated else None
     preflight.check(plan, parts, evaluation)
@@ -70,10 +67,9 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         watchdog.leave_steps()
         stop.check()
         state_writer.announce("done", step, reason)
-        if plan.is_evaluated and evaluator_beat.evaluator_finishes(config, task, step, stop):
-            ended = outcome.report_of_evaluator(config, task, step, reason, earlier)
-            if ended:
-                return ended
+        if plan.is_evaluated and evaluator_beat.evaluator_finishes(config, task, step, stop) and (
+                ended := outcome.report_of_evaluator(config, task, step, reason, earlier)):
+            return ended
         state_writer.announce("done", step, reason, finisher=task.name)
         if plan.is_evaluated:
             final = exporters.at_the_end(config, parts, record)
@@ -91,8 +87,17 @@ def _warn_if_nothing_stops_early(plan: Plan) -> None:
                         " an evaluator task that shares model_dir can stop this job early")
 
 
-def _is_trained(config: TrainerConfig) -> bool:
-    """Returns whether an earlier run has trained to the last step."""
+def _begin(plan: Plan, state_writer: JobStateWriter) -> bool:
+    """Announces the run, and makes a whole checkpoint the latest.
+
+    Returns:
+      Whether an earlier run has trained to the last step.
+    """
+    config = plan.config
+    _warn_if_nothing_stops_early(plan)
+    state_writer.announce("running")
+    checkpoint_choice.fall_back(config.model_dir)
+    checkpoint_choice.remove_unfinished(config.model_dir)
     return bool(config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
 
 

@@ -51,7 +51,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
         return outcome.follow(task, _wait_for_end(state_reader, stop, watchdog))
     strategies = strategy.of_plan(plan)
     parts = loaded_plugins.load(plan)
-    record = experiment_lib.record_of(stop, watchdog)
+    record = experiment_lib.record_of(plan, stop, watchdog)
     experiment = experiment_lib.build(plan, parts, strategies, record, hooks=None,
                                       stopping=early_stopping.build(config, state_reader.ask,
                                                                     task.name))

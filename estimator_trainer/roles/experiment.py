@@ -85,13 +85,16 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
         worker_events.hooks_of(config, plan.task))
 
 
-def record_of(stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
+def record_of(plan: Plan, stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
     """Builds the record of a task's evaluations, which may be asked to stop after each batch."""
+    evaluates = plan.is_evaluated and plan.task.role != "worker"
+
     def on_batch() -> None:
         watchdog.tick()
         stop.check()
 
-    return EvaluationRecord(on_batch)
+    return EvaluationRecord(
+        on_batch, exporters.unfinished(plan.config.model_dir) if evaluates else ())
 
 
 def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: EvaluationRecord,

@@ -13,6 +13,7 @@ from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import board
+from estimator_trainer.evaluation import exporters as exporters_lib
 from estimator_trainer.evaluation import judgement
 from estimator_trainer.evaluation import record as record_lib
 from estimator_trainer.evaluation.exporters import RecordedExporter
@@ -52,7 +53,8 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
     if not latest:
         logging.warning("training ended without a checkpoint: nothing to evaluate or export")
         return
-    _remove_unfinished(single, [*spec.exporters, *final])
+    if record.unfinished:
+        _remove_unfinished(record, single.model_dir)
     is_final = bool(max_steps and checkpoints.step_of(latest) >= max_steps)
     if record.checkpoint_path != latest:
         evaluate(spec, single, record, latest, max_steps)
@@ -71,14 +73,11 @@ def _undone(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Est
         _folder(single, exporter) == posixpath.dirname(path) for path in record.exports)]
 
 
-def _remove_unfinished(single: tf.estimator.Estimator,
-                       exporters: Sequence[tf.estimator.Exporter]) -> None:
-    """Removes what a process that was killed while it exported has left in the exporters' folders.
-    """
-    for folder in {_folder(single, exporter) for exporter in exporters}:
-        for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/temp-*"):
-            logging.info("removes %s, an export that was cut off", path)
-            tf.io.gfile.rmtree(path)
+def _remove_unfinished(record: EvaluationRecord, model_dir: str) -> None:
+    """Removes the exports that nobody has finished since this process began."""
+    for path in record.unfinished.intersection(exporters_lib.unfinished(model_dir)):
+        logging.info("removes %s, an export that a killed process left unfinished", path)
+        tf.io.gfile.rmtree(path)
 
 
 def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,

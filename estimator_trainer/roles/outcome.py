@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import posixpath
 from typing import NoReturn
 
 from absl import logging
@@ -15,11 +16,13 @@ from estimator_trainer.cluster import ports
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan import run_record
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles.earlier_run import EarlierRun
@@ -30,6 +33,8 @@ from estimator_trainer.steps.end_of_training import EndOfTraining
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
 _DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
+# The Estimator says no more when the checkpoints are gone.
+_NO_CHECKPOINT = ("There was no new checkpoint after the training", "is not a valid checkpoint")
 # TensorFlow says no more when another process has the port; with each strategy it is this error.
 _NO_SERVER = "Could not start gRPC server"
 
@@ -109,6 +114,12 @@ def explained(error: Exception, plan: Plan) -> Exception:
         return errors.TrainerError(
             f"model_dir {config.model_dir} cannot be written: {why.strip()}."
             f" The last checkpoint is that of step {step}; make room and run the same command.")
+    if any(text in str(error) for text in _NO_CHECKPOINT) and not small_files.is_listed(
+            posixpath.join(config.model_dir, run_record.NAME)):
+        return errors.TrainerError(
+            f"model_dir {config.model_dir} was deleted, or moved, while this job trained: its"
+            " record.json and its checkpoints are not there any more. Put it back and run the same"
+            " command, which goes on from its last checkpoint, or else from the beginning.")
     damage = checkpoint_choice.damage(error, config.model_dir)
     if damage:
         return errors.TrainerError(damage)

@@ -9,6 +9,7 @@ from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination import lease as lease_lib
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobStateReader
@@ -43,7 +44,9 @@ def train_and_evaluate(plan: Plan) -> Result:
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.platform_tf_config)
     upstream.poll_every_second()
-    with (signals.asking(stop, task.name), upstream.naming_event_files(task.name),
+    with (signals.asking(stop, task.name,
+                         lambda: checkpoints.latest_step(plan.config.model_dir)),
+          upstream.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task),
           upstream.synchronizing_with(SyncReplicasHook)):
         try:
@@ -106,7 +109,9 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
             return outcome.interrupted(config, task, interruption)
         except Exception as error:
             explained = outcome.explained(error, plan)
-            if task.role != "evaluator" and getattr(error, "is_missed", True):
+            if task.role == "evaluator":
+                evaluator_beat.tell_failure(config.model_dir)
+            elif getattr(error, "is_missed", True):
                 state_reader.ask("failed", outcome.in_short(explained), task.name)
             outcome.raise_explained(error, explained)
 

@@ -40,7 +40,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     hooks = experiment_lib.hooks_of(
         plan, parts, EndOfTraining(config, task, stop, watchdog, None, state_reader))
     experiment = experiment_lib.build(plan, parts, strategies,
-                                      experiment_lib.record_of(stop, watchdog), hooks)
+                                      experiment_lib.record_of(plan, stop, watchdog), hooks)
     experiment_lib.train(experiment, hooks, plan, stop, watchdog)
     state_reader.leave(task.index)
     return outcome.left(task, hooks.end, stop, state_reader)

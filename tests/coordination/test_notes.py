@@ -172,7 +172,8 @@ def fixture_evaluation(tmp_path, monkeypatch):
     monkeypatch.setattr(deadlines, "FINAL_CHECKPOINT_SECS", 1.0)
     experiment = mock.Mock()
     experiment.estimator.model_dir = str(tmp_path)
-    experiment.eval_spec.throttle_secs = 0
+    experiment.train_spec.max_steps = None
+    experiment.eval_spec.throttle_secs, experiment.eval_spec.exporters = 0, []
     chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
 
     def run(step):

@@ -18,7 +18,8 @@ DOCUMENTS = sorted([*jobs.REPO.glob("*.md"), *(jobs.REPO / "docs").glob("*.md"),
 # A path of this repository, or of the package: it ends in "/" or in a known kind of file.
 _PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|cfg|txt|json|gz)))`")
 # Files and folders that the program writes, and names that stand for any.
-_MADE = {"result.json", "best.json", "record.json", "evaluation.json", "history.jsonl",
+_MADE = {"result.json", "best.json", "record.json", "evaluated.json", "evaluation.json",
+         "history.jsonl",
          "report.html", "comparison.html", "assets.extra/",
          "job.json", "lease.json", "script.json", "job.yaml", "dataset.json", "scaling.json",
          "my_model.py", "check-TASK.json", "eval/", "export/final/", "latest/", "best/",

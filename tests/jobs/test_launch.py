@@ -208,3 +208,27 @@ def test_what_no_task_could_run_is_said_once_before_any_starts(tmp_path):
 def test_tasks_share_an_import_where_a_fork_is_as_good_as_a_new_process(
         job, task, gpus, expected):
     assert launch.can_fork(JobConfig(**job), TrainerConfig(**task), gpus) is expected
+
+
+@pytest.mark.cluster
+def test_an_evaluator_that_fails_fails_alone_and_the_chief_evaluates(tmp_path):
+    plugin = tmp_path / "dies.py"
+    plugin.write_text("import json, os\n"
+                      "import slow\n"
+                      "def input_fn(mode, params, input_context=None):\n"
+                      "    params = {**slow.DEFAULT_PARAMS, **params}\n"
+                      "    role = json.loads(os.environ['TF_CONFIG'])['task']['type']\n"
+                      "    if mode == 'eval' and role == 'evaluator':\n"
+                      "        raise OSError('this host has no evaluation data')\n"
+                      "    return slow.input_fn(mode, params, input_context)\n")
+    os.symlink(jobs.REPO / "tests" / "support" / "slow.py", tmp_path / "slow.py")
+    flags = [f"--input_fn={plugin}", "--train_steps=300"]
+    with _launched(tmp_path, ["--worker=1", "--ps=1", "--evaluator=1"], flags) as launcher:
+        assert _ends(launcher) == 0, launcher.log
+    assert "evaluator:0: exit 1; the job goes on without it" in launcher.log
+    assert re.search(r"first failure: evaluator:0, exit 1: OSError: this host has no evaluation"
+                     r" data \(its log: ", launcher.log), launcher.log
+    assert all("done" in _row(launcher, f"{role}:0") for role in ("chief", "worker", "ps"))
+    result = jobs.result(tmp_path / "model")
+    assert result["status"] == "done" and result["role"] == "chief:0" and result["metrics"]
+    assert len(result["exports"]) == 1

@@ -93,7 +93,8 @@ def test_training_that_cannot_find_it_says_what_to_type(left, remedy, trained, m
 
 
 @pytest.mark.parametrize("content", [
-    b"", b"\n", b"\xff\xfe\x00garbled", b'{"model_checkpoint_path": 1', b'model_checkpoint_path: "mo',
+    b"", b"\n", b"\xff\xfe\x00garbled", b'{"model_checkpoint_path": 1',
+    b'model_checkpoint_path: "mo',
     b'all_model_checkpoint_paths: "model.ckpt-20"\n', b"\0" * 100],
     ids=["empty", "a line", "bytes", "JSON", "cut off", "names none", "zeros"])
 def test_a_damaged_checkpoint_file_loses_no_checkpoint(content, trained, model_dir, run):
@@ -115,3 +116,16 @@ def test_a_damaged_checkpoint_file_without_checkpoints_begins_anew(trained, mode
     _, err = run("train", f"--model_dir={model_dir}", *trained[1], "--exporters=none",
                  "--train_steps=60")
     assert "there is no checkpoint: begins anew" in err and "training from step 0 to 60" in err
+
+
+def test_what_a_killed_process_left_is_removed_and_no_checkpoint(trained, model_dir, run):
+    (model_dir / "model.ckpt-20.index").unlink()
+    (model_dir / "model.ckpt-60_temp").mkdir()
+    (model_dir / "model.ckpt-60_temp" / "part-00000-of-00001.index").write_bytes(b"half")
+    (model_dir / "checkpoint.tmp0123").write_bytes(b"half")
+    run("train", f"--model_dir={model_dir}", *trained[1], "--exporters=none", "--train_steps=60",
+        "--keep_checkpoint_max=0")
+    left = sorted(path.name for path in model_dir.iterdir())
+    assert not [name for name in left if "temp" in name or "tmp" in name or "ckpt-20." in name]
+    assert [name for name in left if name.endswith(".index")] == [
+        f"model.ckpt-{step}.index" for step in (0, 40, 50, 60)]

@@ -47,6 +47,7 @@ def test_a_second_signal_ends_at_once(tmp_path):
     finally:
         jobs.kill(task)
     assert task.code == 143
+    assert task.last_line == "role=local status=stopped step=0 reason=SIGTERM"
 
 
 @pytest.mark.parametrize("kind, who", [

@@ -117,6 +117,10 @@ class Supervisor:
         elif code and self._code is None:
             self._note(child, how)
             gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
+            if child.name.startswith("evaluator:"):
+                self._say(f"{child.name}: {how}{gives_up}; the job goes on without it, and its"
+                          " chief evaluates and exports at the end")
+                return
             self._say(f"{child.name}: {how}{gives_up}; ends the job")
             # A task that failed tells the others by itself; one that was killed does not.
             self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)

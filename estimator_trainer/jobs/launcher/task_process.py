@@ -135,10 +135,11 @@ class TaskProcess:
                          os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def _read(self, printed: int) -> None:
-        with self.log_path.open("ab") as log, open(printed, "rb") as stream:
+        with self.log_path.open("ab", buffering=0) as log, open(printed, "rb") as stream:
             for raw in stream:
-                log.write(raw)
-                log.flush()
+                # On a full disk the log has gaps; a task whose output nobody reads would stop.
+                with contextlib.suppress(OSError):
+                    log.write(raw)
                 self.on_line(self, raw.decode(errors="replace").rstrip("\n"))
 
     def _listen(self, told: int) -> None:
