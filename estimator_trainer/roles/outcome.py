@@ -32,9 +32,11 @@ from estimator_trainer.steps.end_of_training import EndOfTraining
 
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
+_FULL = "No space left on device"
 _DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
-# The Estimator says no more when the checkpoints are gone.
-_NO_CHECKPOINT = ("There was no new checkpoint after the training", "is not a valid checkpoint")
+# TensorFlow says no more when model_dir is gone.
+_GONE = ("There was no new checkpoint after the training", "is not a valid checkpoint",
+         "doesn't exist, can't save", "No such file or directory")
 # TensorFlow says no more when another process has the port; with each strategy it is this error.
 _NO_SERVER = "Could not start gRPC server"
 
@@ -109,17 +111,18 @@ def explained(error: Exception, plan: Plan) -> Exception:
         return errors.TrainerError(
             f"the loss became NaN in {task.name}, after the checkpoint of step {step}. Try a lower"
             " learning rate, or look for bad records and logarithms of 0.")
-    if isinstance(error, _WRITING_FAILED) and config.model_dir in str(error):
+    is_full = _FULL in str(error)
+    if (isinstance(error, _WRITING_FAILED) or is_full) and config.model_dir in str(error):
         why = next(line for line in str(error).splitlines() if config.model_dir in line)
         return errors.TrainerError(
-            f"model_dir {config.model_dir} cannot be written: {why.strip()}."
-            f" The last checkpoint is that of step {step}; make room and run the same command.")
-    if any(text in str(error) for text in _NO_CHECKPOINT) and not small_files.is_listed(
-            posixpath.join(config.model_dir, run_record.NAME)):
+            f"model_dir {config.model_dir} cannot be written: {why.strip()}. The last checkpoint is"
+            f" that of step {step}; {'make room' if is_full else 'let this user write there'} and"
+            " run the same command.")
+    if _is_gone(config.model_dir, error):
         return errors.TrainerError(
             f"model_dir {config.model_dir} was deleted, or moved, while this job trained: its"
-            " record.json and its checkpoints are not there any more. Put it back and run the same"
-            " command, which goes on from its last checkpoint, or else from the beginning.")
+            " checkpoints are not there any more. Put it back and run the same command, which goes"
+            " on from its last checkpoint, or else from the beginning.")
     damage = checkpoint_choice.damage(error, config.model_dir)
     if damage:
         return errors.TrainerError(damage)
@@ -129,6 +132,13 @@ def explained(error: Exception, plan: Plan) -> Exception:
             f"{problem}. The last checkpoint is that of step {step}; correct the data and run the"
             " same command.")
     return error
+
+
+def _is_gone(model_dir: str, error: Exception) -> bool:
+    """Returns whether an error comes from a model_dir that is not there any more."""
+    text = str(error)
+    is_told = any(each in text for each in _GONE) and (model_dir in text or _GONE[0] in text)
+    return is_told and not small_files.is_listed(posixpath.join(model_dir, run_record.NAME))
 
 
 def raise_explained(error: Exception, explanation: Exception) -> NoReturn:
