@@ -11,7 +11,10 @@ import dataclasses
 import os
 from typing import ContextManager, Iterator, Mapping
 
-_RANKS = ("SLURM_", "OMPI_", "PMI_", "MPI_", "PBS_JOBID", "LSB_JOBID")
+# Others of these launchers' variables are secrets, such as PMI_SHARED_SECRET.
+_RANKS = ("SLURM_", "OMPI_", "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_", "MPI_", "PMIX_RANK",
+          "PMIX_SIZE", "MV2_COMM_WORLD_", "JSM_NAMESPACE_", "FLUX_TASK_", "FLUX_JOB_", "PALS_",
+          "ALPS_APP_PE", "PBS_JOBID", "LSB_JOBID")
 _EVENTS = "ESTIMATOR_TRAINER_EVENTS_FD"
 
 
@@ -28,7 +31,8 @@ class Environment:
       legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
       cuda_visible_devices: CUDA_VISIBLE_DEVICES, the GPUs to use; None if it is not set.
       no_color: NO_COLOR; any value means: no colours (no-color.org).
-      ranks: What Slurm or MPI tells of this process's rank, by variable; those that are set.
+      ranks: What a launcher such as Slurm or MPI tells of this process's rank, by variable; those
+        that are set.
     """
 
     tf_config: str = ""

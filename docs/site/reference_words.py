@@ -182,8 +182,11 @@ VARIABLES = (
     ("`AIP_MODEL_DIR`", "model_dir, if neither `--model_dir` nor `--job_dir` gives one."),
     ("`CLOUD_ML_TRIAL_ID`", "The number of a tuning trial, if TF_CONFIG has none:"
      " [vertex](vertex.md)."),
-    ("`SLURM_*`, `OMPI_*`, `PMI_*`, `MPI_*`, `PBS_JOBID`, `LSB_JOBID`",
-     "The ranks of Slurm and MPI, if no variable above tells a cluster: [slurm](slurm.md)."),
+    ("`SLURM_*`, `OMPI_*`, `PMI_RANK`, `PMI_SIZE`, `PMI_LOCAL_*`, `MPI_*`, `PMIX_RANK`,"
+     " `PMIX_SIZE`, `MV2_COMM_WORLD_*`, `JSM_NAMESPACE_*`, `FLUX_TASK_*`, `FLUX_JOB_*`, `PALS_*`,"
+     " `ALPS_APP_PE`, `PBS_JOBID`, `LSB_JOBID`",
+     "The ranks of Slurm, MPI and other launchers, if no variable above tells a cluster:"
+     " [slurm](slurm.md#mpi)."),
     ("`CUDA_VISIBLE_DEVICES`", "The GPUs to use. `launch` divides them among its tasks."),
     ("`TF_USE_LEGACY_KERAS`", "On TensorFlow 2.16 and newer the program sets it to `1`, so that"
      " `tf.keras` is Keras 2, and refuses another value."),

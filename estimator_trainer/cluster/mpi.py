@@ -1,7 +1,11 @@
-"""Under `mpirun` or `mpiexec` MPI's variables tell each process its rank, and no host of another.
+"""Under `mpirun`, `flux run` or `jsrun` variables tell each task its rank, and no host of another.
 
 Open MPI: https://docs.open-mpi.org/en/v5.0.x/tuning-apps/environment-var.html
 MPICH, Intel MPI, Cray (PMI): https://github.com/pmodels/mpich/tree/main/src/pm/hydra
+MVAPICH2: MV2_COMM_WORLD_* in https://mvapich.cse.ohio-state.edu/userguide/
+IBM's jsrun: https://lightning.ai/docs/pytorch/stable/api/ (LSFEnvironment)
+Flux: https://github.com/flux-framework/flux-core/blob/master/src/shell/task.c
+Cray PALS and PMI: https://github.com/SchedMD/slurm/tree/master/src/plugins/mpi/cray_shasta
 """
 
 from __future__ import annotations
@@ -14,28 +18,59 @@ from estimator_trainer.cluster.ranks import Ranks
 
 
 class _Launcher(NamedTuple):
-    """The variables of a launcher; of those of a rank on its host, each may be the one set."""
+    """The variables of a launcher; of those of a rank on its host, each may be the one set.
+
+    Attributes:
+      name: Whose ranks they are, such as "Open MPI's mpirun".
+      rank: The variable of the rank.
+      size: The variable of the number of ranks; "" where the launcher has none.
+      local_rank: The variables of the rank on its host.
+      local_size: The variables of the number of ranks on this host.
+      nodes: The variable of the number of hosts, or "".
+    """
 
     name: str
     rank: str
-    size: str
-    local_rank: tuple[str, ...]
-    local_size: tuple[str, ...]
+    size: str = ""
+    local_rank: tuple[str, ...] = ()
+    local_size: tuple[str, ...] = ()
+    nodes: str = ""
 
 
-_OPEN_MPI = _Launcher("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                      ("OMPI_COMM_WORLD_LOCAL_RANK",), ("OMPI_COMM_WORLD_LOCAL_SIZE",))
-_PMI = _Launcher("MPI", "PMI_RANK", "PMI_SIZE", ("MPI_LOCALRANKID", "PMI_LOCAL_RANK"),
-                 ("MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"))
+# jsrun sets Open MPI's variables too, and `flux run` PMI's: the first of those that are set counts.
+_LAUNCHERS = (
+    _Launcher("Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+              ("OMPI_COMM_WORLD_LOCAL_RANK",), ("OMPI_COMM_WORLD_LOCAL_SIZE",)),
+    _Launcher("jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE",
+              ("JSM_NAMESPACE_LOCAL_RANK",), ("JSM_NAMESPACE_LOCAL_SIZE",)),
+    _Launcher("flux run", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", ("FLUX_TASK_LOCAL_ID",),
+              nodes="FLUX_JOB_NNODES"),
+    _Launcher("MVAPICH2's mpirun", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+              ("MV2_COMM_WORLD_LOCAL_RANK",), ("MV2_COMM_WORLD_LOCAL_SIZE",)),
+    _Launcher("MPI's mpirun", "PMI_RANK", "PMI_SIZE",
+              ("MPI_LOCALRANKID", "PMI_LOCAL_RANK", "PALS_LOCAL_RANKID"),
+              ("MPI_LOCALNRANKS", "PMI_LOCAL_SIZE", "PALS_LOCAL_SIZE")),
+    # PMIx itself has no variable of the size; only some launchers set one.
+    _Launcher("PMIx", "PMIX_RANK", "PMIX_SIZE"),
+    _Launcher("Cray's PALS", "PALS_RANKID", "", ("PALS_LOCAL_RANKID",)),
+    _Launcher("Cray's aprun", "ALPS_APP_PE"),
+)
+# A batch script of Slurm's is rank 0 of no step.
+_STEP = _Launcher("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", ("SLURM_LOCALID",))
 # A job's number is Open MPI's, or that of a batch system (PBS, LSF) that MPI is used in.
 _JOBS = ("OMPI_MCA_ess_base_jobid", "PBS_JOBID", "LSB_JOBID")
-VARIABLES = (*_JOBS, *(name for each in (_OPEN_MPI, _PMI)
-                       for name in (each.rank, each.size, *each.local_rank, *each.local_size)))
+VARIABLES = tuple(filter(None, (*_JOBS, *(
+    name for each in _LAUNCHERS
+    for name in (each.rank, each.size, *each.local_rank, *each.local_size, each.nodes)))))
+# `srun --mpi=pmi2` and other kinds of it set these as well.
+_SET_BY_SRUN = ("PMI", "PMIX")
+_MOST_RANKS = 1 << 16
+_ALONE = "To train alone, without the others: TF_CONFIG='{}'"
 
 
 def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
           first_port: int) -> Ranks | None:
-    """Returns the processes that MPI started; None outside of MPI, or where there is one.
+    """Returns the processes of a launcher that tells how many there are; None where there is one.
 
     Args:
       variables: The variables among VARIABLES that are set.
@@ -46,33 +81,84 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
     Raises:
       ConfigError: if the hosts are missing, or are not those of the ranks.
     """
-    for launcher in (_OPEN_MPI, _PMI):
+    for launcher in _LAUNCHERS:
         rank, size = (_first(variables, name) for name in (launcher.rank, launcher.size))
-        if rank is not None and size is not None and rank < size and size > 1:
-            hosts = _hosts(launcher, variables, rank_hosts, rank, size)
-            job = _first(variables, *_JOBS) or 0
-            return Ranks(rank, ranks_lib.addresses(hosts, first_port, job),
-                         f"{launcher.name}'s mpirun", launcher.size)
+        if rank is None or size is None:
+            continue
+        if not rank < size <= _MOST_RANKS:
+            raise errors.ConfigError(
+                f"{launcher.rank} is {rank} and {launcher.size} {size} (from the environment);"
+                f" expected a rank below the size, and {_MOST_RANKS} ranks at most. {_ALONE}")
+        if size > 1:
+            return _found(launcher, variables, rank_hosts, first_port, rank, size)
+    return None
+
+
+def ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[str],
+                          first_port: int) -> Ranks | None:
+    """Returns the processes of a launcher that tells a rank alone, or None if this one is alone.
+
+    Args:
+      variables: The variables among VARIABLES and Slurm's that are set.
+      rank_hosts: The hosts of the ranks, whose number is theirs, or ().
+      first_port: The port of rank 0, or 0.
+
+    Raises:
+      ConfigError: if others may be there, and the hosts are not told.
+    """
+    for launcher in (*_LAUNCHERS, _STEP):
+        text = variables.get(launcher.rank, "")
+        rank = _first(variables, launcher.rank)
+        if not text or rank == 0 and (launcher is _STEP or _has_size_1(variables)):
+            continue
+        if rank is not None and _first(variables, launcher.size) is not None:
+            continue
+        if rank is None:
+            raise errors.ConfigError(f"{launcher.rank} is {text!r} (from the environment);"
+                                     f" expected a rank, a whole number. {_ALONE}")
+        if rank_hosts and launcher is not _STEP:
+            return _found(launcher, variables, rank_hosts, first_port, rank, None)
+        size = launcher.size or "a variable"
+        raise errors.ConfigError(
+            f"{launcher.rank} is {rank} (from the environment), and {launcher.name} does not tell"
+            f" how many tasks there are (no {size}): each would train by itself, all in one"
+            " model_dir. Expected the hosts of all tasks, in the order of the ranks. For example:"
+            f" --rank_hosts=node1:2,node2. {_ALONE}")
     return None
 
 
 def is_of(variables: Mapping[str, str], rank: str, size: str) -> bool:
     """Returns whether MPI's rank and size are these, for another launcher sets them too."""
-    return (variables.get("PMI_RANK"), variables.get("PMI_SIZE")) == (rank, size)
+    return any((variables.get(f"{name}_RANK"), variables.get(f"{name}_SIZE")) == (rank, size)
+               for name in _SET_BY_SRUN)
+
+
+def _found(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
+           first_port: int, rank: int, size: int | None) -> Ranks:
+    hosts = _hosts(launcher, variables, rank_hosts, rank, size)
+    return Ranks(rank, ranks_lib.addresses(hosts, first_port, _first(variables, *_JOBS) or 0),
+                 launcher.name, launcher.size if size else "--rank_hosts")
 
 
 def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
-           rank: int, size: int) -> list[str]:
+           rank: int, size: int | None) -> list[str]:
     """Returns the host of each rank."""
     local_rank = _first(variables, *launcher.local_rank)
-    if not rank_hosts:
-        if _first(variables, *launcher.local_size) == size:
+    if not rank_hosts and size:
+        if _first(variables, *launcher.local_size) == size or (
+                _first(variables, launcher.nodes) == 1):
             return ["localhost"] * size
         raise errors.ConfigError(
-            f"rank_hosts is missing (no --rank_hosts), and {launcher.size} is {size}: MPI does not"
-            " tell its processes where the others are. Expected the hosts as mpirun got them, in"
-            " the order of the ranks. For example: --rank_hosts=node1:2,node2")
+            f"rank_hosts is missing (no --rank_hosts), and {launcher.size} is {size}:"
+            f" {launcher.name} does not tell its tasks where the others are. Expected the hosts as"
+            " the launcher got them, in the order of the ranks. For example:"
+            f" --rank_hosts=node1:2,node2. {_ALONE}")
     hosts = ranks_lib.hosts_of(rank_hosts, size, launcher.size)
+    if rank >= len(hosts):
+        raise errors.ConfigError(
+            f"rank_hosts has places for {len(hosts)} tasks (from --rank_hosts), and"
+            f" {launcher.rank} is {rank}; expected the hosts of all tasks, in the order of the"
+            " ranks. For example: --rank_hosts=node1:2,node2")
     expected = hosts[:rank].count(hosts[rank])
     if local_rank not in (None, expected):
         raise errors.ConfigError(
@@ -83,8 +169,13 @@ def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequen
     return hosts
 
 
+def _has_size_1(variables: Mapping[str, str]) -> bool:
+    """Returns whether a launcher says that it started one task."""
+    return any(_first(variables, each.size) == 1 for each in (*_LAUNCHERS, _STEP) if each.size)
+
+
 def _first(variables: Mapping[str, str], *names: str) -> int | None:
     """Returns the number that the first variable of these begins with, such as PBS's "12.host"."""
-    texts = (variables.get(name, "").partition(".")[0] for name in names)
+    texts = (variables.get(name, "").strip().partition(".")[0] for name in names)
     return next((int(text) for text in texts
                  if text.isascii() and text.isdecimal() and len(text) < 12), None)

@@ -1,4 +1,4 @@
-"""The rank source is the launcher that this process has its rank from: Slurm or MPI."""
+"""The rank source is the launcher that this process has its rank from: Slurm, MPI or another."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
       first_port: The port of rank 0, or 0.
 
     Raises:
-      ConfigError: if the launcher does not tell where the ranks are.
+      ConfigError: if the launcher does not tell how many ranks there are, or where.
     """
     is_slurms = mpi.is_of(variables, variables.get("SLURM_PROCID", ""),
                           variables.get("SLURM_STEP_NUM_TASKS", ""))
     sources = (slurm, mpi) if is_slurms else (mpi, slurm)
-    return next((found for source in sources
-                 if (found := source.ranks(variables, rank_hosts, first_port))), None)
+    found = (source.ranks(variables, rank_hosts, first_port) for source in sources)
+    return next(filter(None, found), None) or mpi.ranks_of_unknown_size(
+        variables, rank_hosts, first_port)
 
 
 def refuse_roles(num_ps: int, num_evaluators: int) -> None:

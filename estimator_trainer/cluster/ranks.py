@@ -23,7 +23,7 @@ class Ranks:
     Attributes:
       rank: The rank of this process.
       addresses: host:port of each rank.
-      launcher: Who started them, such as "Slurm's step 12.0".
+      launcher: What started them, such as "Slurm's step 12.0".
       size_name: The variable that has their number.
     """
 
@@ -82,12 +82,12 @@ def addresses(hosts: Sequence[str], first_port: int, job: int) -> tuple[str, ...
     return tuple(f"{host}:{first + rank}" for rank, host in enumerate(hosts))
 
 
-def hosts_of(rank_hosts: Sequence[str], size: int, size_name: str) -> list[str]:
+def hosts_of(rank_hosts: Sequence[str], size: int | None, size_name: str) -> list[str]:
     """Returns the host of each rank.
 
     Args:
       rank_hosts: HOST or HOST:RANKS, in the order of the ranks.
-      size: The number of ranks.
+      size: The number of ranks; None where the list alone tells it.
       size_name: The variable that has this number.
 
     Raises:
@@ -101,7 +101,7 @@ def hosts_of(rank_hosts: Sequence[str], size: int, size_name: str) -> list[str]:
                 f"rank_hosts has {each!r} (from --rank_hosts); expected HOST or HOST:RANKS. For"
                 " example: --rank_hosts=node1:2,node2")
         hosts += [host] * int(text or 1)
-    if len(hosts) != size:
+    if size is not None and len(hosts) != size:
         raise errors.ConfigError(
             f"rank_hosts has places for {len(hosts)} tasks (from --rank_hosts); expected {size},"
             f" as {size_name} says, in the order of the ranks. For example:"

@@ -65,7 +65,14 @@ def test_ports_that_slurm_reserved_or_the_user_names_are_taken():
 @pytest.mark.parametrize("variables", [
     {}, {"SLURM_JOB_ID": "5", "SLURM_NTASKS": "5", "SLURM_PROCID": "0"},
     {**_STEP, "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"},
-    {"PMI_RANK": "0", "PMI_SIZE": "1"}])
+    {"PMI_RANK": "0", "PMI_SIZE": "1"},
+    # A shell of `salloc` on a node of the job, and a container of one rank.
+    {"SLURM_NTASKS": "5", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0", "PMIX_RANK": "0"},
+    {"PMIX_RANK": "0", "PMIX_SIZE": "1"}, {"PMIX_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"},
+    {"PALS_RANKID": "0", "PMI_RANK": "0", "PMI_SIZE": "1"}, {"PMIX_RANK": ""},
+    {"FLUX_TASK_RANK": "0", "FLUX_JOB_SIZE": "1", "FLUX_JOB_NNODES": "1"},
+    # A shell of `flux alloc` or `flux proxy`, of LSF and of PBS.
+    {"FLUX_JOB_ID": "123"}, {"LSB_JOBID": "5"}, {"PBS_JOBID": "12.host"}])
 def test_a_process_that_no_launcher_gave_a_rank_among_others_trains_alone(variables):
     assert rank_source.ranks(variables) is None
 
@@ -94,6 +101,42 @@ def test_mpi_on_several_hosts_takes_them_from_the_list():
             ] == ["a", "a", "b"]
 
 
+@pytest.mark.parametrize("rank, size, others", [
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", {"OMPI_COMM_WORLD_LOCAL_SIZE": "3"}),
+    ("PMI_RANK", "PMI_SIZE", {"MPI_LOCALNRANKS": "3"}),
+    ("PMI_RANK", "PMI_SIZE", {"PMI_LOCAL_SIZE": "3", "PALS_RANKID": "1"}),
+    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", {"MV2_COMM_WORLD_LOCAL_SIZE": "3"}),
+    ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", {"JSM_NAMESPACE_LOCAL_SIZE": "3"}),
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE", {"FLUX_JOB_NNODES": "1", "PMI_RANK": "1",
+                                         "PMI_SIZE": "3"})])
+def test_every_launcher_that_tells_rank_and_size_makes_a_job(rank, size, others):
+    variables = {rank: "1", size: "3", **others}
+    task = _task(variables, num_evaluators=0)
+    assert (task.name, task.address.rpartition(":")[0]) == ("worker:0", "localhost")
+    elsewhere = {rank: "1", size: "3"}
+    assert _task(elsewhere, 0, 0, rank_hosts=("a", "b:2")).address.startswith("b:")
+    with pytest.raises(errors.ConfigError, match=f"^rank_hosts is missing .* {size} is 3"):
+        rank_source.ranks(elsewhere)
+
+
+@pytest.mark.parametrize("name", ["PMIX_RANK", "PALS_RANKID", "ALPS_APP_PE", "PMI_RANK",
+                                  "MV2_COMM_WORLD_RANK", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"])
+def test_a_rank_of_an_unknown_number_is_refused_or_takes_the_number_of_the_hosts(name):
+    for rank in ("0", "2"):
+        with pytest.raises(errors.ConfigError, match=f"^{name} is {rank} .*does not tell how many"):
+            rank_source.ranks({name: rank})
+        found = rank_source.ranks({name: rank}, rank_hosts=("a:2", "b"))
+        assert (found.rank, len(found.addresses)) == (int(rank), 3)
+    with pytest.raises(errors.ConfigError, match="has places for 2 tasks"):
+        rank_source.ranks({name: "2"}, rank_hosts=("a:2",))
+
+
+def test_pmix_under_srun_leaves_the_ranks_to_slurm():
+    for extra in ({}, {"PMIX_SIZE": "5"}):
+        found = rank_source.ranks({**_slurm(4), "PMIX_RANK": "4", **extra})
+        assert found.launcher == "Slurm's step 5.0" and found.addresses[4].startswith("tnode-02:")
+
+
 def test_mpirun_in_a_job_of_slurms_counts_and_not_the_daemons_that_it_started_by_srun():
     daemons = {**_slurm(4), **_open_mpi(0, 3, 0, 3)}
     assert len(rank_source.ranks(daemons).addresses) == 3
@@ -106,6 +149,12 @@ def test_mpirun_in_a_job_of_slurms_counts_and_not_the_daemons_that_it_started_by
     (_open_mpi(1, 3, 0, 1), {"rank_hosts": ("a:2", "b")}, "and it is task 0 there"),
     (_open_mpi(0, 3, 0, 1), {"rank_hosts": ("a:2",)}, "has places for 2 tasks"),
     (_open_mpi(0, 3, 0, 1), {"rank_hosts": ("a:x", "b")}, "rank_hosts has 'a:x'"),
+    ({"PMIX_RANK": "2", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, {}, "(no PMIX_SIZE)"),
+    ({"PMI_RANK": "x", "PMI_SIZE": "2"}, {}, "PMI_RANK is 'x' (from the environment)"),
+    ({"PMI_RANK": "3", "PMI_SIZE": "3"}, {}, "expected a rank below the size"),
+    ({"PMI_RANK": "3", "PMI_SIZE": "99999999999"}, {}, "65536 ranks at most"),
+    ({"SLURM_PROCID": "3"}, {}, "SLURM_PROCID is 3 (from the environment), and Slurm does not"),
+    ({"PALS_RANKID": "1", "PALS_LOCAL_RANKID": "1"}, {"rank_hosts": ("a", "b")}, "task 1 there"),
     (_slurm(0, SLURM_DISTRIBUTION="arbitrary"), {}, "SLURM_DISTRIBUTION is 'arbitrary'"),
     (_slurm(1, SLURM_NODEID="1"), {}, "rank 1 is task 1 of node 1"),
     (_slurm(0, SLURM_STEP_NODELIST="n[1"), {}, "SLURM_STEP_NODELIST is 'n[1'"),

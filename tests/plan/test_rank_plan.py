@@ -55,6 +55,18 @@ def test_a_batch_script_without_srun_trains_alone_and_is_told(environment, capsy
     assert code == 0 and "this process is no task of srun's" in found["notes"][0]
 
 
+def test_check_refuses_a_rank_that_does_not_know_how_many_there_are(environment, capsys):
+    environment({"PMIX_RANK": "1"})
+    code, found = _check(capsys)
+    assert code == 2 and found["problems"][0].startswith("PMIX_RANK is 1 (from the environment)")
+    code, found = _check(capsys, "--rank_hosts=node1:2,localhost", "--num_ps=1")
+    assert code == 0 and found["task"] == "worker:0"
+    assert cli.main(["--model_dir=/tmp/m"]) == 2
+    assert "each would train by itself" in capsys.readouterr().err
+    environment({"TF_CONFIG": "{}"})
+    assert _check(capsys)[1]["task"] == "local"
+
+
 @pytest.mark.parametrize("flag, launch", [
     ("--num_ps=2", "launch --ps=2"), ("--num_evaluators=1", "launch --evaluator=1")])
 def test_roles_for_ranks_that_are_not_there_are_refused(environment, capsys, flag, launch):
