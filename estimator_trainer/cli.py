@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import sys
-import traceback
+from types import TracebackType
 from typing import Any, Callable, Iterator, Sequence
 
 from estimator_trainer import __version__
@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code (0 done, 1 failed, 2 configuration error)."""
     task_events.begin()
     logs.keep_streams()
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _print_uncaught
     try:
         with _terminable(is_process=argv is None):
             code = _answer(list(sys.argv[1:] if argv is None else argv))
@@ -44,10 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("estimator-trainer: SIGINT: ends before the work began", file=sys.stderr)
         code = result.EXIT_CODES["stopped"]
-    except Exception:
+    except Exception as error:
         if not storage_plugin.is_loaded():
             raise
-        traceback.print_exc()
+        errors.print_traceback(error)
         code = 1
     if storage_plugin.is_loaded():
         storage_plugin.end_process(code)
@@ -82,6 +84,12 @@ def _flush() -> None:
 def _drop_output() -> None:
     """Lets Python throw away at its end what cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_uncaught(kind: type[BaseException], error: BaseException,
+                    where: TracebackType | None) -> None:
+    """Prints what nothing has caught; Python itself would repeat the passwords of URLs."""
+    errors.print_traceback(error)
 
 
 def _answer(argv: list[str]) -> int:

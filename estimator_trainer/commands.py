@@ -16,6 +16,7 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
+from estimator_trainer import shown_text
 from estimator_trainer import storage
 from estimator_trainer import storage_plugin
 from estimator_trainer import tensorflow_import
@@ -69,7 +70,7 @@ def launch(line: CommandLine, variables: Environment) -> int:
 def manifest(line: CommandLine, variables: Environment) -> int:
     """Writes the job for a scheduler."""
     from estimator_trainer.jobs import manifest as manifest_lib
-    print(manifest_lib.write(line.job, line.config, line.flags, _script(line)))
+    _print(manifest_lib.write(line.job, line.config, line.flags, _script(line)))
     return 0
 
 
@@ -88,7 +89,7 @@ def show(line: CommandLine, variables: Environment) -> int:
     from estimator_trainer.roles import access
     from estimator_trainer.roles import show as show_lib
     access.check(plan.config, plan.versions.tensorflow)
-    print(show_lib.show(plan.config.model_dir, line.as_json))
+    _print(show_lib.show(plan.config.model_dir, line.as_json))
     return 0
 
 
@@ -119,7 +120,7 @@ def check(line: CommandLine, variables: Environment) -> int:
     found = machine_check.examine(plan, variables, line.is_probing)
     if line.is_probing:
         found += _probe(plan, found)
-    print(report.describe(plan, found, line.as_json))
+    _print(report.describe(plan, found, line.as_json))
     return 2 if plan.problems or found.problems else 0
 
 
@@ -132,8 +133,13 @@ def init(line: CommandLine, variables: Environment) -> int:
 def list_plugins(line: CommandLine, variables: Environment) -> int:
     """Prints the plug-ins and their params."""
     from estimator_trainer.plan import report
-    print(report.list_plugins(line.as_json))
+    _print(report.list_plugins(line.as_json))
     return 0
+
+
+def _print(text: str) -> None:
+    """Prints a text that files and users have a part in."""
+    print(shown_text.of(text))
 
 
 def _with_hosts(line: CommandLine, variables: Environment) -> Environment:

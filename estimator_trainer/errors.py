@@ -16,9 +16,11 @@ from __future__ import annotations
 import difflib
 import re
 import sys
+import traceback
 from typing import Iterable, Sequence
 
 from estimator_trainer import secret_names
+from estimator_trainer import shown_text
 from estimator_trainer import task_events
 from estimator_trainer.result import Status
 
@@ -85,9 +87,15 @@ class OtherClusterError(ConfigError):
 
 def show(error: BaseException) -> None:
     """Prints the message of an error to standard error, and tells it to a launcher."""
-    text = secret_names.without_credentials(str(error))
+    text = shown_text.message(str(error))
     task_events.tell("error", message=text)
     print(f"estimator-trainer: {text}", file=sys.stderr)
+
+
+def print_traceback(error: BaseException) -> None:
+    """Prints the traceback of an error, which may quote a URL, to standard error."""
+    sys.stderr.write(shown_text.message("".join(traceback.format_exception(error))))
+    sys.stderr.flush()
 
 
 def unwrapped(error: Exception) -> Exception:

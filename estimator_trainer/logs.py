@@ -18,7 +18,7 @@ from typing import Any, Iterator
 import warnings
 
 from estimator_trainer import errors
-from estimator_trainer import secret_names
+from estimator_trainer import shown_text
 
 # No user of an Estimator can act on these warnings of TensorFlow's.
 _NOISE = (
@@ -55,10 +55,10 @@ _NATIVE = re.compile(
 
 
 class _Formatter(logging.Formatter):
-    """Names the level of what is worse than information; masks what URLs have of secrets."""
+    """Names the level of what is worse than information; shows no secret and no escape sequence."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return secret_names.without_credentials(self._with_level(record))
+        return shown_text.message(self._with_level(record))
 
     def _with_level(self, record: logging.LogRecord) -> str:
         text = super().format(record)

@@ -1,6 +1,6 @@
 """A secret is known by its name, as of a param or a flag, and is shown and recorded as `****`.
 
-A URL tells by itself: what stands before its host, and signatures in its query, are masked too.
+A URL tells by itself: user and password, keys and signatures in it are masked too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import json
 import re
 from typing import Any, Mapping, Sequence
 
-MASK = "****"
+from estimator_trainer import url_secrets
+
+MASK = url_secrets.MASK
 # An absl flag of each of these names has NAME=VALUE as its value.
 _HOLDERS = ("param", "plugin_flag")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -31,11 +33,6 @@ _HARMLESS_ENDS = frozenset((
     "column", "columns", "count", "dim", "dims", "dir", "env", "file", "files", "folder", "host",
     "len", "length", "method", "mode", "name", "names", "path", "paths", "size", "type", "units",
     "url"))
-# Azure writes CONTAINER@ACCOUNT where others write USER:PASSWORD@HOST.
-_USER = re.compile(r"(?P<before>\bhttps?://)[^/\s@'\"]+(?=@)|(?P<other>\w://)[^/\s@:'\"]*:"
-                   r"[^/\s@'\"]+(?=@)")
-_QUERY = re.compile(r"(?P<before>[?&]([\w-]*(?:signature|credential|token|password|secret)|sig"
-                    r"|api_?key)=)[^&\s'\"]+", re.IGNORECASE)
 _FLAG = re.compile(r"(?P<before>--?(?P<name>[A-Za-z][\w.-]*)=)(?P<value>\S+)")
 
 
@@ -100,9 +97,8 @@ def masked_flags(text: str) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """Returns a text whose URLs have neither user nor password before `@`, nor signatures."""
-    text = _USER.sub(lambda match: (match["before"] or match["other"]) + MASK, text)
-    return _QUERY.sub(lambda match: match["before"] + MASK, text)
+    """Returns a text whose URLs have neither user nor password, nor keys, tokens, signatures."""
+    return url_secrets.masked(text, is_secret)
 
 
 def secrets_of(pairs: Sequence[str]) -> list[str]:
@@ -129,7 +125,7 @@ def _masked_json(text: str) -> str:
     if text.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return without_credentials(text)
         if (shown := masked("", value)) != value:
             return json.dumps(shown)

@@ -34,7 +34,7 @@ def corrected(text: str) -> str:
     for candidate in _unquoted(text.strip()):
         try:
             value = json.loads(candidate)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             for guess in (_bare(value), json.dumps(_repaired(value))):
@@ -116,7 +116,8 @@ def _listed(role: str, hosts: Any) -> list[Any]:
 
 def _repaired_address(address: str, taken: set[str]) -> str:
     """Returns `address` with a host and a port of its own, adding it to `taken`."""
-    bare = re.sub(r"^.*://|[\s/]+.*$", "", address.strip())
+    # What stands before `@` may be a password.
+    bare = re.sub(r"[\s/]+.*$", "", re.sub(r"^.*(://|@)", "", address.strip()))
     host, _, text = bare.rpartition(":") if ":" in bare else (bare, "", "")
     port = int(text) if re.fullmatch("[0-9]{1,5}", text) and 1 <= int(text) <= 65535 else 2222
     host = host if host.startswith("[") else re.sub("[:,]+", "-", host) or "localhost"

@@ -26,7 +26,7 @@ ROLES = {
     "workerpool2": "ps", "workerpool3": "evaluator",
 }
 
-_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,]+):([0-9]{1,5})")
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,@]+):([0-9]{1,5})")
 _SPARSE = ("because from a sparse map (TFJob's enableDynamicWorker) no task can tell how many share"
            " the data")
 _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
@@ -95,16 +95,19 @@ class _Reader:
         self.is_whole = True  # Every role was understood: none hides behind another name.
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
-        got = shown_value.of(value, path, is_whole=field == "text")
+        # A key is shown as it is; it has no path of its own.
+        got = repr(value) if field == "key" else shown_value.of(value, path)
         self.problems.append(
             f"{field} is {got} (from {self.source}{path}); expected {expected}.{near}")
 
     def read_object(self, text: str) -> dict[str, Any]:
         try:
             value = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             quotes = ", where texts take double quotes, not single ones" if "'" in text else ""
-            self.reject("text", text, "", f"JSON{quotes} ({error})")
+            why = error if isinstance(error, ValueError) else "too many brackets in each other"
+            self.problems.append(f"text is {shown_value.of_text(text)} (from {self.source});"
+                                 f" expected JSON{quotes} ({why}).")
             return {}
         if isinstance(value, dict):
             # The operator's own name for it; without "cluster", each worker would train alone.
@@ -240,9 +243,9 @@ def _address_fault(address: Any) -> str:
     """Returns what was expected instead of `address`, or "" if it is fine."""
     if not isinstance(address, str):
         return 'a text like "host:2222"'
-    scheme, separator, _ = address.rpartition("://")
+    scheme, separator, _ = address.partition("://")
     if separator:
-        return f'"host:port" without "{scheme}://"'
+        return f'"host:port" without "{scheme}://"' if scheme.isalnum() else '"host:port" alone'
     match = _ADDRESS.fullmatch(address)
     if not match:
         return '"host:port", like "host:2222"'

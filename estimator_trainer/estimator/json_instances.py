@@ -110,8 +110,9 @@ class JsonInstances:
     def _parsed(self, line: str | bytes, number: int) -> Any:
         try:
             return json.loads(line)
-        except ValueError as error:
-            raise self._wrong(number, f"is not JSON: {error}; expected an object of feature name"
+        except (ValueError, RecursionError) as error:
+            why = error if isinstance(error, ValueError) else "too many brackets in each other"
+            raise self._wrong(number, f"is not JSON: {why}; expected an object of feature name"
                               " -> value") from error
 
     def _row(self, instance: Any, number: int) -> dict[str, np.ndarray]:

@@ -159,9 +159,10 @@ def _from_file(params_file: str) -> list[Given]:
         raise errors.ConfigError(
             f"params_file is {params_file!r} (from --params_file), which cannot be read:"
             f" {error.strerror}; expected a JSON file.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
+        why = error if isinstance(error, ValueError) else "too many brackets in each other"
         raise errors.ConfigError(
-            f"params_file is {params_file!r} (from --params_file), which is not JSON: {error};"
+            f"params_file is {params_file!r} (from --params_file), which is not JSON: {why};"
             ' expected an object. For example: {"learning_rate": 0.1}') from error
     if not isinstance(content, dict):
         raise errors.ConfigError(
@@ -228,7 +229,7 @@ def _number(value: Any, kind: type[int] | type[float]) -> int | float:
         raise ValueError(expected)
     try:
         return kind(value)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(expected) from error
 
 
@@ -238,7 +239,7 @@ def _guess(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 

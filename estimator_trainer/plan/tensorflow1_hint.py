@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-import traceback
+
+from estimator_trainer import errors
 
 _MISSING = re.compile(r"module '(tensorflow|tf_keras|keras)\S*' has no attribute '(\w+)'"
                       r"|No module named '(tensorflow\.contrib\S*)'")
@@ -22,7 +23,7 @@ def of(error: BaseException) -> str:
 
 def print_traceback(error: BaseException) -> None:
     """Prints the traceback of an error of the user's code, and the hint if it is of use."""
-    traceback.print_exception(error)
+    errors.print_traceback(error)
     hint = of(error)
     if hint:
         print(f"estimator-trainer:{hint}", file=sys.stderr)

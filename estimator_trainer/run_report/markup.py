@@ -6,6 +6,7 @@ import html
 import json
 from typing import Any, Iterable, Sequence
 
+from estimator_trainer import shown_text
 from estimator_trainer.run_report.charts import Chart
 
 
@@ -42,12 +43,13 @@ def text(value: Any) -> Markup:
         return Markup("-")
     if isinstance(value, float):
         return Markup(f"{value:.4g}")
-    return Markup(html.escape(value if isinstance(value, str) else json.dumps(value)))
+    return Markup(html.escape(shown_text.of(value if isinstance(value, str) else
+                                            json.dumps(value))))
 
 
 def code(value: str) -> Markup:
     """Returns a text as code."""
-    return Markup(f"<code>{html.escape(value)}</code>")
+    return Markup(f"<code>{text(value)}</code>")
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> Markup:

@@ -10,6 +10,7 @@ from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
+from estimator_trainer import shown_text
 from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import strategy
 from estimator_trainer.estimator import upstream
@@ -67,7 +68,7 @@ def _exit_code(script: Script, calls: Calls) -> int:
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0
-        print(end.code, file=sys.stderr)
+        print(shown_text.message(str(end.code)), file=sys.stderr)
         return 1
     except Exception as error:
         calls.fail(outcome.in_short(error))

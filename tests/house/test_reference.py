@@ -24,7 +24,7 @@ from estimator_trainer.steps import end_of_training
 from tests.support import jobs
 
 PAGE = reference.PAGE.read_text(encoding="utf-8")
-_VARIABLE = re.compile(r"[A-Z]+_[A-Z_]*")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z_]*")
 # Steps that take a while: no trainer has made all of them before another is there.
 _FLAGS = (*(f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")),
           "--train_steps=150", "--eval_every_steps=75", "--log_every_steps=25", "--report")

@@ -15,6 +15,7 @@ from typing import Any, Callable
 
 from estimator_trainer import deadlines
 from estimator_trainer import environment as environment_lib
+from estimator_trainer import secret_names
 from estimator_trainer import task_events
 from estimator_trainer.jobs.launcher import fork_server
 from estimator_trainer.jobs.launcher import prctl
@@ -137,10 +138,12 @@ class TaskProcess:
     def _read(self, printed: int) -> None:
         with self.log_path.open("ab", buffering=0) as log, open(printed, "rb") as stream:
             for raw in stream:
+                # TensorFlow's own libraries may print a URL.
+                text = secret_names.without_credentials(raw.decode(errors="surrogateescape"))
                 # On a full disk the log has gaps; a task whose output nobody reads would stop.
                 with contextlib.suppress(OSError):
-                    log.write(raw)
-                self.on_line(self, raw.decode(errors="replace").rstrip("\n"))
+                    log.write(text.encode(errors="surrogateescape"))
+                self.on_line(self, text.rstrip("\n"))
 
     def _listen(self, told: int) -> None:
         with open(told, "rb") as stream:
