@@ -89,6 +89,8 @@ setuptools.setup(
         "docs": [_DOCS],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
                 "tensorboard", "selenium", _TF1, _DOCS,
+                # Damaged files and settings of any kind.
+                "hypothesis",
                 # The distributions are built, and looked at as a package index does.
                 "build", "twine", "readme_renderer[md]", "setuptools", "wheel",
                 # A real notebook kernel.
