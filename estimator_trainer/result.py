@@ -6,8 +6,9 @@ import dataclasses
 import json
 import math
 import sys
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from estimator_trainer import schema
 from estimator_trainer import task_events
 
 # A job, or a task of it, runs, is asked to stop, or has ended in one of four ways.
@@ -69,6 +70,28 @@ class Result:
         return exit_code(self.status, self.reason)
 
 
+_Metrics = Annotated[dict[str, schema.Metric], schema.Rule(
+    "numbers, with an integer as global_step",
+    lambda metrics: isinstance(metrics.get("global_step", 0), int))]
+
+
+@dataclasses.dataclass(frozen=True)
+class _ResultFile:
+    """What `result.json` holds: the fields of a Result that are not for Python alone.
+
+    Versions before this one wrote neither `was_finished` nor `note`.
+    """
+
+    role: str
+    status: Literal["done", "stopped", "failed", "lost"]
+    step: int
+    reason: str
+    metrics: _Metrics
+    exports: tuple[schema.Path, ...]
+    was_finished: bool = False
+    note: str = ""
+
+
 def exit_code(status: Status, reason: str) -> int:
     """Returns the exit code of a process that ends so."""
     if status == "failed" and reason.startswith(CONFIGURATION):
@@ -86,15 +109,16 @@ def to_json(result: Result) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def from_json(text: str) -> Result | None:
-    """Returns the result that `to_json` wrote, null as NaN; None for any other text."""
-    try:
-        content = json.loads(text)
-        metrics = {name: math.nan if value is None else value
-                   for name, value in content.pop("metrics").items()}
-        return Result(**{**content, "metrics": metrics, "exports": tuple(content["exports"])})
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None
+def from_json(text: str) -> Result:
+    """Returns the result that `to_json` wrote, null as NaN.
+
+    Raises:
+      SchemaError: if the text is something else.
+    """
+    found = schema.parsed(_ResultFile, text)
+    metrics = {name: math.nan if value is None else value
+               for name, value in found.metrics.items()}
+    return Result(**{**vars(found), "metrics": metrics})
 
 
 def print_last_line(result: Result) -> None:

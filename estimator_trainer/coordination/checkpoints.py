@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import posixpath
 import re
 import time
+from typing import Annotated
 
 from absl import logging
 from google.protobuf import text_format  # type: ignore[import-untyped]
@@ -15,6 +17,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer import result
+from estimator_trainer import schema
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
 from estimator_trainer.result import Result
@@ -30,6 +33,10 @@ _TRY_SECS = 0.5
 _LOG_SECS = 60
 
 
+# A metric may be infinite, and no value is better than NaN.
+_NotNan = Annotated[float, schema.Rule("a number", lambda value: not math.isnan(value))]
+
+
 @dataclasses.dataclass(frozen=True)
 class Best:
     """The best checkpoint so far, as `model_dir/best.json` holds it.
@@ -42,9 +49,9 @@ class Best:
     """
 
     metric: str
-    value: float
+    value: _NotNan
     step: int
-    export: str
+    export: schema.Path
 
 
 def latest(model_dir: str, known: str = "") -> str:
@@ -128,10 +135,18 @@ def latest_best(model_dir: str) -> str:
     return latest(_best_dir(model_dir))
 
 
-def read_best(model_dir: str) -> Best | None:
-    """Reads which checkpoint is the best so far, or None."""
-    content = small_files.read_json(posixpath.join(model_dir, _BEST_FILE))
-    return Best(**content) if content else None
+def read_best(model_dir: str, warn_of: small_files.Warn | None = None) -> Best | None:
+    """Reads which checkpoint is the best so far; None if there is none, or the file is damaged.
+
+    Args:
+      model_dir: The directory of the checkpoints.
+      warn_of: Takes the sentence about a damaged file, which is logged else.
+    """
+    return small_files.read_as(
+        functools.partial(schema.parsed, Best), posixpath.join(model_dir, _BEST_FILE),
+        "The best value so far is not known: training with --exporters=best takes its next"
+        f" evaluation for the best, and replaces {_best_dir(model_dir)}. Restore the file before"
+        " that, or remove it.", warn_of)
 
 
 def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
@@ -152,10 +167,17 @@ def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
         tf.io.gfile.remove(posixpath.join(folder, leftover))
 
 
-def read_result(model_dir: str) -> Result | None:
-    """Reads `model_dir/result.json`; None if there is none."""
-    text = small_files.read(posixpath.join(model_dir, _RESULT_FILE))
-    return result.from_json(text) if text else None
+def read_result(model_dir: str, warn_of: small_files.Warn | None = None) -> Result | None:
+    """Reads `model_dir/result.json`; None if there is none, or it is damaged.
+
+    Args:
+      model_dir: The directory of the job.
+      warn_of: Takes the sentence about a damaged file, which is logged else.
+    """
+    return small_files.read_as(
+        result.from_json, posixpath.join(model_dir, _RESULT_FILE),
+        "The file counts as not there: the next training evaluates the last checkpoint again, and"
+        " writes the file anew.", warn_of)
 
 
 def write_result(model_dir: str, ended: Result) -> None:

@@ -9,6 +9,7 @@ locked.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import posixpath
 import threading
 import time
@@ -24,8 +25,24 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _FILE = "evaluator.beat"
-_EVALUATED, _FAILED = "evaluated", "failed"
 _LOG_SECS = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class _Beat:
+    """What `evaluator.beat` holds.
+
+    Attributes:
+      process: Id of the evaluator's process; "" after its end.
+      count: Number of beats of that process.
+      evaluated: The step that was evaluated last, after the end; -1 before.
+      failed: Whether the evaluator failed.
+    """
+
+    process: str = ""
+    count: int = 0
+    evaluated: int = -1
+    failed: bool = False
 
 
 @contextlib.contextmanager
@@ -53,12 +70,12 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
-    notes.write(path, {_EVALUATED: last_step()})
+    notes.write(path, {"evaluated": last_step()})
 
 
 def tell_failure(model_dir: str) -> None:
     """Tells the chief that the evaluator has failed, so that the chief need not wait for it."""
-    notes.try_to_write(posixpath.join(model_dir, _FILE), {_FAILED: True})
+    notes.try_to_write(posixpath.join(model_dir, _FILE), {"failed": True})
 
 
 def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop: Stop) -> bool:
@@ -85,11 +102,11 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
     rhythm = deadlines.rhythm(config.model_dir)
     beat, changed_at, logged_at = None, time.monotonic(), time.monotonic()
     while True:
-        now = notes.read(posixpath.join(config.model_dir, _FILE))
-        if now and now.get(_EVALUATED, -1) >= step:
+        now = notes.read_as(_Beat, posixpath.join(config.model_dir, _FILE))
+        if now and now.evaluated >= step:
             logging.info("the evaluator has evaluated and exported the final checkpoint")
             return True
-        if now and now.get(_FAILED):
+        if now and now.failed:
             beat = now
             break
         if now and now != beat:

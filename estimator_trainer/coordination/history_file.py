@@ -27,7 +27,7 @@ import os
 import posixpath
 import threading
 import time
-from typing import Any, Iterable
+from typing import Any, TypedDict
 
 from absl import logging
 import tensorflow as tf
@@ -35,6 +35,7 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer import machine
+from estimator_trainer import schema
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
 from estimator_trainer.plan import run_record
@@ -50,6 +51,75 @@ _REST = 20
 _DIGITS = 6
 
 Line = dict[str, Any]
+
+
+class _Line(TypedDict):
+    """What each line has."""
+
+    task: schema.Word
+    kind: str
+    time: schema.Time
+
+
+class _Start(_Line, total=False):
+    pid: int
+
+
+class Layer(TypedDict):
+    """A layer of the model, with the shape of each of its variables."""
+
+    name: str
+    parameters: int
+    shapes: dict[str, Any]
+
+
+class _Model(_Line):
+    parameters: int
+    layers: list[Layer]
+
+
+class _Trains(_Line, total=False):
+    step: int | None
+
+
+class _Train(_Line, total=False):
+    step: int | None
+    loss: schema.Number | None
+    steps_per_sec: schema.Number | None
+    examples_per_sec: schema.Number | None
+    input_wait: schema.Number | None
+    paused_secs: schema.Number | None
+    memory_mb: schema.Number | None
+
+
+class _Evaluation(_Line, total=False):
+    step: int | None
+    metrics: dict[str, schema.Metric]
+    examples: int | None
+    secs: schema.Number | None
+    memory_mb: schema.Number | None
+
+
+class _Ended(_Line):
+    status: schema.Word
+
+
+class _End(_Ended, total=False):
+    step: int | None
+    reason: str
+    exit_code: int | None
+
+
+class _Exit(_Line):
+    by: str
+    began: schema.Time
+    code: int
+
+
+# The lines of a kind that only a newer version knows have what each line has.
+_KINDS: dict[str, type[Any]] = {
+    "start": _Start, "model": _Model, "trains": _Trains, "train": _Train,
+    "evaluation": _Evaluation, "end": _End, "exit": _Exit}
 
 
 class HistoryWriter:
@@ -78,6 +148,7 @@ class HistoryWriter:
         self._written_at = self._collects_at = -math.inf
         self._lines: list[Line] | None = None
         self._new: list[Line] = []
+        self._warned_of: set[str] = set()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="history", daemon=True)
         self.add("start", pid=os.getpid())
@@ -127,12 +198,12 @@ class HistoryWriter:
         if not self.has_begun or not count:
             return
         if self._lines is None:
-            self._lines = _read(self._path)
+            self._lines = _read(self._path, self._warn)
         lines = [*self._lines, *self._new[:count]]
         is_remote = storage.is_object_store(self._model_dir)
         began = time.monotonic()
         if self._is_head and (is_last or not is_remote and began >= self._collects_at):
-            lines = _with_parts(self._model_dir, lines)
+            lines = _with_parts(self._model_dir, lines, self._warn)
             self._collects_at = time.monotonic() + _REST * (time.monotonic() - began)
         lines = thinned(lines)
         if is_remote:
@@ -145,10 +216,21 @@ class HistoryWriter:
         # Another thread may have added some meanwhile.
         del self._new[:count]
 
+    def _warn(self, sentence: str) -> None:
+        """Logs a sentence about a damaged file, which is read again and again, once."""
+        if sentence not in self._warned_of:
+            self._warned_of.add(sentence)
+            small_files.warn(sentence)
 
-def read(model_dir: str) -> list[Line]:
-    """Returns all lines of a job, those that its head has not collected yet included, by time."""
-    return _with_parts(model_dir, _read(posixpath.join(model_dir, NAME)))
+
+def read(model_dir: str, warn_of: small_files.Warn = small_files.warn) -> list[Line]:
+    """Returns all lines of a job, those that its head has not collected yet included, by time.
+
+    Args:
+      model_dir: The job's directory.
+      warn_of: Takes a sentence for each file with damaged lines, which are left out.
+    """
+    return _with_parts(model_dir, _read(posixpath.join(model_dir, NAME), warn_of), warn_of)
 
 
 def thinned(lines: list[Line]) -> list[Line]:
@@ -181,14 +263,14 @@ def _spread(lines: list[Line], most: int) -> list[Line]:
     return [*kept[-most:], lines[-1]]
 
 
-def _with_parts(model_dir: str, lines: list[Line]) -> list[Line]:
+def _with_parts(model_dir: str, lines: list[Line], warn_of: small_files.Warn) -> list[Line]:
     """Returns the lines, those of each task that has a file of its own from there."""
     found: dict[str, list[Line]] = {}
     for line in lines:
         found.setdefault(_writer(line), []).append(line)
     pattern = posixpath.join(small_files.escape(model_dir), FOLDER, "*.jsonl")
     for path in sorted(tf.io.gfile.glob(pattern)):
-        part = _read(path)
+        part = _read(path, warn_of)
         if part:
             found[_writer(part[0])] = part
     return sorted((line for each in found.values() for line in each),
@@ -199,20 +281,29 @@ def _writer(line: Line) -> str:
     return str(line.get("by") or line["task"])
 
 
-def _read(path: str) -> list[Line]:
-    """Returns the lines of a file, up to where it is damaged; none if there is no file."""
-    return list(parsed((small_files.read(path) or "").splitlines()))
-
-
-def parsed(texts: Iterable[str]) -> Iterable[Line]:
-    """Yields the lines that are whole."""
-    for text in texts:
-        try:
-            line = json.loads(text)
-        except ValueError:
+def _read(path: str, warn_of: small_files.Warn) -> list[Line]:
+    """Returns the lines of a file that are whole; none if there is no file."""
+    lines, damaged = [], []
+    for number, text in enumerate((small_files.read(path) or "").splitlines(), start=1):
+        if not text.strip():
             continue
-        if isinstance(line, dict) and {"task", "kind", "time"} <= line.keys():
-            yield line
+        try:
+            lines.append(_parsed(text))
+        except schema.SchemaError as error:
+            damaged.append(f"in line {number}, {error}")
+    if damaged:
+        others = f" (and {len(damaged) - 1} more lines)" if len(damaged) > 1 else ""
+        warn_of(f"{path} is damaged: {damaged[0]}{others}. What is damaged is left out of the"
+                " history; training and its results do not depend on the history.")
+    return lines
+
+
+def _parsed(text: str) -> Line:
+    """Returns the line of a text; SchemaError if the text is something else."""
+    content = schema.decoded(text)
+    kind = schema.made(_Line, content)["kind"]
+    line: Line = schema.made(_KINDS.get(kind, _Line), content)
+    return line
 
 
 def _plain(value: Any) -> Any:

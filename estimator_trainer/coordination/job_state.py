@@ -117,8 +117,7 @@ class JobStateWriter:
         self._said = messages.said(self._model_dir, self._now.run)
         for name in sorted(self._said):
             if name.endswith(".stop") and self._request is None:
-                content = messages.read(self._model_dir, self._now.run, name)
-                self._request = Request(**content) if content else None
+                self._request = messages.read_as(Request, self._model_dir, self._now.run, name)
 
     @property
     def requested(self) -> Request | None:
@@ -247,8 +246,4 @@ class JobStateReader:
             return self._seen
 
     def _read(self) -> JobState | None:
-        content = notes.read(posixpath.join(self._model_dir, JOB_FILE))
-        try:
-            return JobState(**content) if content else None
-        except TypeError:
-            return None  # Another version of this program wrote it.
+        return notes.read_as(JobState, posixpath.join(self._model_dir, JOB_FILE))

@@ -181,11 +181,7 @@ def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Le
 
 def read(path: str) -> Holder | None:
     """Returns who holds a lease; None if nobody does, or if it cannot be read now."""
-    content = notes.read(path)
-    try:
-        return Holder(**{**content, "process": Process(**content["process"])}) if content else None
-    except (KeyError, TypeError):
-        return None  # Another version of this program wrote it.
+    return notes.read_as(Holder, path)
 
 
 def this_process() -> Process:

@@ -10,7 +10,7 @@ left the training. A look for one name would miss a new file for as long as "not
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from typing import Any, TypeVar
 
 from absl import logging
 import tensorflow as tf
@@ -19,6 +19,7 @@ from estimator_trainer import errors
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
 
+T = TypeVar("T")
 _DIR = "tasks"
 
 
@@ -42,9 +43,9 @@ def said(model_dir: str, run: str) -> frozenset[str]:
     return frozenset(posixpath.basename(path).removeprefix(f"{run}.") for path in paths)
 
 
-def read(model_dir: str, run: str, name: str) -> dict[str, Any] | None:
-    """Returns the content of a message; None if it cannot be read now."""
-    return notes.read(_path(model_dir, run, name))
+def read_as(kind: type[T], model_dir: str, run: str, name: str) -> T | None:
+    """Returns the content of a message, of the schema `kind`; None if it cannot be used now."""
+    return notes.read_as(kind, _path(model_dir, run, name))
 
 
 def begin(model_dir: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from typing import Any
+from typing import Any, TypeVar
 import zlib
 
 from absl import logging
@@ -19,9 +19,11 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
+from estimator_trainer import schema
 from estimator_trainer import storage
 from estimator_trainer.coordination import small_files
 
+T = TypeVar("T")
 # A reason has at most 300 characters, and JSON takes at most 12 bytes for each.
 _BYTES = 4096
 _CHECKSUM = "checksum"
@@ -57,16 +59,35 @@ def try_to_write(path: str, content: dict[str, Any]) -> None:
 def read(path: str) -> dict[str, Any] | None:
     """Returns what a note holds; None if there is none, or none that can be read now."""
     try:
-        content = small_files.read_json(path)
+        content = schema.decoded(small_files.read(path) or "null")
+    except schema.SchemaError:
+        return None  # The file was cut off, or is a mixture of two.
     except tf.errors.OpError as error:
         logging.log_every_n_seconds(logging.WARNING, "cannot read %s now: %s", _LOG_SECS, path,
                                     errors.first_line(error))
         return None
-    if not content:
+    if not isinstance(content, dict):
         return None
     # A mixture of two notes may be JSON, too.
     checksum = content.pop(_CHECKSUM, None)
     return content if checksum == _checksum(content) else None
+
+
+def read_as(kind: type[T], path: str) -> T | None:
+    """Returns what a note holds, as its schema says; None if there is none that can be used now.
+
+    Args:
+      kind: The schema, a dataclass.
+      path: The file.
+    """
+    content = read(path)
+    try:
+        return None if content is None else schema.made(kind, content)
+    except schema.SchemaError as error:
+        logging.log_every_n_seconds(
+            logging.WARNING, "%s counts as not there, since it is no note of this program: %s",
+            _LOG_SECS, path, error)
+        return None
 
 
 def _checksum(content: dict[str, Any]) -> int:

@@ -7,6 +7,7 @@ import posixpath
 
 import tensorflow as tf
 
+from estimator_trainer import errors
 from estimator_trainer.coordination import small_files
 from estimator_trainer.plan import recorded_run
 from estimator_trainer.plan import run_record
@@ -21,7 +22,23 @@ def read(model_dir: str) -> RunRecord | None:
     """
     path = posixpath.join(model_dir, run_record.NAME)
     text = small_files.read(path)
-    return run_record.from_json(text, path) if text else None
+    return None if text is None else run_record.from_json(text, path)
+
+
+def read_if_whole(model_dir: str, warn_of: small_files.Warn = small_files.warn) -> RunRecord | None:
+    """Reads the record where nothing depends on it; None if there is none, or it is damaged.
+
+    A job that has trained does not fail for the file.
+
+    Args:
+      model_dir: The directory.
+      warn_of: Takes the sentence about a damaged file.
+    """
+    try:
+        return read(model_dir)
+    except errors.ConfigError as error:
+        warn_of(str(error))
+        return None
 
 
 def write(model_dir: str, record: RunRecord) -> None:
@@ -31,11 +48,11 @@ def write(model_dir: str, record: RunRecord) -> None:
 
 def copy_into(export: str, model_dir: str, step: int) -> None:
     """Gives an export of the checkpoint of `step` a copy of the record, to be used alone."""
-    record = read(model_dir)
+    record = read_if_whole(model_dir)
     if record and tf.io.gfile.isdir(export):
         write(posixpath.join(export, recorded_run.EXTRA), dataclasses.replace(record, step=step))
 
 
-def copy_of(export: str) -> RunRecord | None:
-    """Reads the copy of the record that lies in an export; None if there is none."""
-    return read(posixpath.join(export, recorded_run.EXTRA))
+def copy_of(export: str, warn_of: small_files.Warn = small_files.warn) -> RunRecord | None:
+    """Reads the copy of the record that lies in an export; None if there is none that is whole."""
+    return read_if_whole(posixpath.join(export, recorded_run.EXTRA), warn_of)

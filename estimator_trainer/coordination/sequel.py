@@ -7,6 +7,7 @@ chief says so in `script.json` in the model_dir of the last training, with a bea
 
 from __future__ import annotations
 
+import dataclasses
 import posixpath
 import threading
 import time
@@ -17,10 +18,26 @@ from estimator_trainer import deadlines
 from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination.job_state import JOB_FILE
+from estimator_trainer.coordination.job_state import JobState
 
 _FILE = "script.json"
 _WAITS = "{}.waits"
 _POLL_SECS = 0.25
+
+
+@dataclasses.dataclass(frozen=True)
+class _ScriptState:
+    """What `script.json` holds.
+
+    Attributes:
+      trainings: Number of trainings that the chief's script has begun.
+      beat: Number of signs of life of the script.
+      is_over: Whether the script has ended.
+    """
+
+    trainings: int
+    beat: int
+    is_over: bool
 
 
 class Teller:
@@ -73,8 +90,8 @@ class Teller:
 
     def _write(self, path: str) -> None:
         if path:
-            notes.try_to_write(path, {"trainings": self._num_trainings, "beat": self._beat,
-                                      "is_over": self._end.is_set()})
+            notes.try_to_write(path, dataclasses.asdict(
+                _ScriptState(self._num_trainings, self._beat, self._end.is_set())))
 
 
 def _wait_for_workers(model_dir: str, num_workers: int) -> None:
@@ -87,8 +104,8 @@ def _wait_for_workers(model_dir: str, num_workers: int) -> None:
 
 def _run_in(model_dir: str) -> str:
     """Returns the id of the chief's run that the job's state in a model_dir is of; "" for none."""
-    state = notes.read(posixpath.join(model_dir, JOB_FILE))
-    return state["run"] if state else ""
+    state = notes.read_as(JobState, posixpath.join(model_dir, JOB_FILE))
+    return state.run if state else ""
 
 
 class Listener:
@@ -107,7 +124,7 @@ class Listener:
         self._peer_timeout_secs = peer_timeout_secs
         self._poll_secs = max(
             _POLL_SECS, deadlines.rhythm(model_dir, peer_timeout_secs).task_secs)
-        self._found = notes.read(self._path)
+        self._found = notes.read_as(_ScriptState, self._path)
 
     def follows(self, num_trainings: int) -> bool:
         """Waits for what the chief's script does after the training.
@@ -123,11 +140,11 @@ class Listener:
         messages.say(self._model_dir, _run_in(self._model_dir), self._waits)
         seen, seen_at = self._found, time.monotonic()
         while time.monotonic() - seen_at < self._peer_timeout_secs:
-            now = notes.read(self._path)
+            now = notes.read_as(_ScriptState, self._path)
             if now and now != seen:
-                if now["trainings"] > num_trainings:
+                if now.trainings > num_trainings:
                     return True
-                if now["is_over"]:
+                if now.is_over:
                     return False
                 seen, seen_at = now, time.monotonic()
             time.sleep(self._poll_secs)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import posixpath
 import re
-from typing import Any
+from typing import Callable, TypeVar
 
+from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import storage
+from estimator_trainer.schema import SchemaError
+
+T = TypeVar("T")
+# Takes a sentence about a damaged file: `warn`, or the `append` of a list that is shown.
+Warn = Callable[[str], None]
 
 # No file that is read as a whole has as many bytes.
 _MOST_BYTES = 1 << 24
@@ -55,17 +60,32 @@ def read(path: str) -> str | None:
         return None
 
 
-def read_json(path: str) -> dict[str, Any] | None:
-    """Returns the JSON object that a small file holds; None if there is no file, or no such object.
+def read_as(parse: Callable[[str], T], path: str, consequence: str,
+            warn_of: Warn | None = None) -> T | None:
+    """Returns what a small file holds; None if there is none, or it is damaged.
+
+    Args:
+      parse: A function that makes the value of the text, or raises SchemaError.
+      path: The file.
+      consequence: A sentence that says what a damaged file means for the user.
+      warn_of: Takes the sentence about a damaged file; None: `warn`.
 
     Raises:
       OpError: It cannot be read.
     """
+    text = read(path)
+    if text is None:
+        return None
     try:
-        content = json.loads(read(path) or "null")
-    except ValueError:
-        return None  # It was cut off, or is a mixture of two.
-    return content if isinstance(content, dict) else None
+        return parse(text)
+    except SchemaError as error:
+        (warn_of or warn)(f"{path} is damaged: {error}. {consequence}")
+        return None
+
+
+def warn(sentence: str) -> None:
+    """Logs a sentence about a damaged file as a warning."""
+    logging.warning("%s", sentence)
 
 
 def is_listed(path: str) -> bool:

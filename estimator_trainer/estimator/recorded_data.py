@@ -48,8 +48,8 @@ def features_of(plan: Plan) -> Any:
         if not features or isinstance(features.get("dtype"), str):
             return features and _spec(features)
         return {name: _spec(each) for name, each in features.items()}
-    except (KeyError, TypeError, AttributeError):
-        return None  # They are ragged, or nested.
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return None  # They are ragged or nested, or somebody has edited the record.
 
 
 def tell_imports(plan: Plan) -> None:

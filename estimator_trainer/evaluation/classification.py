@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
-from typing import Any, Mapping, Sequence
+from typing import Annotated, Any, Mapping, Sequence, TypedDict
 
 import numpy as np
 
+from estimator_trainer import schema
+from estimator_trainer.evaluation.shown_examples import ShownExample
 from estimator_trainer.evaluation.shown_examples import ShownExamples
 
 # A larger matrix cannot be read; the pairs that are confused most often can.
@@ -20,6 +22,65 @@ _LEAST_PROBABILITY = 1e-12
 
 # How often examples of a label got a prediction.
 Pairs = collections.Counter[tuple[int, int]]
+
+
+class _OfClass(TypedDict):
+    name: str
+    examples: schema.Count
+    precision: schema.Number | None
+    recall: schema.Number | None
+
+
+class _Confused(TypedDict):
+    label: str
+    predicted: str
+    count: schema.Count
+
+
+class _Matrix(TypedDict):
+    names: list[str]
+    counts: list[list[schema.Count]]
+
+
+def _is_square(matrix: _Matrix) -> bool:
+    size = len(matrix["names"])
+    return len(matrix["counts"]) == size and all(len(row) == size for row in matrix["counts"])
+
+
+class _Bin(TypedDict):
+    examples: schema.Count
+    certainty: schema.Number | None
+    accuracy: schema.Number | None
+
+
+class _Calibration(TypedDict):
+    bins: list[_Bin]
+    expected_error: schema.Number
+
+
+class _PrCurve(TypedDict):
+    name: str
+    true_positives: list[schema.Count]
+    false_positives: list[schema.Count]
+    positives: schema.Count
+
+
+class _Needed(TypedDict):
+    examples: schema.Count
+    evaluated: schema.Count
+    step: int
+    per_class: list[_OfClass]
+    confused: list[_Confused]
+    matrix: Annotated[_Matrix, schema.Rule("counts of each pair of names", _is_square)] | None
+    worst: list[ShownExample]
+    most_certain: list[ShownExample]
+
+
+class ClassificationContent(_Needed, total=False):
+    """What `evaluation.json` holds of a classification; the last two need probabilities."""
+
+    calibration: _Calibration
+    pr_curves: list[_PrCurve]
 
 
 class Classification:

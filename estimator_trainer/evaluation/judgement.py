@@ -11,27 +11,36 @@ import functools
 import json
 import posixpath
 import time
-from typing import Any, Generator, Iterator, Mapping, Sequence
+from typing import Any, Generator, Iterator, Literal, Mapping, Sequence, TypedDict
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer import schema
 from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import carried
 from estimator_trainer.estimator.carried import Answer
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation.classification import Classification
+from estimator_trainer.evaluation.classification import ClassificationContent
 from estimator_trainer.evaluation.record import EvaluationRecord
 from estimator_trainer.evaluation.regression import Regression
+from estimator_trainer.evaluation.regression import RegressionContent
 
 NAME = "evaluation.json"
 # A report needs no more, and nobody wants to wait for it.
 _MOST_EXAMPLES = 5000
 _MOST_SECS = 10.0
 _CLASSES = ("class_ids", "classes", "class_id")
+
+
+class _Kind(TypedDict):
+    """What tells which schema the file has."""
+
+    kind: Literal["classification", "regression"]
 
 
 def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: EvaluationRecord,
@@ -65,9 +74,26 @@ def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: Evaluati
         return None
 
 
-def read(model_dir: str) -> dict[str, Any] | None:
-    """Returns what `evaluation.json` holds; None if there is none."""
-    return small_files.read_json(posixpath.join(model_dir, NAME))
+def read(model_dir: str, warn_of: small_files.Warn | None = None) -> dict[str, Any] | None:
+    """Returns what `evaluation.json` holds; None if there is none, or it is damaged.
+
+    Args:
+      model_dir: The directory of the job.
+      warn_of: Takes the sentence about a damaged file, which is logged else.
+    """
+    return small_files.read_as(
+        _parsed, posixpath.join(model_dir, NAME),
+        "The report leaves the file out. The next final evaluation writes the file anew.", warn_of)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Returns what the text of `evaluation.json` holds; SchemaError if that is something else."""
+    content = schema.decoded(text)
+    kind = schema.made(_Kind, content)["kind"]
+    kinds: dict[str, type[Any]] = {
+        "classification": ClassificationContent, "regression": RegressionContent}
+    found: dict[str, Any] = schema.made(kinds[kind], content)
+    return found
 
 
 def _answers(single: tf.estimator.Estimator, parts: LoadedPlugins, path: str,

@@ -6,21 +6,40 @@ killed between its evaluation and result.json would else leave the next one to e
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
 import posixpath
 import time
-from typing import Any, Callable, Collection
+from typing import Any, Callable, Collection, Mapping
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer import schema
 from estimator_trainer import task_events
 from estimator_trainer.coordination import small_files
 from estimator_trainer.steps import graph_state
 
 _FILE = "evaluated.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class _LastEvaluation:
+    """What `evaluated.json` holds.
+
+    Attributes:
+      checkpoint: The name of the checkpoint.
+      saved: When the checkpoint was saved, in seconds since 1970; another training may save one
+        under the same name.
+      metrics: The metrics by name.
+    """
+
+    checkpoint: str
+    saved: int
+    metrics: Mapping[str, bool | int | float]
 
 
 class EvaluationRecord(tf.estimator.Exporter):
@@ -116,27 +135,25 @@ def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
     Raises:
       OpError: The file cannot be read.
     """
-    content = small_files.read_json(posixpath.join(model_dir, _FILE))
-    metrics = content and content.get("metrics")
-    if not content or content.get("checkpoint") != _identity(checkpoint_path) or not isinstance(
-            metrics, dict):
-        return None
-    return metrics
+    found = small_files.read_as(
+        functools.partial(schema.parsed, _LastEvaluation), posixpath.join(model_dir, _FILE),
+        "The final checkpoint is evaluated again.")
+    asked = _last_evaluation(checkpoint_path, found.metrics) if found else None
+    return dict(found.metrics) if found and found == asked else None
 
 
 def _keep(model_dir: str, checkpoint_path: str, metrics: dict[str, Any]) -> None:
     try:
-        content = {"checkpoint": _identity(checkpoint_path), "metrics": metrics}
+        content = dataclasses.asdict(_last_evaluation(checkpoint_path, metrics))
         small_files.write(posixpath.join(model_dir, _FILE), json.dumps(content) + "\n")
     except tf.errors.OpError as error:
         logging.warning("cannot write %s: %s", _FILE, errors.first_line(error))
 
 
-def _identity(checkpoint_path: str) -> list[Any]:
-    """Returns name and time of a checkpoint, which another training may save under that name."""
+def _last_evaluation(checkpoint_path: str, metrics: Mapping[str, Any]) -> _LastEvaluation:
     saved = tf.io.gfile.stat(f"{checkpoint_path}.index").mtime_nsec
     # TensorFlow 2.15 rounds to whole seconds.
-    return [posixpath.basename(checkpoint_path), saved // 1_000_000_000]
+    return _LastEvaluation(posixpath.basename(checkpoint_path), saved // 1_000_000_000, metrics)
 
 
 def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:

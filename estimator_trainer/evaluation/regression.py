@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Mapping, TypedDict
 
 import numpy as np
 
+from estimator_trainer import schema
+from estimator_trainer.evaluation.shown_examples import ShownExample
 from estimator_trainer.evaluation.shown_examples import ShownExamples
 
 _BINS = 30
 _MOST_POINTS = 1000
+
+
+class _Residuals(TypedDict):
+    counts: list[schema.Count]
+    edges: list[schema.Number]
+
+
+class _Points(TypedDict):
+    labels: list[schema.Number]
+    predictions: list[schema.Number]
+
+
+class RegressionContent(TypedDict):
+    """What `evaluation.json` holds of a regression; sums of large numbers may be infinite."""
+
+    examples: schema.Count
+    evaluated: schema.Count
+    step: int
+    not_finite: schema.Count
+    mean_error: float | None
+    mean_absolute_error: float | None
+    r_squared: float | None
+    residuals: _Residuals
+    points: _Points
+    worst: list[ShownExample]
 
 
 class Regression:

@@ -6,10 +6,12 @@ from __future__ import annotations
 import base64
 import heapq
 import itertools
-from typing import Any, Mapping
+from typing import Any, Mapping, TypedDict
 
 import numpy as np
 import tensorflow as tf
+
+from estimator_trainer import schema
 
 _KEPT = 8
 _MOST_FEATURES = 40
@@ -18,6 +20,31 @@ _MOST_CHARACTERS = 600
 _MOST_PIXELS = 96
 # The first bytes of the formats that browsers show.
 _FORMATS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
+
+
+class _Named(TypedDict):
+    name: str
+
+
+class ShownInput(_Named, total=False):
+    """An input of an example, as a data URI or as text."""
+
+    image: str
+    text: str
+
+
+class _Told(TypedDict):
+    position: int
+    label: str | float
+    predicted: str | float
+    inputs: list[ShownInput]
+
+
+class ShownExample(_Told, total=False):
+    """An example, as `evaluation.json` holds it; a classification tells probabilities, too."""
+
+    probability: schema.Number
+    probability_of_label: schema.Number
 
 
 class ShownExamples:

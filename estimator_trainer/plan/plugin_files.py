@@ -9,6 +9,7 @@ import subprocess
 from typing import Any, Mapping
 
 from estimator_trainer import deadlines
+from estimator_trainer.plan.run_record import Commit
 
 
 def name_of(entry: Mapping[str, Any]) -> str:
@@ -36,7 +37,7 @@ def sha256_of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def git_commit(path: str) -> dict[str, Any] | None:
+def git_commit(path: str) -> Commit | None:
     """Returns the commit of the repository that a file is in; None if it is in none.
 
     Returns:

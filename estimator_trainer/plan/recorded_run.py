@@ -12,6 +12,7 @@ import re
 from typing import Any, Callable, Iterable
 
 from estimator_trainer import errors
+from estimator_trainer import schema
 from estimator_trainer import storage
 from estimator_trainer.plan import given_objects
 from estimator_trainer.plan import plugin_files
@@ -94,15 +95,21 @@ class RecordedRun:
         if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
             wanted.setdefault("input_fn", config.input_fn)
         self._check_objects(given)
-        known = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
-        taken: dict[str, Any] = {
-            name: tuple(value) if isinstance(known[name], tuple) else value
-            for name, value in wanted.items() if name in known and name not in given}
+        known = {field.name for field in dataclasses.fields(TrainerConfig)}
+        taken = {name: self._setting(name, value) for name, value in wanted.items()
+                 if name in known and name not in given}
         try:
             return dataclasses.replace(config, **taken)
         except errors.ConfigError as error:
             raise errors.ConfigError(
                 f"{error}\nWhat is not on the command line comes from {self.path}.") from error
+
+    def _setting(self, name: str, value: Any) -> Any:
+        try:
+            return schema.field_value(TrainerConfig, name, value)
+        except schema.SchemaError as error:
+            raise run_record.damaged(
+                self.path, error.within(name).within("settings")) from error
 
     def _check_objects(self, given: frozenset[str]) -> None:
         for kind, entry in self.record.plugins.items():

@@ -10,9 +10,10 @@ import glob
 import json
 import os.path
 import re
-from typing import Any, Mapping
+from typing import Any, Mapping, TypedDict
 
 from estimator_trainer import errors
+from estimator_trainer import schema
 from estimator_trainer import secret_names
 from estimator_trainer import storage
 
@@ -22,6 +23,48 @@ _FORMAT = 1
 _RUNS_KEPT = 100
 # Params of these names hold paths, also where the path is one word.
 _OF_FILES = re.compile(r"(.*_)?(file|dir|path|folder)s?")
+
+
+class Commit(TypedDict):
+    """A git commit, and whether the folder of the plug-in differs from it."""
+
+    commit: str
+    is_changed: bool
+
+
+class PluginEntry(TypedDict, total=False):
+    """What is known of a plug-in, or of a script; see RunRecord."""
+
+    name: str
+    path: schema.Path
+    function: str
+    is_file: bool
+    is_object: bool
+    sha256: str
+    sources: dict[str, str] | None
+    git: Commit
+
+
+class _RunBegin(TypedDict):
+    """What is known of each run."""
+
+    began: str
+    from_step: int
+    command: list[str]
+
+
+class Run(_RunBegin, total=False):
+    """What is known of a run; its end is not there while the run goes on, or if it was killed."""
+
+    task: str
+    cluster: dict[str, int]
+    changes: list[str]
+    was_finished: bool
+    note: str
+    ended: str
+    status: str
+    step: int
+    reason: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +87,7 @@ class RunRecord:
       step: The global step of an export, in the copy of the record that lies in it; else 0.
     """
 
-    plugins: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    plugins: dict[str, PluginEntry] = dataclasses.field(default_factory=dict)
     params: dict[str, Any] = dataclasses.field(default_factory=dict)
     given: list[str] = dataclasses.field(default_factory=list)
     files: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -52,7 +95,7 @@ class RunRecord:
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     data: dict[str, Any] = dataclasses.field(default_factory=dict)
     versions: dict[str, Any] = dataclasses.field(default_factory=dict)
-    runs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    runs: list[Run] = dataclasses.field(default_factory=list)
     step: int = 0
 
     @property
@@ -61,20 +104,23 @@ class RunRecord:
         return {key: value for key, value in self.files.items() if all(
             glob.glob(path) for path in _paths(value))}
 
-    def with_run(self, run: dict[str, Any]) -> RunRecord:
+    def with_run(self, run: Run) -> RunRecord:
         """Returns the record with one more run."""
         return dataclasses.replace(self, runs=[*self.runs, run][-_RUNS_KEPT:])
 
-    def with_end(self, end: dict[str, Any]) -> RunRecord:
-        """Returns the record in which the last run has ended so."""
-        return dataclasses.replace(self, runs=[*self.runs[:-1], {**self.runs[-1], **end}])
+    def with_end(self, ended: str, status: str, step: int, reason: str) -> RunRecord:
+        """Returns the record in which the last run has ended so; `ended` is the time."""
+        last: Run = {**self.runs[-1], "ended": ended, "status": status, "step": step,
+                     "reason": reason}
+        return dataclasses.replace(self, runs=[*self.runs[:-1], last])
 
 
-def told(run: dict[str, Any]) -> str:
+def told(run: Run) -> str:
     """Returns a sentence that tells when and where a run began, and how it ended."""
     tasks = ", ".join(f"{count} {role}" for role, count in run.get("cluster", {}).items())
     end = (f"{run['status']} at step {run['step']} ({run['reason']}), {run['ended']}"
-           if "ended" in run else "no end was recorded: it runs, or was killed")
+           if {"ended", "status", "step", "reason"} <= run.keys() else
+           "no end was recorded: it runs, or was killed")
     return f"{run['began']} from step {run['from_step']}{', ' * bool(tasks)}{tasks}: {end}"
 
 
@@ -94,15 +140,17 @@ def from_json(text: str, path: str) -> RunRecord:
       ConfigError: if it is something else.
     """
     try:
-        content = json.loads(text)
-        known = {field.name for field in dataclasses.fields(RunRecord)}
-        # A later version may know more.
-        return RunRecord(**{name: content[name] for name in known & content.keys()})
-    except (ValueError, TypeError, AttributeError) as error:
-        raise errors.ConfigError(
-            f"{path} is no record of a run: {errors.first_line(error)}; expected what `train`"
-            " writes there. Restore it, or remove it and give the plug-ins and params of the"
-            " training by flags.") from error
+        return schema.parsed(RunRecord, text)
+    except schema.SchemaError as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: str, error: schema.SchemaError) -> errors.ConfigError:
+    """Returns the error for the record in the file `path`, of which `error` says what is wrong."""
+    return errors.ConfigError(
+        f"{path} is damaged: {errors.first_line(error)}. Restore the file, or remove it and give"
+        " the plug-ins and params of the training by flags. For example:"
+        " --model_fn=cnn --input_fn=digits")
 
 
 def split_params(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

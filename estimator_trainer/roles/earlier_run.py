@@ -63,8 +63,11 @@ def of(plan: Plan, parts: LoadedPlugins, is_finished: bool) -> EarlierRun:
 
 def as_recorded(model_dir: str) -> EarlierRun:
     """Returns what the chief has recorded of the earlier run, for a task beside it."""
-    record = record_file.read(model_dir)
-    run = record.runs[-1] if record and record.runs else {}
+    # The task beside the chief has done its work, and does not fail for the record.
+    record = record_file.read_if_whole(model_dir)
+    if not record or not record.runs:
+        return EarlierRun()
+    run = record.runs[-1]
     return EarlierRun(run.get("was_finished", False), note=run.get("note", ""))
 
 

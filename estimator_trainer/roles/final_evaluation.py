@@ -91,7 +91,8 @@ def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,
 def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
     """Puts into `record` what earlier processes evaluated and exported of the final checkpoint."""
     before, latest = checkpoints.read_result(model_dir), checkpoints.latest(model_dir)
-    if before and before.status == "done" and before.step == step and before.metrics:
+    if before and before.status == "done" and before.step == step == before.metrics.get(
+            "global_step"):
         logging.info("step %d was evaluated before: see result.json", step)
         record.checkpoint_path = latest
         record.metrics = dict(before.metrics)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import posixpath
 import socket
 import time
@@ -10,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer import schema
 from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
@@ -19,6 +21,15 @@ from estimator_trainer.plan.findings import Findings
 from estimator_trainer.plan.plan import Plan
 
 _MARK = "check-%s.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Mark:
+    """What a task that was checked leaves in model_dir; `time` is in seconds since 1970."""
+
+    task: str
+    host: str
+    time: schema.Time
 
 
 def examine(plan: Plan) -> Findings:
@@ -33,11 +44,11 @@ def examine(plan: Plan) -> Findings:
 def _model_dir(plan: Plan) -> Findings:
     """Writes a mark into model_dir, and reads the others' marks, to see which tasks share it."""
     found, folder, task = Findings(), plan.config.model_dir, plan.task
-    mark = {"task": task.name, "host": socket.gethostname(), "time": time.time()}
+    mark = dataclasses.asdict(_Mark(task.name, socket.gethostname(), time.time()))
     try:
         notes.write(posixpath.join(folder, _MARK % task.name.replace(":", "-")), mark)
         paths = tf.io.gfile.glob(posixpath.join(small_files.escape(folder), _MARK % "*"))
-        marks = [seen for path in paths if (seen := notes.read(path))]
+        marks = [seen for path in paths if (seen := notes.read_as(_Mark, path))]
         is_running = tf.io.gfile.exists(posixpath.join(folder, job_state.JOB_FILE))
     except (tf.errors.OpError, ValueError) as error:
         found.problems.append(
@@ -46,10 +57,10 @@ def _model_dir(plan: Plan) -> Findings:
             " another --model_dir.")
         return found
     found.facts["model_dir written by"] = [
-        f"{seen['task']} on {seen['host']} {max(0, time.time() - seen['time']):.0f} s ago"
+        f"{seen.task} on {seen.host} {max(0, time.time() - seen.time):.0f} s ago"
         for seen in marks]
     chief = task.name_of("chief", 0)
-    is_seen = is_running or any(seen["task"] == chief for seen in marks)
+    is_seen = is_running or any(seen.task == chief for seen in marks)
     if not task.is_chief and not is_seen:
         found.warnings.append(
             f"model_dir {folder!r} shows no sign of {chief}: either it has not written there yet,"

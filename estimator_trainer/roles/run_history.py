@@ -20,6 +20,8 @@ from estimator_trainer.plan import plugin_files
 from estimator_trainer.plan import run_record
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.plan.plugin import Plugin
+from estimator_trainer.plan.run_record import PluginEntry
+from estimator_trainer.plan.run_record import Run
 from estimator_trainer.plan.run_record import RunRecord
 from estimator_trainer.result import Result
 from estimator_trainer.roles.earlier_run import EarlierRun
@@ -38,11 +40,12 @@ def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
     # A script resumes what it wrote without a record, for only it knows its model_dir.
     before = plan.recorded.record if plan.recorded else (
         plan.script and record_file.read(plan.config.model_dir)) or RunRecord()
-    run = {"began": _now(), "from_step": checkpoints.latest_step(plan.config.model_dir),
-           "command": secret_names.masked_words(plan.command), "task": plan.task.name,
-           "cluster": {role: len(hosts) for role, hosts in plan.task.cluster.items()},
-           "changes": [*map(str, plan.changes), *earlier.edited],
-           "was_finished": earlier.is_finished, "note": earlier.note}
+    run: Run = {
+        "began": _now(), "from_step": checkpoints.latest_step(plan.config.model_dir),
+        "command": secret_names.masked_words(plan.command), "task": plan.task.name,
+        "cluster": {role: len(hosts) for role, hosts in plan.task.cluster.items()},
+        "changes": [*map(str, plan.changes), *earlier.edited],
+        "was_finished": earlier.is_finished, "note": earlier.note}
     is_kept = earlier.is_finished and before.plugins
     now = before if is_kept else dataclasses.replace(_record(plan, parts), runs=before.runs)
     record_file.write(plan.config.model_dir, now.with_run(run))
@@ -53,9 +56,8 @@ def end(plan: Plan, ended: Result) -> None:
     try:
         record = record_file.read(plan.config.model_dir)
         if record and record.runs:
-            record_file.write(plan.config.model_dir, record.with_end({
-                "ended": _now(), "status": ended.status, "step": int(ended.step),
-                "reason": ended.reason}))
+            record_file.write(plan.config.model_dir, record.with_end(
+                _now(), ended.status, int(ended.step), ended.reason))
     except (tf.errors.OpError, OSError, errors.ConfigError) as error:
         logging.warning("cannot write how the run ended into %s: %s", run_record.NAME,
                         errors.first_line(error))
@@ -96,11 +98,11 @@ def _settings(config: TrainerConfig) -> tuple[dict[str, Any], dict[str, str]]:
     return kept, {**others, "plugin_flag": hidden} if hidden else others
 
 
-def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> dict[str, Any]:
-    entry = {"name": plugin.name, "path": plugin.path, "function": plugin.function,
-             "is_file": plugin.is_file, "is_object": plugin.thing is not None,
-             "sha256": plugin_files.sha256(plugin.path),
-             "sources": dict(sources)}
+def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> PluginEntry:
+    entry: PluginEntry = {
+        "name": plugin.name, "path": plugin.path, "function": plugin.function,
+        "is_file": plugin.is_file, "is_object": plugin.thing is not None,
+        "sha256": plugin_files.sha256(plugin.path), "sources": dict(sources)}
     commit = plugin_files.git_commit(plugin.path) if plugin.path else None
     return {**entry, "git": commit} if commit else entry
 

@@ -15,6 +15,7 @@ from estimator_trainer.coordination import record_file
 from estimator_trainer.coordination import small_files
 from estimator_trainer.evaluation import history
 from estimator_trainer.plan import run_record
+from estimator_trainer.plan.run_record import Run
 from estimator_trainer.plan.run_record import RunRecord
 
 _INDENT = 13
@@ -36,28 +37,32 @@ def found_in(model_dir: str) -> dict[str, Any]:
     Raises:
       ConfigError: if nobody has trained in this directory.
     """
-    record, sizes = record_file.read(model_dir), checkpoints.all_of(model_dir)
-    if record is None and not sizes:
+    damaged: list[str] = []
+    record = record_file.read_if_whole(model_dir, damaged.append)
+    sizes = checkpoints.all_of(model_dir)
+    if record is None and not sizes and not damaged:
         raise errors.ConfigError(
             f"model_dir is {model_dir!r} (from --model_dir), which holds neither {run_record.NAME}"
             " nor a checkpoint; expected the directory of a training. For example:"
             " --model_dir=/tmp/digits")
-    best, ended = checkpoints.read_best(model_dir), checkpoints.read_result(model_dir)
+    best = checkpoints.read_best(model_dir, damaged.append)
+    ended = checkpoints.read_result(model_dir, damaged.append)
     return {
         "model_dir": model_dir,
         "record": record and json.loads(run_record.to_json(record)),
         "evaluations": history.read(model_dir),
         "checkpoints": [{"step": step, "bytes": size} for step, size in sizes.items()],
         "best": best and {"step": best.step, best.metric: best.value},
-        "exports": _exports(model_dir),
+        "exports": _exports(model_dir, damaged),
         "result": ended and json.loads(result_lib.to_json(ended)),
+        "damaged": damaged,
     }
 
 
-def _exports(model_dir: str) -> list[dict[str, Any]]:
+def _exports(model_dir: str, damaged: list[str]) -> list[dict[str, Any]]:
     pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "*", "saved_model.pb")
     folders = [posixpath.dirname(path) for path in sorted(tf.io.gfile.glob(pattern))]
-    records = [record_file.copy_of(folder) for folder in folders]
+    records = [record_file.copy_of(folder, damaged.append) for folder in folders]
     return [{"path": folder, **({"step": record.step} if record else {})}
             for folder, record in zip(folders, records)]
 
@@ -68,7 +73,10 @@ def _lines(content: dict[str, Any]) -> list[str]:
     if record:
         lines += _of_record(run_record.from_json(json.dumps(record), run_record.NAME))
     else:
-        lines.append(_line("written by", f"not known: there is no {run_record.NAME}"))
+        path = posixpath.join(content["model_dir"], run_record.NAME)
+        is_damaged = any(each.startswith(f"{path} is damaged") for each in content["damaged"])
+        lines.append(_line("written by", f"not known: there is no {run_record.NAME}"
+                           + " that is whole" * is_damaged))
     lines += _block("evaluations", [_metrics(each) for each in content["evaluations"]])
     lines += _block("checkpoints", [f"step {each['step']}, {each['bytes'] / 1e6:.1f} MB"
                                     for each in content["checkpoints"]])
@@ -77,13 +85,14 @@ def _lines(content: dict[str, Any]) -> list[str]:
         each["path"] + (f" of step {each['step']}" if "step" in each else "")
         for each in content["exports"]])
     ended = content["result"]
+    lines += _block("damaged", content["damaged"]) if content["damaged"] else []
     return lines + ([_line("result", f"{ended['status']} at step {ended['step']}"
                            f" ({ended['reason']})"),
                      *([_line("", ended["note"])] if ended["note"] else [])] if ended else [])
 
 
 def _of_record(record: RunRecord) -> list[str]:
-    used = [f"--{kind}={entry['name']}  {entry['path']}" +
+    used = [f"--{kind}={entry.get('name')}  {entry.get('path', '')}" +
             (f" (git {entry['git']['commit'][:12]}{', changed' * entry['git']['is_changed']})"
              if "git" in entry else "") for kind, entry in record.plugins.items()]
     params = [f"{key}={json.dumps(value)}{' (given)' * (key in record.given)}"
@@ -99,7 +108,7 @@ def _of_record(record: RunRecord) -> list[str]:
             *_block("runs", [line for run in record.runs for line in _run(run)])]
 
 
-def _run(run: dict[str, Any]) -> list[str]:
+def _run(run: Run) -> list[str]:
     return [run_record.told(run), f"  {' '.join(run['command'])}",
             *(f"  {change}" for change in run.get("changes", ()))]
 

@@ -21,7 +21,8 @@ def of(judged: Mapping[str, Any]) -> list[Chart]:
 
 def _of_calibration(calibration: Mapping[str, Any]) -> list[Chart]:
     bins = calibration["bins"]
-    seen = [(each["certainty"], each["accuracy"]) for each in bins if each["examples"]]
+    seen = [(each["certainty"], each["accuracy"]) for each in bins
+            if each["certainty"] is not None]
     middles = [(i + 0.5) / len(bins) for i in range(len(bins))]
     return [
         chart(f"calibration: expected error {calibration['expected_error']:.3f}",

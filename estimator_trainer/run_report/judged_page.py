@@ -27,7 +27,7 @@ def _of_classes(judged: Mapping[str, Any]) -> list[Markup]:
     rows = [(each["name"], each["examples"], each["precision"], each["recall"])
             for each in judged["per_class"]]
     return [
-        _matrix(**judged["matrix"]) if judged["matrix"] else _confused(judged["confused"]),
+        _matrix(judged["matrix"]) if judged["matrix"] else _confused(judged["confused"]),
         markup.details("precision and recall of each class", markup.table(
             ["class", "examples", "precision", "recall"], rows), is_open=len(rows) <= 20),
         _examples("the worst errors: the label had the least probability", judged["worst"]),
@@ -43,7 +43,8 @@ def _of_regression(judged: Mapping[str, Any]) -> list[Markup]:
             _examples("the worst errors", judged["worst"])]
 
 
-def _matrix(counts: Sequence[Sequence[int]], names: Sequence[str]) -> Markup:
+def _matrix(matrix: Mapping[str, Any]) -> Markup:
+    names, counts = matrix["names"], matrix["counts"]
     head = "".join(f"<th>{markup.text(name)}</th>" for name in names)
     body = []
     for i, row in enumerate(counts):
@@ -88,7 +89,8 @@ def _inputs(inputs: Sequence[Mapping[str, str]]) -> str:
 
 def _said(example: Mapping[str, Any]) -> str:
     label, predicted = markup.text(example["label"]), markup.text(example["predicted"])
+    has_both = {"probability", "probability_of_label"} <= example.keys()
     sure = (f" with {100 * example['probability']:.0f} %, {label} has"
-            f" {100 * example['probability_of_label']:.2g} %" if "probability" in example else "")
+            f" {100 * example['probability_of_label']:.2g} %" if has_both else "")
     return (f"<div>label {label}, predicted {predicted}{sure}</div>"
             f'<div class="quiet">example {markup.text(example["position"])}</div>')

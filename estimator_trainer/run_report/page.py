@@ -49,7 +49,10 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
     """
     own = posixpath.join(model_dirs[0], ways_to_look.PAGE)
     path = output or (own if len(model_dirs) == 1 else COMPARISON)
-    content = html([run_files.read(each) for each in model_dirs], time.time())
+    runs = [run_files.read(each) for each in model_dirs]
+    for sentence in (each for run in runs for each in run.damaged):
+        small_files.warn(sentence)
+    content = html(runs, time.time())
     try:
         small_files.write(path, content)
     except tf.errors.OpError as error:
@@ -128,6 +131,7 @@ def _of_run(run: RunFiles, now: float, charts: Charts) -> Markup:
     histograms = charts_lib.of_histograms(run)
     return Markup("".join((
         _head(run, lives, now),
+        markup.section("Damaged files", *map(markup.note, run.damaged)),
         markup.section("Training and evaluation", charts.grid(charts_lib.of_training([run])),
                        markup.note(cut)),
         judged_page.section(run.judgement, charts),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from typing import Any, Mapping
 
@@ -18,8 +19,11 @@ def section(run: RunFiles) -> Markup:
     """Returns the section about what ran."""
     record = run.record
     if record is None:
+        path = posixpath.join(run.model_dir, run_record.NAME)
+        is_damaged = any(each.startswith(f"{path} is damaged") for each in run.damaged)
         return markup.section("What ran", markup.note(
-            "Nothing recorded what wrote this directory: there is no record.json."))
+            "What wrote this directory is not known: there is no"
+            f" {run_record.NAME}{' that is whole' * is_damaged}."))
     rows: list[tuple[str, str]] = [
         (kind, markup.code(_plugin(entry))) for kind, entry in record.plugins.items()]
     settings = {name: value for name, value in record.settings.items()

@@ -34,6 +34,7 @@ class RunFiles:
       judgement: What the model said of the evaluation's examples, or None.
       events: The scalars and histograms of the event files.
       evaluations: The metrics of each evaluated step, `global_step` included.
+      damaged: A sentence for each file that is damaged, and left out.
     """
 
     model_dir: str
@@ -43,6 +44,7 @@ class RunFiles:
     judgement: dict[str, Any] | None
     events: Events
     evaluations: list[dict[str, Any]]
+    damaged: list[str]
 
     @property
     def name(self) -> str:
@@ -60,17 +62,21 @@ def read(model_dir: str) -> RunFiles:
     Raises:
       ConfigError: if nobody has trained in this directory.
     """
+    damaged: list[str] = []
     try:
-        record, lines = record_file.read(model_dir), history_file.read(model_dir)
+        record = record_file.read_if_whole(model_dir, damaged.append)
+        lines = history_file.read(model_dir, damaged.append)
     except tf.errors.OpError as error:
         raise errors.ConfigError(
             f"model_dir is {model_dir!r} (from --model_dir), which cannot be read:"
             f" {errors.first_line(error)}; expected the directory of a training. For example:"
             " --model_dir=/tmp/digits") from error
-    found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir),
-                     judgement.read(model_dir), training_events.read(model_dir),
-                     evaluations.read(model_dir))
-    if record is None and not lines and not found.evaluations and not found.events.scalars:
+    found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir, damaged.append),
+                     judgement.read(model_dir, damaged.append), training_events.read(model_dir),
+                     evaluations.read(model_dir), damaged)
+    is_empty = record is None and not lines and not found.evaluations and (
+        not found.events.scalars)
+    if is_empty and not damaged:
         raise errors.ConfigError(
             f"model_dir is {model_dir!r} (from --model_dir), which holds neither {run_record.NAME}"
             f" nor {history_file.NAME} nor events; expected the directory of a training. For"

@@ -111,7 +111,7 @@ def test_without_a_checkpoint_training_begins_anew(trained, tmp_path):
 
 def test_a_damaged_record_is_one_sentence(trained):
     (trained[0] / "record.json").write_text('{"params": 1')
-    with pytest.raises(estimator_trainer.ConfigError, match="is no record of a run"):
+    with pytest.raises(estimator_trainer.ConfigError, match="is damaged: the file is not JSON"):
         estimator_trainer.evaluate(trained[0])
 
 

@@ -219,3 +219,32 @@ def test_an_evaluator_looks_again_for_the_final_checkpoint(tmp_path, evaluation,
 
 def test_a_training_that_made_no_step_leaves_nothing_to_wait_for(evaluation):
     assert evaluation(0) == []
+
+
+@pytest.mark.parametrize("content", [
+    {}, {"run": 5, "status": "running"}, {"run": "a", "status": "odd"},
+    {"run": "a", "status": "done", "step": "9"},
+    {"run": "a", "status": "done", "cluster": {"ps": "x"}},
+    {"run": "a", "status": ["done"]}])
+def test_a_note_of_another_shape_counts_as_not_there(tmp_path, content):
+    path = str(tmp_path / job_state.JOB_FILE)
+    notes.write(path, content)
+    reader = job_state.JobStateReader(str(tmp_path), 10)
+    assert reader.now() is None and reader.final_state() is None
+    # A newer version may say more.
+    notes.write(path, {"run": "a", "status": "running", "newer": [1]})
+    assert reader.now() == job_state.JobState("a", "running")
+
+
+def test_a_request_of_another_shape_ends_no_job(tmp_path):
+    writer = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    writer.announce("running")
+    run = writer._now.run
+    messages.say(str(tmp_path), run, "worker-0.stop", {"status": 5, "reason": None})
+    writer.listen(is_waiting=True)
+    assert writer.requested is None
+    messages.say(str(tmp_path), run, "worker-1.stop",
+                 {"status": "stopped", "reason": "SIGTERM", "by": "worker:1"})
+    writer._looked_at = 0.0
+    writer.listen(is_waiting=True)
+    assert writer.requested and writer.requested.by == "worker:1"
