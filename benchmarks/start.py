@@ -2,14 +2,17 @@
 
     python -m benchmarks.start [--repeats=5] [--only=first_step]
 
-commands     `--help` and `check`, beside a Python that does nothing
-first_step   from the command to its first local step, beside the scripts of suite/peers/plain.py
+commands     `--help` and `check`, beside a Python that imports absl.flags alone
+first_step   from README's first command to its first step, beside the scripts of
+             suite/peers/plain.py, of which the first trains the same model with tf.estimator
 phases       from the command to each of several lines of the log
 cluster      from the start of the last task to its own first step
 memory       peak memory of a whole run on the digits; benchmarks.suite has larger runs
 
 The rows of a table run in turn, so that a slower minute of the machine hits all of them, and only
 ratios inside one table count. Processes are real, and so are the ports of the loopback interface.
+The first two tables have the processor's seconds (user and system) beside those of the clock: other
+programs on the machine change the first by far less.
 """
 
 from __future__ import annotations
@@ -20,11 +23,14 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
+
+import psutil
 
 from benchmarks import repetitions
 from estimator_trainer.cluster import peers
@@ -37,8 +43,11 @@ _PHASES = {"plug-ins loaded, graphs tried": re.compile(r"params: "),
 # What it does beyond its peers, ten evaluations and a page, is no part of a start.
 _TRAINER = [sys.executable, "-m", "estimator_trainer", "--noreport", "--num_evaluations=0"]
 _PLAIN = [sys.executable, "-m", "benchmarks.suite.peers.plain"]
-_COMMANDS = {"python -c pass": [sys.executable, "-c", "pass"], "--help": [*_TRAINER, "--help"],
-             "check": [*_TRAINER, "check"]}
+_COMMANDS = {"import absl.flags": [sys.executable, "-c", "import absl.flags"],
+             "python -c pass": [sys.executable, "-c", "pass"],
+             "--help": [*_TRAINER[:3], "--help"], "check": [*_TRAINER[:3], "check"]}
+# The commands take tenths of a second, so their medians cost little.
+_LEAST_COMMANDS = 10
 
 
 def main() -> None:
@@ -65,22 +74,24 @@ def main() -> None:
 
 
 def _commands(options: argparse.Namespace) -> dict[str, Any]:
-    def measure(row: str) -> float:
-        start = time.perf_counter()
+    def measure(row: str) -> tuple[float, float]:
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run(_COMMANDS[row], env=jobs.environment(), stdout=subprocess.DEVNULL,
                        check=True)
-        return time.perf_counter() - start
+        secs, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, secs)
 
-    return _show("commands", "s", ".3f", repetitions.measured(_COMMANDS, options.repeats, measure))
+    return _show_both("commands", ".3f", _COMMANDS, max(options.repeats, _LEAST_COMMANDS), measure)
 
 
 def _first_step(options: argparse.Namespace) -> dict[str, Any]:
-    rows = {"minimal script": [*_PLAIN, "step", "cnn", "digits", _digits(options)],
-            "plain Estimator script": [*_PLAIN, "job", "cnn", "digits", _digits(options), "1000"],
-            "estimator-trainer": [*_TRAINER, f"--param=data_dir={options.folder}",
-                                  "--log_every_steps=1"]}
-    return _show("first step", "s", ".2f", repetitions.measured(
-        rows, options.repeats, lambda row: _secs_until(_STEP, rows[row])))
+    first_screen = [*_TRAINER[:3], f"--param=data_dir={options.folder}", "--log_every_steps=1"]
+    rows = {"plain Estimator script": [*_PLAIN, "job", "cnn", "digits", _digits(options), "1000"],
+            "script without an Estimator": [*_PLAIN, "step", "cnn", "digits", _digits(options)],
+            "estimator-trainer": first_screen}
+
+    return _show_both("first step", ".2f", rows, options.repeats,
+                      lambda row: _secs_until(_STEP, rows[row]))
 
 
 def _phases(options: argparse.Namespace) -> dict[str, Any]:
@@ -88,7 +99,7 @@ def _phases(options: argparse.Namespace) -> dict[str, Any]:
     for _ in range(options.repeats):
         secs = _secs_of_lines(list(_PHASES.values()), [
             *_TRAINER, f"--param=data_dir={options.folder}", "--log_every_steps=1"])
-        for numbers, each in zip(rows.values(), secs):
+        for numbers, (_, each) in zip(rows.values(), secs):
             numbers.append(each)
     return _show("from the command until", "s", ".2f", repetitions.Repetitions(rows))
 
@@ -122,13 +133,18 @@ def _digits(options: argparse.Namespace) -> str:
     return json.dumps({"data_dir": str(options.folder)})
 
 
-def _secs_until(line: re.Pattern[str], command: list[str]) -> float:
+def _secs_until(line: re.Pattern[str], command: list[str]) -> tuple[float, float]:
     [secs] = _secs_of_lines([line], command)
     return secs
 
 
-def _secs_of_lines(lines: list[re.Pattern[str]], command: list[str]) -> list[float]:
-    """Starts a command; returns the seconds until each line, in this order; then kills it."""
+def _secs_of_lines(lines: list[re.Pattern[str]],
+                   command: list[str]) -> list[tuple[float, float]]:
+    """Starts a command, and kills it after the last of some lines, which come in this order.
+
+    Returns:
+      The processor's seconds and those of the clock until each line.
+    """
     wanted, secs, shown = list(lines), [], []
     start = time.perf_counter()
     with subprocess.Popen(command, env=_quiet(), text=True, stdout=subprocess.PIPE,
@@ -137,7 +153,8 @@ def _secs_of_lines(lines: list[re.Pattern[str]], command: list[str]) -> list[flo
         for text in process.stdout:
             shown.append(text)
             if wanted[0].search(text):
-                secs.append(time.perf_counter() - start)
+                wall, times = time.perf_counter() - start, psutil.Process(process.pid).cpu_times()
+                secs.append((times.user + times.system, wall))
                 wanted.pop(0)
             if not wanted:
                 break
@@ -199,6 +216,19 @@ def _peak_mib(command: list[str]) -> float:
 
 def _quiet() -> dict[str, str]:
     return jobs.environment(TF_CPP_MIN_LOG_LEVEL="3", PYTHONUNBUFFERED="1")
+
+
+def _show_both(title: str, form: str, rows: Iterable[str], repeats: int,
+               measure: Callable[[str], tuple[float, float]]) -> dict[str, Any]:
+    """Prints a table of the processor's seconds, and one of the clock's; returns their numbers."""
+    rows = list(rows)
+    pairs: dict[str, list[tuple[float, float]]] = {row: [] for row in rows}
+    for _ in range(repeats):
+        for row in rows:
+            pairs[row].append(measure(row))
+    return {kind: _show(f"{title}, {kind}", "s", form, repetitions.Repetitions(
+        {row: [pair[i] for pair in pairs[row]] for row in rows}))
+        for i, kind in enumerate(("processor", "clock"))}
 
 
 def _show(title: str, unit: str, form: str, found: repetitions.Repetitions) -> dict[str, Any]:

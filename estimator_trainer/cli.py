@@ -7,23 +7,23 @@ import os
 import signal
 import sys
 from types import TracebackType
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence, TYPE_CHECKING
 
 from estimator_trainer import __version__
-from estimator_trainer import commands
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer import storage_plugin
+from estimator_trainer import streams
 from estimator_trainer import task_events
 from estimator_trainer import versions
 from estimator_trainer.environment import Environment
-from estimator_trainer.settings import command_line
 from estimator_trainer.settings import help_page
 from estimator_trainer.settings import questions
-from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.settings.command_table import COMMANDS
+
+if TYPE_CHECKING:
+    from estimator_trainer.settings.command_line import CommandLine
 
 # What these print on standard output is not what they were started for.
 _ANSWERED_IN_MODEL_DIR = ("train", "run", "launch")
@@ -32,7 +32,7 @@ _ANSWERED_IN_MODEL_DIR = ("train", "run", "launch")
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code (0 done, 1 failed, 2 configuration error)."""
     task_events.begin()
-    logs.keep_streams()
+    streams.keep()
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = _print_uncaught
     try:
@@ -101,6 +101,9 @@ def _answer(argv: list[str]) -> int:
         if topic is not None:
             print(help_page.text(topic), flush=True)
             return 0
+        # Help and the version need nothing of these.
+        from estimator_trainer import commands
+        from estimator_trainer.settings import command_line
         line = command_line.parse(argv)
         run: Callable[[CommandLine, Environment], int]
         run = getattr(commands, COMMANDS[line.command].run)

@@ -10,16 +10,12 @@ import dataclasses
 import json
 from typing import Any, Callable
 
-from absl import logging
-
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer import shown_text
 from estimator_trainer import storage
 from estimator_trainer import storage_plugin
-from estimator_trainer import tensorflow_import
 from estimator_trainer.environment import Environment
 from estimator_trainer.plan import recorded_run
 from estimator_trainer.plan import run_plan
@@ -179,6 +175,9 @@ def import_tensorflow(plan: Plan) -> None:
 
     It takes seconds; --help, check and mistakes do not wait for it.
     """
+    # absl's logging takes 10 ms, and `check` logs nothing.
+    from estimator_trainer import logs
+    from estimator_trainer import tensorflow_import
     config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
@@ -226,6 +225,7 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
         return _failed(command, plan, error)
     if command == "train":
         if plan.task.is_local and scratch_dir.is_one(plan.config.model_dir):
+            from absl import logging
             logging.info("%s", scratch_dir.notice(plan.config.model_dir))
         result.print_last_line(ended)
         return int(ended.exit_code)

@@ -13,7 +13,6 @@ exception is a bug, or came out of user code, and keeps its traceback.
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 import traceback
@@ -139,5 +138,6 @@ def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
 
 def near_match(got: str, allowed: Iterable[str]) -> str:
     """Returns ` Did you mean 'x'?` when one of `allowed` resembles `got`, else an empty string."""
+    import difflib  # Few starts have a mistake, and it takes 2 ms.
     close = difflib.get_close_matches(got, list(allowed), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

@@ -8,16 +8,14 @@ passes, through whichever logger, TensorFlow's included, and what their LoggingT
 from __future__ import annotations
 
 import contextlib
-import io
 import logging
 import os
 import re
 import sys
 import tempfile
-from typing import Any, Iterator
+from typing import Iterator
 import warnings
 
-from estimator_trainer import errors
 from estimator_trainer import shown_text
 
 # No user of an Estimator can act on these warnings of TensorFlow's.
@@ -151,75 +149,6 @@ def as_before() -> Iterator[None]:
             clear_bar()
             root.handlers[:] = handlers
             root.setLevel(level)
-
-
-class _Stream(io.RawIOBase):
-    """A standard stream of the process."""
-
-    def __init__(self, number: int):
-        self._number = number
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._number
-
-    def isatty(self) -> bool:
-        return os.isatty(self._number)
-
-    def write(self, data: Any) -> int:
-        rest = memoryview(data).cast("B")
-        while rest:
-            rest = rest[os.write(self._number, rest):]
-        return len(data)
-
-
-class _Output(_Stream):
-    """Standard output: an answer that cannot be written is a failure of the command."""
-
-    def write(self, data: Any) -> int:
-        try:
-            return super().write(data)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise errors.OutputError(
-                f"standard output cannot be written: {error.strerror}. Make room, or send it to"
-                " another place.") from error
-
-
-class _Messages(_Stream):
-    """Standard error: a full disk or a closed pipe loses messages, and ends no training."""
-
-    def write(self, data: Any) -> int:
-        with contextlib.suppress(OSError):
-            super().write(data)
-        return len(data)
-
-
-def keep_streams() -> None:
-    """Gives this process standard streams that it can use, whatever its parent gave it.
-
-    A file that is opened while standard output is closed would get its number, and what is printed.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)
-            setattr(sys, name, stream)
-            setattr(sys, f"__{name}__", stream)
-    if sys.stdout is sys.__stdout__ and sys.stdout is not None:
-        sys.stdout = _text(_Output(1), sys.stdout.encoding, is_prompt=sys.stdout.isatty())
-    if sys.stderr is sys.__stderr__:
-        sys.stderr = _text(_Messages(2), "utf-8", is_prompt=True)
-
-
-def _text(stream: _Stream, encoding: str, is_prompt: bool) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BufferedWriter(stream), encoding, errors="backslashreplace",
-                            line_buffering=is_prompt)
 
 
 @contextlib.contextmanager

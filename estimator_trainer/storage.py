@@ -8,9 +8,10 @@ to the package tensorflow-io, whose last release does not load in TensorFlow 2.1
 
 from __future__ import annotations
 
-from importlib import metadata
 import re
 from typing import Iterable
+
+from estimator_trainer import versions
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)")
 _ONE_SLASH = re.compile(r"(gs|s3|hdfs|file):/([^/].*)")
@@ -52,10 +53,7 @@ def bucket(path: str) -> str:
 
 def plugin_version() -> str | None:
     """Returns the installed version of tensorflow-io, or None."""
-    try:
-        return metadata.version("tensorflow-io")
-    except metadata.PackageNotFoundError:
-        return None
+    return versions.of_package("tensorflow-io")
 
 
 def needs_plugin(paths: Iterable[str]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import logging
 import os
 import sys
 
@@ -12,6 +11,7 @@ _MODULE = "tensorflow_io"
 
 def load() -> None:
     """Loads tensorflow-io, which has to come before TensorFlow's first look at a file."""
+    import logging
     try:
         importlib.import_module(_MODULE)
     except Exception as error:  # pylint: disable=broad-except
@@ -31,6 +31,7 @@ def end_process(code: int) -> None:
     aborts the process with exit code 134, however the job ended (tensorflow/io#1912,
     tensorflow/io#2039).
     """
+    import logging
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

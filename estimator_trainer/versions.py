@@ -11,10 +11,10 @@ milliseconds and imports nothing of TensorFlow:
 
 from __future__ import annotations
 
-from importlib import metadata
+import os
 import re
 import sys
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 ESTIMATOR = "2.15.0"
 NATIVE = (2, 15)
@@ -26,6 +26,7 @@ _NATIVE_PYTHONS = ((3, 9), (3, 11))
 _COMPAT_PYTHONS = ((3, 10), (3, 13))
 _TENSORFLOW_PACKAGES = ("tensorflow", "tensorflow-cpu", "tf-nightly", "tensorflow-macos",
                         "tensorflow-rocm", "tensorflow-intel", "intel-tensorflow")
+_WHEEL = re.compile(r"-([^-/]+)\.dist-info$")
 _INSTALL = "python -m pip install"
 _INSTALL_NEWEST = (f'{_INSTALL} "tensorflow=={NEWEST_TESTED[0]}.{NEWEST_TESTED[1]}.*" '
                    f'"tf_keras=={NEWEST_TESTED[0]}.{NEWEST_TESTED[1]}.*" '
@@ -60,14 +61,38 @@ class Versions(NamedTuple):
 
 def installed() -> Versions:
     """Returns the versions of this interpreter's packages, without importing them."""
-    tensorflow = (_version(name) for name in _TENSORFLOW_PACKAGES)
+    folders = _metadata_folders()
+    tensorflow = (of_package(name, folders) for name in _TENSORFLOW_PACKAGES)
     return Versions(
         python=".".join(map(str, sys.version_info[:3])),
         tensorflow=next((version for version in tensorflow if version), None),
-        estimator=_version("tensorflow-estimator"),
-        tf_keras=_version("tf_keras"),
-        keras=_version("keras"),
+        estimator=of_package("tensorflow-estimator", folders),
+        tf_keras=of_package("tf_keras", folders),
+        keras=of_package("keras", folders),
     )
+
+
+def of_package(package: str, folders: Optional[Dict[str, str]] = None) -> Optional[str]:
+    """Returns the version of a package; None if it is not installed.
+
+    The name of the folder that a wheel leaves states it: `tf_keras-2.21.0.dist-info`. Python's
+    importlib.metadata, which is asked about all else, takes longer to be imported and to read five
+    packages than `--help` takes as a whole.
+
+    Args:
+      package: Its name.
+      folders: What `_metadata_folders` returned, where several packages are looked up.
+    """
+    folder = (_metadata_folders() if folders is None else folders).get(_plain(package), "")
+    match = _WHEEL.search(folder)
+    if match:
+        # An uninstallation that failed leaves a folder without it.
+        return match[1] if os.path.isfile(os.path.join(folder, "METADATA")) else None
+    from importlib import metadata
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def means_legacy_keras(value: Optional[str]) -> bool:
@@ -145,11 +170,22 @@ def _compat_keras_problems(found: Versions, legacy_keras: Optional[str]) -> List
     return result
 
 
-def _version(package: str) -> Optional[str]:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+def _metadata_folders() -> Dict[str, str]:
+    """Returns the first folder or file of metadata on sys.path, by the package's plain name."""
+    found: Dict[str, str] = {}
+    for entry in sys.path:
+        try:
+            names = os.listdir(entry or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                found.setdefault(_plain(name.partition("-")[0]), os.path.join(entry, name))
+    return found
+
+
+def _plain(package: str) -> str:
+    return re.sub(r"[-_.]+", "_", package).lower()
 
 
 def _minor(version: Optional[str]) -> Tuple[int, int]:

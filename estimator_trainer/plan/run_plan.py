@@ -202,7 +202,8 @@ def _lacks_model_dir(config: TrainerConfig) -> list[str]:
 
 def storage_problems(config: TrainerConfig) -> list[str]:
     """Returns a sentence for each setting whose file system is not there."""
-    tensorflow, plugin = versions.installed().tensorflow, storage.plugin_version()
+    tensorflow = versions.installed().tensorflow
+    plugin = storage.plugin_version() if storage.needs_plugin(config.paths.values()) else None
     found = (storage.problem(name, path, tensorflow, plugin)
              for name, path in config.paths.items())
     return [problem for problem in found if problem]

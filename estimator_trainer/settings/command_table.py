@@ -143,3 +143,12 @@ COMMANDS = {
                     "DIR", NoConfig),
     "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),
 }
+
+# The flags of every task, and those of its answers and lists of hosts.
+TASK_FIELDS = (*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig), *_HOSTS)
+
+
+def fields_of(word: str) -> tuple[dataclasses.Field[Any], ...]:
+    """Returns the fields whose flags a command line may have that begins with `word`."""
+    has_own = word in COMMANDS and COMMANDS[word].is_first
+    return COMMANDS[word].parsed if has_own else TASK_FIELDS

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any, Sequence
 
 from absl import flags
 
 from estimator_trainer import errors
+from estimator_trainer.settings import command_table
 from estimator_trainer.settings import flag_files
 from estimator_trainer.settings import flag_values
-from estimator_trainer.settings.command_table import COMMANDS
-from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.help_page import EXAMPLE
-from estimator_trainer.settings.host_lists import HostLists
-from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def flags_of(word: str) -> flags.FlagValues:
     """Returns the flags that a command line takes which begins with `word`."""
-    if word not in COMMANDS or not COMMANDS[word].is_first:
-        return trainer_flags()
-    return flag_values.of(COMMANDS[word].parsed)
+    fields = command_table.fields_of(word)
+    return trainer_flags() if fields is command_table.TASK_FIELDS else flag_values.of(fields)
 
 
 def trainer_flags() -> flags.FlagValues:
     """Returns the flags of a run."""
-    values = flag_values.of([*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig),
-                             *dataclasses.fields(HostLists)])
+    values = flag_values.of(command_table.TASK_FIELDS)
     flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
     return values
 

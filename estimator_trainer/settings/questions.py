@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from estimator_trainer.settings import command_line
-from estimator_trainer.settings import flag_parser
+from estimator_trainer.settings import command_table
 from estimator_trainer.settings.command_table import COMMANDS
 
 _HELP = ("help", "h", "helpfull")
@@ -30,13 +29,17 @@ def help_topic(argv: Sequence[str]) -> str | None:
     if not set(_HELP) & set(flag_names) and "help" not in (words[:1] + words[1:][-1:]):
         return None
     if topic and topic[0] not in COMMANDS:
+        # An answer without a mistake in it does not wait for absl's flags.
+        from estimator_trainer.settings import command_line
         raise command_line.unknown(topic[0])
     return topic[0] if topic else ""
 
 
 def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Returns the words and the names of the flags before `--`, be the flags known or not."""
-    values = flag_parser.flags_of(argv[0] if argv else "")
+    fields = command_table.fields_of(argv[0] if argv else "")
+    with_value = {field.name for field in fields if not isinstance(field.default, bool)}
+    with_value |= {"flagfile", "job_dir"} if fields is command_table.TASK_FIELDS else {"flagfile"}
     words, flag_names = [], []
     left = iter(argv[:argv.index("--")] if "--" in argv else argv)
     for word in left:
@@ -45,6 +48,6 @@ def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
             words.append(word)
             continue
         flag_names.append(name)
-        if name == "flagfile" or name in values and values[name].flag_type() != "bool":
+        if name in with_value:
             next(left, None)  # This is the flag's value, whatever it looks like.
     return words, flag_names

@@ -31,6 +31,16 @@ def test_a_start_imports_nothing_that_one_command_alone_needs():
     assert ran.stdout == "set()\n"
 
 
+def test_help_imports_the_table_of_flags_and_not_what_parses_and_runs_them():
+    code = ("import sys; before = set(sys.modules); from estimator_trainer import cli\n"
+            "cli.main(['--help'])\n"
+            "print({'absl', 'absl.flags', 'logging', 'importlib.metadata', 'email',"
+            " 'estimator_trainer.commands'} & (set(sys.modules) - before))")
+    ran = subprocess.run([sys.executable, "-c", code], env=jobs.environment(), text=True,
+                         capture_output=True, timeout=60, check=True)
+    assert "usage: estimator-trainer" in ran.stdout and ran.stdout.endswith("\nset()\n")
+
+
 def test_console_script_and_module_are_the_same_program():
     assert jobs.program("--version").stdout.startswith(f"estimator_trainer {__version__}, T")
     assert sys.modules["estimator_trainer.cli"].main is cli.main

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 import subprocess
 import sys
 
@@ -79,3 +80,34 @@ def test_the_question_imports_no_tensorflow():
             "print(found, versions.problems(found), versions.warnings(found)); "
             "sys.exit('tensorflow' in sys.modules or 'absl' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("package", ["tensorflow", "tensorflow-estimator", "tf_keras", "keras",
+                                     "absl-py", "typing_extensions", "no-such-package"])
+def test_a_folders_name_tells_what_its_metadata_tells(package):
+    try:
+        expected = metadata.version(package)
+    except metadata.PackageNotFoundError:
+        expected = None
+    assert versions.of_package(package) == expected
+
+
+@pytest.mark.parametrize("name, text, expected", [
+    ("Some_Package-1.5+cu12.dist-info", "Version: 1.5+cu12", "1.5+cu12"),
+    ("some.package-2.0rc1.dist-info", "Version: 2.0rc1", "2.0rc1"),
+    # Other tools than pip leave these.
+    ("some_package.egg-info", "Version: 3.1", "3.1"),
+    ("~ome_package-9.0.dist-info", "Version: 9.0", None)])
+def test_a_package_is_found_by_any_spelling(name, text, expected, tmp_path, monkeypatch):
+    folder = tmp_path / name
+    folder.mkdir()
+    file = "PKG-INFO" if name.endswith("egg-info") else "METADATA"
+    (folder / file).write_text(f"Metadata-Version: 2.1\nName: some-package\n{text}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert versions.of_package("some-package") == expected
+
+
+def test_a_folder_that_pip_left_empty_is_no_package(tmp_path, monkeypatch):
+    (tmp_path / "some_package-1.0.dist-info").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert not versions.of_package("some-package")
