@@ -38,7 +38,7 @@ def message(text: str) -> str:
 def line(text: str, is_coloured: bool) -> str:
     """Returns a line that a task printed, with its colours where they are wanted.
 
-    Of a line that the task wrote over, as a progress bar does, the last state is shown.
+    A line that the task wrote over, as a progress bar does, is shown in its last state.
     """
     parts = _COLOUR.split(text.rstrip("\r\n").rpartition("\r")[2])
     colours = parts[1::2] if is_coloured else [""] * len(parts[1::2])
