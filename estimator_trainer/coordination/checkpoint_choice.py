@@ -29,7 +29,10 @@ def remove_unfinished(model_dir: str) -> None:
 
     Pieces of a checkpoint are removed where its index is missing and a newer one is the latest.
     """
-    names = {name.rstrip("/") for name in tf.io.gfile.listdir(model_dir)}
+    try:
+        names = {name.rstrip("/") for name in tf.io.gfile.listdir(model_dir)}
+    except tf.errors.OpError:
+        return  # Whoever needs the folder next says why.
     newest = checkpoints.latest_step(model_dir)
     for name in sorted(names):
         path, piece = posixpath.join(model_dir, name), _PIECE.fullmatch(name)

@@ -24,6 +24,7 @@ from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Request
+from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.result import Status
 
 JOB_FILE = "job.json"
@@ -45,6 +46,7 @@ class JobState:
       beat: Number of signs of life since the last change.
       cluster: Number of tasks by role, as the chief was told; {} if it does not say so.
       addresses: The fingerprint of the chief's cluster; "" if it does not say so.
+      is_complete: Whether all trainers of an all-reduce have joined the run.
     """
 
     run: str
@@ -55,6 +57,7 @@ class JobState:
     beat: int = 0
     cluster: Mapping[str, int] = dataclasses.field(default_factory=dict)
     addresses: str = ""
+    is_complete: bool = False
 
 
 class JobStateWriter:
@@ -90,6 +93,23 @@ class JobStateWriter:
             self._has_begun = True
             self._write(dataclasses.replace(
                 self._now, status=status, step=step, reason=reason, finisher=finisher, beat=0))
+
+    def gather(self, num_workers: int, stop: Stop) -> None:
+        """Waits until all workers of an all-reduce have joined the run, and tells them so.
+
+        TensorFlow's own wait for them lasts an hour, and neither a signal nor a thread of Python
+        reaches the process meanwhile.
+
+        Raises:
+          Interrupted: if this process is asked to stop.
+        """
+        missing = {f"worker-{index}.joined" for index in range(num_workers)}
+        while not missing <= self._said:
+            stop.check()
+            stop.sleep(_POLL_SECS)
+            self.listen(is_waiting=True)
+        with self._lock:
+            self._write(dataclasses.replace(self._now, is_complete=True))
 
     def beat(self) -> None:
         """Shows that the chief lives; is called often, and writes rarely."""
@@ -210,9 +230,14 @@ class JobStateReader:
         """Asks the chief to end the run that goes on; without one there is nothing to end."""
         # A state that cannot be read now is most likely what it was at the last look.
         now = self._look(0) or self._last
-        if now is not None and now.status == "running":
+        if now is None or now.status != "running":
+            return
+        try:
             messages.say(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
                          {"status": status, "reason": reason, "by": by})
+        except tf.errors.OpError as error:
+            # The chief cannot write there either, and ends by that.
+            logging.warning("cannot tell the chief: %s", errors.first_line(error))
 
     def join(self, worker: int) -> bool:
         """Tells the chief that a worker takes part in the run that goes on; returns whether it may.

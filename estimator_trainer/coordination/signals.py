@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import signal
 import socket
+import sys
 import threading
 from typing import Any, Callable, Iterator
 
@@ -58,6 +60,27 @@ def listen_again() -> None:
     """
     if signal.getsignal(signal.SIGTERM) is _ignore:
         signal.signal(signal.SIGTERM, _ignore)
+
+
+@contextlib.contextmanager
+def killed_after(secs: float) -> Iterator[None]:
+    """Lets the kernel kill this process if what is done within the context takes longer.
+
+    Some calls of TensorFlow wait for other tasks and hold Python's lock meanwhile, so that no
+    handler and no thread of Python runs. The stacks are printed a second before.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    faulthandler.dump_traceback_later(max(1.0, secs - 1), file=sys.stderr.fileno())
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, secs)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _ignore(*_: Any) -> None:

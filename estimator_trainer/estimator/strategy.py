@@ -10,6 +10,7 @@ from estimator_trainer import allocator
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import signals
 from estimator_trainer.estimator import gradient_packs
 from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -61,6 +62,9 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
 
 def of_plan(plan: Plan) -> Strategies:
     """Returns the strategies of this task: those that a script has made, or new ones."""
+    if plan.given is None and plan.task.is_all_reduce:
+        with signals.killed_after(plan.config.stall_timeout_secs):
+            return for_training(plan.config, plan.task)
     if plan.given is None:
         return for_training(plan.config, plan.task)
     given: Strategies = plan.given.strategies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import posixpath
+import time
 from typing import Any, Callable
 
 from absl import logging
@@ -36,10 +37,15 @@ class RecordedExporter(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
-        path = recorded(
-            lambda: self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
-                                          is_the_final_export),
-            estimator.model_dir, int(eval_result["global_step"]))
+        began = int(time.time())
+        try:
+            path = recorded(
+                lambda: self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
+                                              is_the_final_export),
+                estimator.model_dir, int(eval_result["global_step"]))
+        except Exception:
+            _remove_unfinished(export_path, began)
+            raise
         if path:
             self._record.exports.append(tf.compat.as_str_any(path))
         if self._record.returned_exports is not None:
@@ -101,6 +107,14 @@ def recorded(export: Callable[[], Any], model_dir: str, step: int) -> Any:
         record_file.copy_into(text, model_dir, step)
         logging.info("exported step %d to %s", step, text)
     return path
+
+
+def _remove_unfinished(export_path: str, since: int) -> None:
+    """Removes what an export that failed has left; TensorFlow names it after the second."""
+    for path in tf.io.gfile.glob(posixpath.join(small_files.escape(export_path), "temp-*")):
+        began = posixpath.basename(path.rstrip("/")).removeprefix("temp-")
+        if began.isdigit() and int(began) >= since:
+            tf.io.gfile.rmtree(path)
 
 
 def unfinished(model_dir: str) -> list[str]:

@@ -57,7 +57,8 @@ class EvaluationRecord(tf.estimator.Exporter):
       returned: What `Estimator.evaluate` returned last in this process; None before.
       returned_exports: What the user's exporters returned after that, each one's path or None.
       final_exporters: Names of the exporters that were called for the final export.
-      is_cut_off: Whether an earlier process made the last evaluation, and maybe not its exports.
+      is_restored: Whether an earlier process made the last evaluation.
+      is_cut_off: Whether that process may not have made all exports after it.
       unfinished: Paths of the exports that were not finished when this process began.
     """
 
@@ -78,7 +79,7 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.returned: dict[str, Any] | None = None
         self.returned_exports: list[Any] | None = None
         self.final_exporters: set[str] = set()
-        self.is_cut_off = False
+        self.is_restored = self.is_cut_off = False
         self.unfinished = frozenset(unfinished)
 
     @property
@@ -88,6 +89,8 @@ class EvaluationRecord(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
+        if self.is_restored:
+            self.exports, self.is_restored, self.is_cut_off = [], False, False
         self.checkpoint_path = checkpoint_path
         self.metrics = plain_metrics(eval_result)
         self.returned, self.returned_exports = eval_result, []

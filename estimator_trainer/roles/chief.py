@@ -41,7 +41,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
       Interrupted: if this task is asked to stop.
     """
     config, task = plan.config, plan.task
-    is_trained = _begin(plan, state_writer)
+    is_trained = _begin(plan, stop, state_writer)
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
     signals.listen_again()
     parts = loaded_plugins.load(plan)
@@ -64,6 +64,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         else:
             experiment_lib.train(experiment, hooks, plan, stop, watchdog)
             step, reason = hooks.end.step, outcome.reason_of(hooks.end, stop)
+            checkpoint_choice.remove_unfinished(config.model_dir)
         watchdog.leave_steps()
         stop.check()
         state_writer.announce("done", step, reason)
@@ -87,18 +88,27 @@ def _warn_if_nothing_stops_early(plan: Plan) -> None:
                         " an evaluator task that shares model_dir can stop this job early")
 
 
-def _begin(plan: Plan, state_writer: JobStateWriter) -> bool:
-    """Announces the run, and makes a whole checkpoint the latest.
+def _begin(plan: Plan, stop: Stop, state_writer: JobStateWriter) -> bool:
+    """Makes a whole checkpoint the latest, and announces the run if it is to train.
 
     Returns:
       Whether an earlier run has trained to the last step.
+
+    Raises:
+      Interrupted: if this task is asked to stop.
     """
     config = plan.config
     _warn_if_nothing_stops_early(plan)
-    state_writer.announce("running")
     checkpoint_choice.fall_back(config.model_dir)
     checkpoint_choice.remove_unfinished(config.model_dir)
-    return bool(config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
+    is_trained = bool(
+        config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
+    if not is_trained:
+        # The trainers of an all-reduce would wait for a chief that trains nothing.
+        state_writer.announce("running")
+        if plan.task.is_all_reduce:
+            state_writer.gather(plan.task.num_trainers - 1, stop)
+    return is_trained
 
 
 def _resume_finished(config: TrainerConfig, record: EvaluationRecord) -> tuple[int, str]:

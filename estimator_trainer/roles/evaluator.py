@@ -59,11 +59,15 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     preflight.check(plan, parts, evaluation)
     final = exporters.at_the_end(config, parts, record)
     announcement.log(plan, parts)
+    final_evaluation.restore(config.model_dir, record, checkpoints.latest_step(config.model_dir))
     with (evaluator_beat.beating(config.model_dir, lambda: record.step),
           evaluation.used_by(experiment.estimator) if evaluation else contextlib.nullcontext()):
         _wait_for_own_job(config, task, state_reader, stop, watchdog)
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
-        outcome.follow(task, final_state)
+        ended = outcome.follow(task, final_state)
+        if final_state.finisher:
+            # The chief has evaluated, and tells of it in result.json.
+            return ended
         final_evaluation.judge(plan, parts, experiment.estimator, record, stop)
         return outcome.report(config, task, record, final_state.step, final_state.reason,
                               earlier_run.as_recorded(config.model_dir))

@@ -94,12 +94,13 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
     if before and before.status == "done" and before.step == step == before.metrics.get(
             "global_step"):
         logging.info("step %d was evaluated before: see result.json", step)
-        record.checkpoint_path = latest
+        record.checkpoint_path, record.is_restored = latest, True
         record.metrics = dict(before.metrics)
         record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
     elif latest and (metrics := record_lib.kept(model_dir, latest)) is not None:
         logging.info("step %d was evaluated before: exports what is missing", step)
-        record.checkpoint_path, record.metrics, record.is_cut_off = latest, metrics, True
+        record.checkpoint_path, record.metrics = latest, metrics
+        record.is_restored = record.is_cut_off = True
         record.exports = _exports_of(model_dir, record.step)
 
 

@@ -9,6 +9,7 @@ import shutil
 import pytest
 
 from tests.support import jobs
+from tests.support import slow_jobs
 
 pytestmark = pytest.mark.cluster
 
@@ -88,3 +89,19 @@ def test_a_result_names_only_exports_that_are_there(finished, run):
     shutil.rmtree(jobs.result(model_dir)["exports"][0])
     run(*line)
     assert all(pathlib.Path(path).is_dir() for path in jobs.result(model_dir)["exports"])
+
+
+@pytest.mark.parametrize("kind", [slow_jobs.soak("asynchronous"), slow_jobs.soak("all-reduce")])
+def test_every_task_of_a_finished_cluster_that_is_started_again_ends_at_once(kind, tmp_path):
+    _, extra = slow_jobs.CLUSTERS[kind]
+    for turn in range(2):
+        (tmp_path / str(turn)).mkdir()
+        hosts, _ = slow_jobs.cluster(kind)
+        args = slow_jobs.flags(tmp_path, "--train_steps=60", *extra)
+        with jobs.running(tmp_path / str(turn), hosts, args, evaluator=True) as tasks:
+            jobs.wait(list(tasks.values()), 60)
+    model_dir = tmp_path / "model"
+    assert len(list((model_dir / "export" / "final").iterdir())) == 1
+    steps = jobs.evaluated_steps(model_dir)
+    assert steps.count(steps[-1]) == 1
+    assert jobs.result(model_dir)["metrics"]

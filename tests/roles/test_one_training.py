@@ -22,8 +22,8 @@ def test_a_second_training_is_refused_until_the_first_is_gone(tmp_path):
         record = (tmp_path / "model" / "record.json").read_text()
         second = jobs.trainer(*args)
         assert second.returncode == 2 and "Traceback" not in second.stderr
-        assert f"another training writes its checkpoints there: local, process {first.process.pid}" \
-            in second.stderr
+        assert ("another training writes its checkpoints there: local, process"
+                f" {first.process.pid} on ") in second.stderr
         assert "status=failed" in second.stderr.splitlines()[-1]
         assert (tmp_path / "model" / "record.json").read_text() == record
         assert not (tmp_path / "model" / "result.json").exists()

@@ -84,3 +84,17 @@ def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(
         slow_jobs.wait_for_all(tasks)
     assert slow_jobs.codes(tasks) == {"chief:0": 0, "ps:0": 0, "worker:0": 143, "evaluator:0": 143}
     assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
+
+
+def test_a_signal_ends_a_chief_of_an_all_reduce_whose_worker_never_comes(tmp_path):
+    args = flags(tmp_path, "--train_distribute=multi_worker_mirrored")
+    chief = {"cluster": jobs.cluster(chief=1, worker=1), "task": {"type": "chief", "index": 0}}
+    task = jobs.start(tmp_path, "chief:0", args, json.dumps(chief))
+    try:
+        jobs.wait_for(lambda: "worker:0 at " in task.log, 30)
+        slow_jobs.send(task, signal.SIGTERM)
+        slow_jobs.wait_for_all({"chief:0": task}, 10)
+    finally:
+        jobs.kill(task)
+    assert task.last_line == "role=chief:0 status=stopped step=0 reason=SIGTERM"
+    assert task.code == 143
