@@ -121,7 +121,10 @@ def result_of_job(model_dir: str, code: int) -> Result:
     ended = checkpoints.read_result(model_dir)
     if code in (130, 142, 143):
         raise Interrupted("lost" if code == 142 else "stopped", f"exit {code}", "launch")
-    if code or ended is None:
+    if code:
         raise TrainerError(f"the job failed with exit {code}"
                            + (f": {ended.reason}" if ended else "; its log says why"))
+    if ended is None:
+        raise TrainerError(f"the job ended with exit 0, and {model_dir} has no result.json that is"
+                           " whole; its log says how it ended")
     return dataclasses.replace(ended, history=tuple(history.read(model_dir)))

@@ -26,7 +26,7 @@ _Reader = Callable[[Any], Any]
 # No file of this program is nested so deeply, and Python's own stack is longer.
 _MOST_LEVELS, _SHOWN_LEVELS = 100, 6
 _TOO_DEEP = f"has lists and objects within each other on more than {_MOST_LEVELS} levels"
-_MOST_CHARACTERS = 60
+_MOST_CHARACTERS, _MOST_OF_PLACE = 60, 120
 # TensorFlow's integers have 64 bits, and floats of Python end with 1024.
 _INTEGER_BITS, _FLOAT_BITS = 63, 1023
 _NOT_SHOWN = object()
@@ -92,10 +92,11 @@ class SchemaError(ValueError):
         for name in self._place:
             is_word = isinstance(name, str) and name.isidentifier()
             place += f"{'.' * bool(place)}{name}" if is_word else f"[{json.dumps(name)}]"
+        place = _cut(place, _MOST_OF_PLACE) or "the file"
         if self._value is _NOT_SHOWN:
-            return f"{place or 'the file'} {self._problem}"
+            return f"{place} {self._problem}"
         shown = _shown(str(self._place[-1]) if self._place else "", self._value)
-        return f"{place or 'the file'} is {shown}; expected {self._problem}"
+        return f"{place} is {shown}; expected {self._problem}"
 
 
 def parsed(schema: type[T], text: str) -> T:
@@ -310,8 +311,11 @@ def _shown(name: str, value: Any) -> str:
         return json.dumps(value)
     if isinstance(value, (list, dict)):
         return _NAMES[type(value)]
-    text = repr(secret_names.masked(name, value))
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+    return _cut(repr(secret_names.masked(name, value)), _MOST_CHARACTERS)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _is_number(value: Any) -> bool:

@@ -44,9 +44,11 @@ def kept(plan: Plan) -> dict[str, Any]:
 def features_of(plan: Plan) -> Any:
     """Returns the specs of the features that a model was trained on; None if they are not known."""
     features = plan.recorded.record.data.get("features") if plan.recorded else None
+    if not features:
+        return None
     try:
-        if not features or isinstance(features.get("dtype"), str):
-            return features and _spec(features)
+        if isinstance(features.get("dtype"), str):
+            return _spec(features)
         return {name: _spec(each) for name, each in features.items()}
     except (KeyError, TypeError, AttributeError, ValueError):
         return None  # They are ragged or nested, or somebody has edited the record.

@@ -76,10 +76,12 @@ class Recorded(NamedTuple):
     Attributes:
       values: Every key with its value.
       given: The keys that the user had set.
+      source: The path of the record.
     """
 
     values: Mapping[str, Any]
     given: Sequence[str]
+    source: str = ""
 
 
 def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
@@ -123,10 +125,13 @@ def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
             example = "VALUE" if shown != default else _as_text(shown)
             problems.append(f"param {key} is {secret_names.masked(key, value)!r} (from {source});"
                             f" expected {error}. For example: {instead}{example}")
+    before = {}
+    for key in recorded.values:
+        if (key in defaults or is_open) and key not in given:
+            before[key], problem = _as_default(key, defaults.get(key), recorded)
+            problems += [problem] if problem else []
     if problems:
         raise errors.ConfigError("\n".join(problems))
-    before = {key: _as_default(value, defaults.get(key)) for key, value in recorded.values.items()
-              if (key in defaults or is_open) and key not in given}
     return Params({**defaults, **before, **given}, frozenset(given), frozenset(before),
                   frozenset(before.keys() & set(recorded.given)),
                   frozenset(each.key for each in of_flags))
@@ -213,12 +218,20 @@ def _typed(value: Any, default: Any) -> Any:
     raise ValueError(f"a JSON {'object' if isinstance(default, dict) else 'list'}")
 
 
-def _as_default(value: Any, default: Any) -> Any:
-    """Returns a recorded value as the type of the default, where it can be."""
+def _as_default(key: str, default: Any, recorded: Recorded) -> tuple[Any, str]:
+    """Returns a recorded value as the type of the default, where it can be, and what is wrong.
+
+    The data may have filled in a value of another type, or None, but no text for a number.
+    """
+    value = recorded.values[key]
     try:
-        return _typed(value, default)
-    except ValueError:
-        return value
+        return _typed(value, default), ""
+    except ValueError as error:
+        is_wrong = key in recorded.given or isinstance(default, (int, float)) and value is not None
+        shown = _as_text(secret_names.masked(key, default))
+        return value, (
+            f"param {key} is {secret_names.masked(key, value)!r} (from {recorded.source}); expected"
+            f" {error}. For example: --param {key}={shown}") if is_wrong else ""
 
 
 def _number(value: Any, kind: type[int] | type[float]) -> int | float:

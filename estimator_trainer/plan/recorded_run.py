@@ -128,7 +128,7 @@ class RecordedRun:
         kept = {key for plugin in same for key in plugin.default_params or {}}
         values = {**self.record.params, **self.record.found_files}
         return Recorded({key: value for key, value in values.items()
-                         if key in kept or len(same) == len(used)}, self.record.given)
+                         if key in kept or len(same) == len(used)}, self.record.given, self.path)
 
     def sourced(self, problem: str) -> str:
         """Returns a problem, which names the record where a flag is not on the line."""

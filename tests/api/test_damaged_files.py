@@ -7,6 +7,7 @@ import math
 
 import hypothesis
 from hypothesis import strategies
+import numpy as np
 import pytest
 
 from estimator_trainer import errors
@@ -15,6 +16,7 @@ from estimator_trainer.coordination import history_file
 from estimator_trainer.coordination import record_file
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import judgement
+from estimator_trainer.evaluation.regression import Regression
 from estimator_trainer.plan import recorded_run
 from estimator_trainer.roles import earlier_run
 from estimator_trainer.roles import show
@@ -149,6 +151,18 @@ def test_keys_of_a_newer_version_are_taken_and_those_that_an_older_one_lacks_hav
     assert "it runs, or was killed" in show.show(model_dir, as_json=False)
 
 
+def test_what_the_program_writes_is_read(tmp_path):
+    assert not _read(_write_all(tmp_path / "m"))
+    judge = Regression()
+    for label in (1e200, -1e200, 0.0):
+        judge.add(label, 0.0, {})
+    with np.errstate(over="ignore", invalid="ignore"):
+        large = {**judge.content(), "step": 1, "evaluated": 3}
+    for content in (run_files.of_regression(), large):
+        model_dir = _write_all(tmp_path / "m", ("evaluation.json", content))
+        assert not _read(model_dir) and "residuals" in _show(model_dir)[2]
+
+
 def test_damaged_lines_are_counted_and_the_others_are_kept(tmp_path):
     lines = [*_CONTENTS["history.jsonl"], {"task": 1}, [], "x", {}]
     model_dir, told = _write_all(tmp_path / "m", ("history.jsonl", lines)), []
@@ -217,13 +231,15 @@ def test_no_json_ends_in_a_traceback(tmp_path, case, value):
 
 
 @pytest.mark.soak
-@hypothesis.settings(max_examples=20_000, **_BOUNDED)
+@pytest.mark.timeout(3600)
+@hypothesis.settings(max_examples=5_000, **_BOUNDED)
 @hypothesis.given(case=strategies.sampled_from(_CASES), value=_JSON)
 def test_no_json_at_all_ends_in_a_traceback(tmp_path, case, value):
     _examine(tmp_path / "m", case[0], run_files.changed(_CONTENTS[case[0]], case[1], value))
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", list(_CONTENTS))
 def test_each_value_of_each_file_may_be_another_or_missing(tmp_path, name):
     contents = [_CONTENTS[name], *([run_files.of_regression()] * (name == "evaluation.json"))]

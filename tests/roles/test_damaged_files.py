@@ -74,6 +74,13 @@ def test_a_damaged_record_is_refused_before_training_and_told_by_show(tmp_path):
                 " integer. Restore the file, or remove it")
     assert sentence in refused.stderr
     assert (model_dir / "record.json").read_text() == damaged
+    run_files.write(model_dir, "record.json", run_files.changed(
+        json.loads(before), ("params", "scale"), "x"))
+    refused = jobs.trainer(*args)
+    assert refused.returncode == 2 and (
+        f"param scale is 'x' (from {model_dir}/record.json); expected a number. For example:"
+        " --param scale=1.0") in refused.stderr
+    (model_dir / "record.json").write_text(damaged)
     shown = jobs.trainer("show", f"--model_dir={model_dir}")
     assert shown.returncode == 0 and sentence in shown.stdout and "step 10" in shown.stdout
     made = jobs.trainer("report", f"--model_dir={model_dir}")
