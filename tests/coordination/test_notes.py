@@ -14,13 +14,16 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination import messages
 from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import sequel
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.evaluation import record as record_lib
 from estimator_trainer.roles import evaluator
+from estimator_trainer.roles import probe
 from tests.support import cloud_storage
 from tests.support import jobs
 
@@ -248,3 +251,18 @@ def test_a_request_of_another_shape_ends_no_job(tmp_path):
     writer._looked_at = 0.0
     writer.listen(is_waiting=True)
     assert writer.requested and writer.requested.by == "worker:1"
+
+
+@pytest.mark.parametrize("kind, right, wrong", [
+    (evaluator_beat._Beat, {"evaluated": 10}, {"evaluated": "10"}),
+    (sequel._ScriptState, {"trainings": 1, "beat": 0, "is_over": True}, {"trainings": 1}),
+    (sequel._ScriptState, {"trainings": 1, "beat": 0, "is_over": True},
+     {"trainings": "2", "beat": 0, "is_over": True}),
+    (probe._Mark, {"task": "local", "host": "a", "time": 1.0}, {"task": [], "host": 1, "time": {}}),
+])
+def test_each_note_has_a_schema(tmp_path, kind, right, wrong):
+    path = str(tmp_path / "note")
+    notes.write(path, wrong)
+    assert notes.read(path) == wrong and notes.read_as(kind, path) is None
+    notes.write(path, {**right, "newer": None})
+    assert notes.read_as(kind, path) == kind(**right)

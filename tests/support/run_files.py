@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import pathlib
 from typing import Any, Iterator
@@ -20,6 +21,8 @@ from estimator_trainer.result import Result
 
 Place = tuple[str | int, ...]
 HISTORY = "history.jsonl"
+# As many as the history has lines, and the record has parts.
+_MOST_PLACES = 12
 _AT = 1_700_000_000.0
 _METRICS = {"accuracy": 0.5, "loss": 2.0, "auc": None}
 _LINES = (
@@ -67,10 +70,11 @@ def write(folder: pathlib.Path, name: str, content: Any) -> None:
 
 
 def places(content: Any, before: Place = ()) -> Iterator[Place]:
-    """Yields the place of each value of a JSON content, the whole first."""
+    """Yields the place of each value of a JSON content, the whole first; of a list, some."""
     yield before
     if isinstance(content, (dict, list)):
-        for name, each in content.items() if isinstance(content, dict) else enumerate(content):
+        found = content.items() if isinstance(content, dict) else enumerate(content)
+        for name, each in itertools.islice(found, _MOST_PLACES):
             yield from places(each, (*before, name))
 
 
