@@ -224,7 +224,7 @@ _BOUNDED = {"deadline": None, "derandomize": True, "database": None, "suppress_h
     hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow]}
 
 
-@hypothesis.settings(max_examples=120, **_BOUNDED)
+@hypothesis.settings(max_examples=60, **_BOUNDED)
 @hypothesis.given(case=strategies.sampled_from(_CASES), value=_JSON)
 def test_no_json_ends_in_a_traceback(tmp_path, case, value):
     _examine(tmp_path / "m", case[0], run_files.changed(_CONTENTS[case[0]], case[1], value))
