@@ -117,7 +117,8 @@ def _masked_pair(pair: str) -> str:
         return f"{name}={_masked_pair(value)}"
     if is_secret(name.strip()):
         return f"{name}={masked(name.strip(), value)}"
-    return f"{name}={_masked_json(value)}"
+    # A URL with a query has a `=`, too.
+    return without_credentials(f"{name}={_masked_json(value)}")
 
 
 def _masked_json(text: str) -> str:

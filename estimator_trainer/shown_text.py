@@ -13,8 +13,8 @@ from estimator_trainer import secret_names
 
 # Control characters but for tab and line break, marks that turn the direction of writing, line
 # separators of Unicode, and halves of characters, which no stream can write.
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e"
-                       "\u2066-\u2069\ud800-\udfff]")
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e"
+                      "\u2066-\u2069\ud800-\udfff]")
 # The last line of a process, a line of the log, a sentence.
 _LIKE_OURS = re.compile(r"\n(?=role=|\d\d:\d\d:\d\d |estimator-trainer: )")
 _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,20}m)")
@@ -27,7 +27,7 @@ def of(text: str) -> str:
 
 def printable(text: str) -> str:
     """Returns a text whose control characters are written out."""
-    return _STEERING.sub(_written_out, text.replace("\r\n", "\n"))
+    return STEERING.sub(_written_out, text.replace("\r\n", "\n"))
 
 
 def message(text: str) -> str:

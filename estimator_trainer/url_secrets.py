@@ -34,7 +34,7 @@ _VALUE = re.compile(r"(?:[^&\s'\"\\]|\\(?![un\"']))*")
 _VALUE_BEFORE_SEMICOLON = re.compile(r"[^;&\s'\"\\]*")
 _PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
 _KEYS = re.compile(r"(.*[_.-])?(key|sig|signature|token|jwt|credential|credentials|password|passwd"
-                   r"|secret|code_verifier|accesskeyid|accessid)", re.IGNORECASE)
+                   r"|secret)|.*access(key)?id", re.IGNORECASE)
 _HEADER = re.compile(r"(?P<before>\bauthorization\b[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
                      r"(?:bearer|basic|token)\s{1,2})[^\s'\",$]+", re.IGNORECASE)
 

@@ -8,9 +8,11 @@ Nothing of this process's environment goes into any of the files.
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 import shlex
+import stat
 from typing import Sequence
 
 from estimator_trainer import errors
@@ -71,7 +73,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            (folder / name).write_bytes(content)
+            _write(folder / name, content, bool(_secret_warnings(flags)))
     except OSError as error:
         raise errors.ConfigError(
             f"output_dir is {job.output_dir!r} (from --output_dir), which cannot be written:"
@@ -83,6 +85,18 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
                       *_warnings(platform, job, config), *_secret_warnings(flags),
                       "Next:",
                       *(f"  {line}" for line in _commands(platform, job, config))])
+
+
+def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
+    """Writes a file; one that may hold a secret is its owner's alone."""
+    if not has_secrets:
+        path.write_bytes(content)
+        return
+    # One of an earlier job may be open to others, and is open to those who have opened it.
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
+    with open(descriptor, "wb") as file:
+        file.write(content)
 
 
 def _packed(plan: Plan, script: Script | None) -> list[Plugin]:

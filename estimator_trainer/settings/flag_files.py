@@ -34,6 +34,24 @@ def unreadable(argv: Sequence[str]) -> str:
     return ""
 
 
+def stray(words: Sequence[str], argv: Sequence[str]) -> str:
+    """Returns what is wrong with the first line of a flag file that is no flag; "" for none.
+
+    Such a line may be the rest of a secret that a line break has cut.
+
+    Args:
+      words: The words that are no flags, of the line and of the files.
+      argv: The words of the command line.
+    """
+    for path in _paths(argv):
+        for number, line in enumerate(_lines(path), 1):
+            if line.strip() in words and line.strip() not in argv:
+                return (f"line {number} of {path!r} (from --flagfile) is no flag, but a text of"
+                        f" {len(line.strip())} characters; expected one flag a line. For example:"
+                        " --train_steps=1000")
+    return ""
+
+
 def _paths(argv: Sequence[str]) -> Iterator[str]:
     for i, word in enumerate(argv):
         if _name(word) == "flagfile":

@@ -34,6 +34,8 @@ def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], di
     except flags.Error as error:
         raise errors.ConfigError(flag_files.unreadable(argv) or _flag_problem(
             error, values, argv)) from error
+    if problem := flag_files.stray([word for word in words if word not in COMMANDS], argv):
+        raise errors.ConfigError(problem)
     return words, values.flag_values_dict()
 
 

@@ -11,6 +11,7 @@ import sys
 from typing import Sequence
 
 from estimator_trainer import deadlines
+from estimator_trainer import shown_text
 from estimator_trainer.jobs.platforms.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -41,10 +42,17 @@ exit "$code"
 
 
 def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
-    if not job.image:
-        return []
-    return [f"image is {job.image!r} (from --image), which Slurm does not run by itself; expected"
-            f" none, and your container's command in {_NAME}. For example: apptainer exec IMAGE"]
+    found = []
+    folder = str(pathlib.Path.cwd())
+    if not folder.isprintable():
+        # A line break would end the directive, and begin a command.
+        found.append(f"the working directory is {folder!r}, and a line of {_NAME} cannot hold its"
+                     " name; expected one without control characters. For example: cd /tmp")
+    if job.image:
+        found.append(
+            f"image is {job.image!r} (from --image), which Slurm does not run by itself; expected"
+            f" none, and your container's command in {_NAME}. For example: apptainer exec IMAGE")
+    return found
 
 
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
@@ -61,8 +69,21 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
     text = _TEXT.format(
         name=_NAME, max_restarts=job.max_restarts, signal_secs=deadlines.POD_GRACE_SECS,
         directives="\n#SBATCH hetjob\n".join(groups), options=" ".join(options),
-        command=" \\\n".join(f"    {shlex.quote(word)}" for word in (_program(), *words)))
+        command=" \\\n".join(f"    {_quoted(word)}" for word in (_program(), *words)))
     return {_NAME: text.encode()}
+
+
+def _quoted(word: str) -> str:
+    """Returns a word as bash reads it; what would steer a terminal, or break the line, is escaped.
+
+    The escapes are of bytes, for bash writes `\\u202e` as it stands where the locale is C.
+    """
+    if not shown_text.STEERING.search(word) and "\n" not in word:
+        return shlex.quote(word)
+    shown = (f"\\{each}" if each in "'\\" else each if not (
+        each == "\n" or shown_text.STEERING.match(each)) else "".join(
+            f"\\x{byte:02x}" for byte in each.encode("utf-8", "surrogateescape")) for each in word)
+    return f"$'{''.join(shown)}'"
 
 
 def _components(job: JobConfig) -> list[str]:

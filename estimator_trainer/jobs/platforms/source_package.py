@@ -15,10 +15,12 @@ import glob
 import gzip
 import io
 import pathlib
+import shlex
 import tarfile
 from typing import Iterable, Iterator, Mapping, Sequence
 
 from estimator_trainer import __version__
+from estimator_trainer import errors
 from estimator_trainer import versions
 from estimator_trainer.jobs.platforms import imported_code
 from estimator_trainer.plan import module_files
@@ -109,6 +111,7 @@ def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes
         # All that is installed would be its neighbours.
         return files
     for found in _neighbours(start, root):
+        _refuse_link_outside(found, root)
         files |= (_tree(found, prefix + found.name) if found.is_dir() else
                   {prefix + found.name: found.read_bytes()})
     return files
@@ -120,7 +123,8 @@ def _neighbours(start: pathlib.Path, root: pathlib.Path) -> set[pathlib.Path]:
     unread = [start]
     while unread:
         path = unread.pop()
-        for source in path.rglob("*.py") if path.is_dir() else [path]:
+        for source in filter(pathlib.Path.is_file,
+                             path.rglob("*.py") if path.is_dir() else [path]):
             for name in _tops(imported_code.names(source.read_bytes())):
                 for each in (root / f"{name}.py", root / name):
                     if each not in found and (each.is_file() or any(each.glob("*.py"))):
@@ -161,10 +165,32 @@ def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:
             parts = path.relative_to(folder).parts
             hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
             if path.is_file() and not hidden:
+                _refuse_link_outside(path, folder)
                 yield path
 
     return {f"{prefix}/{path.relative_to(folder).as_posix()}": path.read_bytes()
             for path in wanted()}
+
+
+def _refuse_link_outside(path: pathlib.Path, folder: pathlib.Path) -> None:
+    """Raises ConfigError for a link that would put a file of another folder into the package.
+
+    Such a file may be a key of this user's, which the package of somebody else has a link to.
+    Links inside the working directory are a project's own, and those of this program its
+    installer's.
+    """
+    if not path.is_symlink() or folder.parent == _HERE.parent:
+        return
+    target = path.resolve()
+    here = pathlib.Path.cwd().resolve()
+    is_own = target.is_relative_to(here) and not any(
+        part.startswith(".") for part in target.relative_to(here).parts)
+    if not is_own and not target.is_relative_to(folder.resolve()):
+        raise errors.ConfigError(
+            f"{str(path)!r} is a link to {str(target)!r}, outside of its package and of the working"
+            " directory; expected a file in the package, for all of it is sent to the job. For"
+            f" example: cp --remove-destination {shlex.quote(str(target))}"
+            f" {shlex.quote(str(path))}")
 
 
 def _setup(files: Mapping[str, bytes], required: list[str]) -> str:

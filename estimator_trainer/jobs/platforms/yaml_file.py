@@ -11,6 +11,7 @@ import yaml  # type: ignore[import-untyped]
 # `1e3`, `0o17` and `08` as booleans and numbers, so what is no plain word gets double quotes.
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]+")
 _WIDTH = 1 << 20
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
@@ -33,7 +34,9 @@ def text(values: Sequence[Mapping[str, Any]], comment: str) -> str:
     lines = "".join(f"# {line}\n" for line in comment.splitlines())
     documents: str = yaml.dump_all(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
                                    width=_WIDTH)
-    return lines + documents
+    # PyYAML escapes control characters, and not the marks that turn the direction of writing; a
+    # text with one has double quotes.
+    return lines + _TURNING.sub(lambda match: f"\\u{ord(match[0]):04x}", documents)
 
 
 def job(values: Sequence[Mapping[str, Any]], comment: str) -> dict[str, bytes]:

@@ -1,0 +1,70 @@
+"""`report --serve` shows the page of its model_dirs to this machine, and no file."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import socket
+import threading
+
+import pytest
+
+from estimator_trainer.plan import run_record
+from estimator_trainer.plan.run_record import RunRecord
+from estimator_trainer.run_report import server as server_lib
+
+_PRIVATE = "PRIVATE-7f3a"
+
+
+@pytest.fixture(name="ask")
+def fixture_ask(tmp_path):
+    """Returns a function that sends a request as it stands, and returns status and text."""
+    (tmp_path / "private").write_text(json.dumps({"step": 1, "kind": _PRIVATE}) + f"\n{_PRIVATE}\n")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "record.json").write_text(run_record.to_json(RunRecord()))
+    for name in ("history.jsonl", "result.json", "evaluation.json", "report.html", "checkpoint"):
+        (folder / name).symlink_to(tmp_path / "private")
+    (folder / "outside").symlink_to(tmp_path)
+    handler = functools.partial(server_lib._Handler, [str(folder)])
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        def ask(path: str, host: str = "127.0.0.1", method: str = "GET") -> tuple[int, str]:
+            with socket.create_connection(server.server_address, timeout=30) as connection:
+                connection.sendall(f"{method} {path} HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
+                answer = b"".join(iter(lambda: connection.recv(1 << 16), b"")).decode()
+            return int(answer.split(" ", 2)[1]), answer
+
+        yield ask
+        server.shutdown()
+
+
+def test_a_link_of_the_model_dir_shows_no_other_file(ask):
+    status, page = ask("/")
+    assert status == 200 and "<html" in page and _PRIVATE not in page
+
+
+@pytest.mark.parametrize("path", [
+    "/outside/private", "/model/record.json", "/record.json", "/report.html", "/outside/",
+    "/model",    "/../private", "/%2e%2e/private", "/..%2fprivate", "/%2e%2e%2f%2e%2e%2fetc/passwd",
+    "//etc/passwd", "/etc/passwd", "http://127.0.0.1/etc/passwd", "file:///etc/passwd", "../private",
+    "/version/../private", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
+def test_no_path_leads_to_a_file_or_a_listing(ask, path):
+    status, answer = ask(path)
+    assert status in (400, 404) and _PRIVATE not in answer and "root:" not in answer
+
+
+@pytest.mark.parametrize("host, status", [
+    ("127.0.0.1", 200), ("127.0.0.1:8000", 200), ("localhost:1", 200), ("evil.example", 403),
+    ("localhost.evil.example", 403), ("127.0.0.1.evil.example:80", 403), ("", 403),
+    ("evil.example:127.0.0.1", 403), ("0.0.0.0", 403)])
+def test_a_page_of_another_site_cannot_read_the_answer(ask, host, status):
+    assert ask("/version", host)[0] == status
+    assert "access-control" not in ask("/version", host)[1].lower()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "CONNECT"])
+def test_nothing_but_reading_is_answered(ask, method):
+    assert ask("/", method=method)[0] == 501
