@@ -27,7 +27,7 @@ def unreadable(argv: Sequence[str]) -> str:
     for path in _paths(argv):
         try:
             pathlib.Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             return (f"flagfile is {path!r} (from --flagfile), which cannot be read:"
                     f" {getattr(error, 'strerror', None) or error}; expected a text file, one flag"
                     " a line. For example: --train_steps=1000")
@@ -62,7 +62,7 @@ def _paths(argv: Sequence[str]) -> Iterator[str]:
 def _lines(path: str) -> list[str]:
     try:
         return pathlib.Path(path).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         return []
 
 

@@ -31,8 +31,12 @@ def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], di
     """Returns the words that are no flags, and the flags' values."""
     try:
         words = values(["estimator-trainer", *flag_values.with_underscores(argv, values)])[1:]
-    except flags.Error as error:
-        raise errors.ConfigError(flag_files.unreadable(argv) or _flag_problem(
+    except (flags.Error, ValueError) as error:
+        if problem := flag_files.unreadable(argv):
+            raise errors.ConfigError(problem) from error
+        if not isinstance(error, flags.Error):
+            raise
+        raise errors.ConfigError(_flag_problem(
             error, values, argv)) from error
     if problem := flag_files.stray([word for word in words if word not in COMMANDS], argv):
         raise errors.ConfigError(problem)
