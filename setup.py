@@ -95,6 +95,8 @@ setuptools.setup(
                 "build", "twine", "readme_renderer[md]", "setuptools", "wheel",
                 # A real notebook kernel.
                 "nbclient", "ipykernel",
+                # Texts that nobody would think of.
+                "hypothesis",
                 # The schemas that the tests of `manifest` check against.
                 "google-api-python-client",
                 # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.

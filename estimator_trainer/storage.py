@@ -8,6 +8,7 @@ to the package tensorflow-io, whose last release does not load in TensorFlow 2.1
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Iterable
 
@@ -26,12 +27,30 @@ _PLUGIN_TENSORFLOW = "2.15."
 _OBJECT_STORES = ("gs", "s3", "az")
 # Other tools call them by these names.
 _ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
+# Linux takes names of 255 bytes in paths of 4095; files in a model_dir have names of their own.
+_MOST_BYTES, _MOST_BYTES_OF_A_NAME = 3500, 250
 _MOUNTS = {
     # Mountpoint for S3 renames no file: it can serve what is only read.
     "s3": "s3fs or JuiceFS, or to read only with mountpoint-s3",
     "az": "BlobFuse2 or JuiceFS",
     "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS",
 }
+
+
+def can_be_path(path: str, has_names: bool = True) -> bool:
+    """Returns whether a file system can look for a path: its length, and each character, fit.
+
+    Args:
+      path: The path.
+      has_names: Whether it is one path, whose names have a length, and not a list of some.
+    """
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    is_short = len(encoded) < _MOST_BYTES and all(
+        len(name) <= _MOST_BYTES_OF_A_NAME for name in encoded.split(b"/"))
+    return b"\0" not in encoded and (is_short or not has_names)
 
 
 def scheme(path: str) -> str:

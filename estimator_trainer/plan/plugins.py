@@ -14,6 +14,7 @@ import types
 from typing import Any, Callable, Mapping
 
 from estimator_trainer import errors
+from estimator_trainer import storage
 from estimator_trainer.plan import bound_names
 from estimator_trainer.plan import given_objects
 from estimator_trainer.plan import module_files
@@ -32,6 +33,7 @@ METHODS = {
     "after_train": ("session", "is_chief"),
 }
 _REQUIRED_METHODS = ("build_model", "train")
+_MOST_SHOWN = 80
 
 
 def available(kind: str) -> list[str]:
@@ -55,6 +57,11 @@ def find(kind: str, name: str) -> Plugin:
     if given_objects.is_kept(name):
         return given_objects.plugin_of(kind, name)
     target, _, function = name.rpartition(":") if ":" in name else (name, "", "")
+    if not storage.can_be_path(target):
+        raise errors.ConfigError(
+            f"{kind} is {name[:_MOST_SHOWN]!r} (from --{kind}), a text of {len(name)} characters"
+            " that no file can be called by; expected the name of a plug-in, a dotted module or a"
+            f" file. For example: --{kind}=./my_{kind}.py")
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
     if is_file:

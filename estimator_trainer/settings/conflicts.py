@@ -9,18 +9,29 @@ import re
 from typing import Any
 
 from estimator_trainer import errors
+from estimator_trainer import storage
 from estimator_trainer.settings import name_patterns
 
 EXPORTERS = ("final", "latest", "best")
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
 _DEVICE = re.compile(r"(cpu|gpu):\d+")
+_MOST_SHOWN = 80
 _RANGE = re.compile(r"\d+,\d+")
 
 
 def problems(config: Any) -> list[str]:
     """Returns what is wrong with a TrainerConfig, one sentence each."""
-    return (_cross_problems(config) + _variable_problems(config) + _prediction_problems(config) +
-            _device_problems(config) + _rank_problems(config))
+    return (_path_problems(config) + _cross_problems(config) + _variable_problems(config) +
+            _prediction_problems(config) + _device_problems(config) + _rank_problems(config))
+
+
+def _path_problems(config: Any) -> list[str]:
+    """Returns a sentence for each path that no file system takes, such as one with a NUL."""
+    paths = {**config.paths, "params_file": config.params_file}
+    return [f"{name} is {path[:_MOST_SHOWN]!r} (from --{name}), a text of {len(path)} characters"
+            " that no file system takes for a path; expected names of at most 250 bytes, in UTF-8."
+            f" For example: --{name}=/tmp/digits"
+            for name, path in paths.items() if not storage.can_be_path(path, name != "data")]
 
 
 def refuse_prediction(command: str, config: Any) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from typing import Iterable
+import warnings
 
 # A comma within brackets is a part of a regular expression.
 _COMMA = re.compile(r",(?![^\[({]*[\])}])")
@@ -30,8 +31,11 @@ def problem(setting: str, text: str) -> str:
     """Returns what is wrong with the patterns of a setting, or ""."""
     for pattern in split(text):
         try:
-            re.compile(pattern)
-        except re.error as error:
+            # Python warns of what a later version may read in another way.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)
+                re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
             return (f"{setting} is {text!r} (from --{setting}), and {pattern!r} is no regular"
                     f" expression: {error}. For example: --{setting}='conv.*,dense/kernel'")
     return ""

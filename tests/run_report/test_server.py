@@ -49,8 +49,8 @@ def test_a_link_of_the_model_dir_shows_no_other_file(ask):
 @pytest.mark.parametrize("path", [
     "/outside/private", "/model/record.json", "/record.json", "/report.html", "/outside/",
     "/model", "/../private", "/%2e%2e/private", "/..%2fprivate", "/%2e%2e%2f..%2fetc/passwd",
-    "//etc/passwd", "/etc/passwd", "http://127.0.0.1/etc/passwd", "file:///etc/passwd", "../private",
-    "/version/../private", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
+    "//etc/passwd", "/etc/passwd", "http://127.0.0.1/etc/passwd", "file:///etc/passwd",
+    "../private", "/version/../private", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
 def test_no_path_leads_to_a_file_or_a_listing(ask, path):
     status, answer = ask(path)
     assert status in (400, 404) and _PRIVATE not in answer and "root:" not in answer
