@@ -38,7 +38,7 @@ def message(text: str) -> str:
 def line(text: str, is_coloured: bool) -> str:
     """Returns a line that a task printed, with its colours where they are wanted.
 
-    A line that the task wrote over, as a progress bar does, is shown in its last state.
+    A progress bar writes its line over and over; the last state is shown.
     """
     parts = _COLOUR.split(text.rstrip("\r\n").rpartition("\r")[2])
     colours = parts[1::2] if is_coloured else [""] * len(parts[1::2])
