@@ -53,9 +53,9 @@ from input_fns.reading.files import batches
 from input_fns.reading.files import first_problem
 from input_fns.reading.files import Form
 from input_fns.reading.files import matched
+from input_fns.reading.table import check_whole
 from input_fns.reading.table import header_of
 from input_fns.reading.table import header_problem
-from input_fns.reading.table import lines_of
 from input_fns.reading.table import Table
 from input_fns.reading.table import table_of
 
@@ -95,6 +95,8 @@ def input_fn(
     files = matched(name, params[name])
     table = table_of(files[0], params, labelled=mode != "infer")
     every = 0 if params["eval_files"] else params["eval_every"]
+    if not training:
+        check_whole(files)
     open_file = functools.partial(_open, header=table.header, every=every, training=training)
     # A field is followed by a delimiter, or the end of the line.
     least_bytes = 0 if any(path.endswith(".gz") for path in files) else len(table.names)
@@ -128,9 +130,7 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> st
         problem = header_problem(path, header, (files[0], table.header), params["delimiter"])
         if problem:
             return problem
-        if path.endswith(".gz"):
-            for _ in lines_of(path):  # TensorFlow takes a truncated file for a shorter one.
-                pass
+        check_whole([path])
         good, failure = first_failure(lambda: _lines(tf.constant(path)).skip(1),
                                       lambda lines: parse(_not_blank(lines)))
         total += good
@@ -144,12 +144,14 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> st
 def _new_batches(mode: str, params: Mapping[str, Any],
                  input_context: Optional[tf.distribute.InputContext]) -> tf.data.Dataset:
     """Returns batches of predict_files: of features, or of features and labels as texts."""
+    tables = new_tables.found(params)
+    check_whole([path for same in tables for path in same.files])
     datasets = [
         batches(list(same.files), mode, params, input_context, Form(
             functools.partial(_open, header=same.table.header, every=0, training=False),
             decode=functools.partial(_parse, table=same.table, params=new_tables.as_text(params)),
             finish=lambda batch: batch, least_bytes=0))
-        for same in new_tables.found(params)]
+        for same in tables]
     return functools.reduce(lambda one, other: one.concatenate(other), datasets)
 
 
@@ -158,6 +160,7 @@ def _first_new_problem(params: Mapping[str, Any]) -> str:
     as_text = new_tables.as_text(params)
     for path, table in ((path, same.table) for same in new_tables.found(params)
                         for path in same.files):
+        check_whole([path])
         _, failure = first_failure(
             lambda: _lines(tf.constant(path)).skip(1),
             lambda lines: _parse(_not_blank(lines), table, as_text))

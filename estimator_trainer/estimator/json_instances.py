@@ -7,6 +7,7 @@ there, so that the answers come while lines still come.
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import sys
@@ -109,7 +110,7 @@ class JsonInstances:
 
     def _parsed(self, line: str | bytes, number: int) -> Any:
         try:
-            return json.loads(line)
+            return json.loads(line, parse_float=_finite, object_pairs_hook=_without_twins)
         except (ValueError, RecursionError) as error:
             why = error if isinstance(error, ValueError) else "too many brackets in each other"
             raise self._wrong(number, f"is not JSON: {why}; expected an object of feature name"
@@ -122,7 +123,8 @@ class JsonInstances:
                               f" {names}")
         unknown = sorted(set(instance) - set(self._specs))
         if unknown:
-            raise self._wrong(number, f"has {unknown[0]!r}, which is no feature; expected {names}."
+            raise self._wrong(number, f"has {json_values.shown(unknown[0])}, which is no feature;"
+                              f" expected {names}."
                               f"{errors.near_match(unknown[0], self._specs)}".rstrip("."))
         missing = [name for name in self._specs if name not in instance]
         if missing:
@@ -138,6 +140,24 @@ class JsonInstances:
     def _wrong(self, number: int, what: str) -> errors.ConfigError:
         end = "" if what.endswith("?") else "."
         return errors.ConfigError(f"{self._place} {number} of the data to predict {what}{end}")
+
+
+def _finite(text: str) -> float:
+    """Returns a number of JSON; one that is too large for float64 would become infinite."""
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is too large a number")
+    return number
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object of JSON; of two values of one name Python would drop the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"{json_values.shown(twice)} is twice in one object")
+    return found
 
 
 def lines(path: str) -> Iterator[str | bytes]:

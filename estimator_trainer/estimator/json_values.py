@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import reprlib
 from typing import Any, Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from estimator_trainer import errors
 
 _KINDS = {"i": "a whole number", "u": "a whole number", "f": "a number", "b": "true or false",
           "O": 'text, or bytes as {"b64": "..."}'}
+_SHOWN_CHARS = 60
 # The kinds of arrays that numpy makes of JSON, for each kind that a spec asks for.
 _TAKEN = {"i": "iu", "u": "iu", "f": "iuf", "b": "b"}
 
@@ -45,10 +47,10 @@ def array(value: Any, spec: Any) -> np.ndarray:
         f" for each entry of a list of shape {_shape_text(shape)}")
     try:
         got = _bytes_array(value) if kind == "O" else _number_array(value, kind, dtype)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"expected {expected}, got {_shown(value)}") from error
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"expected {expected}, got {shown(value)}") from error
     if not shape.is_compatible_with(got.shape):
-        what = f"shape {list(got.shape)}" if got.ndim else _shown(value)
+        what = f"shape {list(got.shape)}" if got.ndim else shown(value)
         raise ValueError(f"expected {expected}, got {what}")
     return got
 
@@ -69,15 +71,32 @@ def batch(arrays: Sequence[np.ndarray], spec: Any) -> Any:
         np.array([len(arrays), max(lengths)], np.int64))
 
 
+def shown(value: Any) -> str:
+    """Returns the text of a value for a message: cut, and of what is deep in lists only a part."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = reprlib.repr(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS - 3]}..."
+
+
 def _number_array(value: Any, kind: str, dtype: Any) -> np.ndarray:
     got = np.asarray(value)
     if not got.size and got.ndim:
         return got.astype(dtype)
     if got.dtype.kind not in _TAKEN.get(kind, ""):
         raise ValueError
+    # NumPy makes a 1 of a true among numbers.
+    if kind != "b" and isinstance(value, list) and bool in set(map(type, np.ravel(
+            np.asarray(value, object)))):
+        raise ValueError
     if kind in "iu" and (got.min() < np.iinfo(dtype).min or got.max() > np.iinfo(dtype).max):
         raise OverflowError
-    return got.astype(dtype)
+    with np.errstate(over="ignore"):
+        cast = got.astype(dtype)
+    if kind == "f" and (np.isinf(cast) & np.isfinite(got)).any():
+        raise OverflowError
+    return cast
 
 
 def _bytes_array(value: Any) -> np.ndarray:
@@ -123,8 +142,3 @@ def _flat(value: Any) -> Any:
 
 def _shape_text(shape: tf.TensorShape) -> str:
     return f"[{', '.join('any' if length is None else str(length) for length in shape)}]"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

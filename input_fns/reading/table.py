@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import functools
 import gzip
 from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence
 import zlib
@@ -15,6 +16,7 @@ from input_fns.reading.errors import DataParamError
 from input_fns.reading.field import Value
 
 _BYTE_ORDER_MARK = "\ufeff"
+_SHOWN_CHARS = 200
 
 
 class Table(NamedTuple):
@@ -88,16 +90,29 @@ def header_of(path: str, delimiter: str) -> tuple[str, list[str]]:
     """Returns a file's first line, as it is, and the names in it.
 
     Raises:
-      DataFileError: The line has no name, an empty one, or one twice.
+      DataFileError: The line has no name, an empty one, or one twice, or is no line of text.
     """
     line = next(lines_of(path), "")
-    names = next(csv.reader([line.removeprefix(_BYTE_ORDER_MARK)], delimiter=delimiter), [])
+    _check_text(path, line)
+    try:
+        names = next(csv.reader([line.removeprefix(_BYTE_ORDER_MARK)], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise DataFileError(f"line 1 of {path} cannot be split into names: {error}") from error
     twice = next((name for name in names if names.count(name) > 1), None)
     if not names or twice is not None or "" in names:
         what = f"{twice!r} twice" if twice else "a column without a name" if names else "no line"
         raise DataFileError(f"{path} has {what} for a header; expected a name for each column in "
                             f"its first line, separated by {delimiter!r}")
     return line, names
+
+
+def _check_text(path: str, line: str) -> None:
+    """Raises DataFileError if a file's first line is no UTF-8, as of UTF-16 or compressed files."""
+    what = {"\ufffd": "bytes that are no UTF-8", "\0": "zero bytes"}
+    found = next((words for sign, words in what.items() if sign in line), "")
+    if found:
+        raise DataFileError(f"line 1 of {path} has {found}; expected a text file in UTF-8, or a "
+                            "gzipped one whose name ends in .gz")
 
 
 def header_problem(path: str, line: str, expected: tuple[str, str], delimiter: str) -> str:
@@ -111,7 +126,10 @@ def header_problem(path: str, line: str, expected: tuple[str, str], delimiter: s
     """
     if line == expected[1]:
         return ""
-    names = next(csv.reader([line], delimiter=delimiter), [])
+    try:
+        names = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        names = [line[:_SHOWN_CHARS]]
     return (f"line 1 of {path} has the columns {', '.join(names)}; expected those of "
             f"{expected[0]}: {expected[1]}")
 
@@ -127,10 +145,29 @@ def lines_of(path: str) -> Iterator[str]:
         number = 0
         try:
             for number, line in enumerate(lines, 1):
-                yield line.rstrip(b"\r\n").decode("utf-8", "replace")
+                # TensorFlow leaves out each carriage return, wherever in a line.
+                yield line.replace(b"\r", b"").rstrip(b"\n").decode("utf-8", "replace")
         except (EOFError, OSError, zlib.error) as error:
             raise DataFileError(f"{path} is truncated or damaged after line {number}: "
                                 f"{error}") from error
+
+
+def check_whole(paths: Sequence[str]) -> None:
+    """Raises DataFileError if a gzip file is truncated, which TensorFlow takes for a shorter one.
+
+    A file that has not changed is read once in a process.
+    """
+    for path in paths:
+        if path.endswith(".gz"):
+            stat = tf.io.gfile.stat(path)
+            _read_whole(path, stat.length, stat.mtime_nsec)
+
+
+@functools.lru_cache(maxsize=1024)
+def _read_whole(path: str, length: int, changed: int) -> None:
+    del length, changed  # The same file again has the same.
+    for _ in lines_of(path):
+        pass
 
 
 def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:
