@@ -89,14 +89,12 @@ setuptools.setup(
         "docs": [_DOCS],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
                 "tensorboard", "selenium", _TF1, _DOCS,
-                # Damaged files and settings of any kind.
+                # Damaged files, texts and settings that nobody would think of.
                 "hypothesis",
                 # The distributions are built, and looked at as a package index does.
                 "build", "twine", "readme_renderer[md]", "setuptools", "wheel",
                 # A real notebook kernel.
                 "nbclient", "ipykernel",
-                # Texts that nobody would think of.
-                "hypothesis",
                 # The schemas that the tests of `manifest` check against.
                 "google-api-python-client",
                 # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.

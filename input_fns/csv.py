@@ -206,11 +206,13 @@ def _not_blank(lines: tf.Tensor) -> tf.Tensor:
 
 def _parse(lines: tf.Tensor, table: Table, params: Mapping[str, Any]) -> Any:
     """Parses one batch, string [batch], into (features, labels), or features alone."""
-    defaults = [tf.constant([] if default is None else [default], _DTYPES[kind])
-                for default, kind in zip(table.defaults, table.types)]
+    # With select_cols TensorFlow would not look whether a line has too many columns.
+    defaults = [tf.constant([""])] * table.width
+    for position, default, kind in zip(table.positions, table.defaults, table.types):
+        defaults[position] = tf.constant([] if default is None else [default], _DTYPES[kind])
     fields = tf.io.decode_csv(lines, defaults, field_delim=params["delimiter"],
-                              select_cols=table.positions, na_value=params["na_value"])
-    features = dict(zip(table.names, _finite(fields)))
+                              na_value=params["na_value"])
+    features = dict(zip(table.names, _finite([fields[i] for i in table.positions])))
     if params["label"] not in features:
         return features
     label = features.pop(params["label"])

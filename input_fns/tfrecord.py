@@ -39,6 +39,7 @@ import tensorflow as tf
 from input_fns.reading import dataset_json
 from input_fns.reading import labels
 from input_fns.reading import pipeline
+from input_fns.reading import whole_records
 from input_fns.reading.bad_record import elements
 from input_fns.reading.bad_record import ERRORS
 from input_fns.reading.bad_record import first_failure
@@ -86,6 +87,9 @@ def input_fn(
     is_new = mode == "infer" and bool(params["predict_files"])
     name = "train_files" if mode == "train" else "predict_files" if is_new else "eval_files"
     files = matched(name, params[name])
+    if mode != "train":
+        # A metric or a prediction is of all records.
+        whole_records.check(files, params["compression"])
     labelled = mode != "infer"
     if is_new:
         labelled, params = _has_label(files[0], params), {**params, "num_classes": 0}
@@ -117,6 +121,7 @@ def data_problem(params: Mapping[str, Any]) -> str:
 def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
                    labelled: bool = True) -> str:
     total = 0
+    whole_records.check(files, params["compression"])
     for path in files:
         good, failure = first_failure(functools.partial(_open, path, params["compression"]),
                                       functools.partial(_parse, params=params, labelled=labelled))

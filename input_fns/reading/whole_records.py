@@ -1,0 +1,68 @@
+"""Finds TFRecord files that were cut off where TensorFlow takes them for shorter ones.
+
+A file that ends within the first 12 bytes of a record ends before it to TensorFlow, and so does a
+compressed one whose rest is missing. Both happen to a file that is still being copied.
+"""
+
+from __future__ import annotations
+
+import functools
+import mmap
+import os.path
+import struct
+from typing import Sequence
+import zlib
+
+import tensorflow as tf
+
+from input_fns.reading.errors import DataFileError
+
+# A record has its length (8 bytes) and a checksum of it before the data, and one of them after.
+_HEAD_BYTES, _FRAME_BYTES = 12, 16
+_WINDOW = {"GZIP": zlib.MAX_WBITS | 16, "ZLIB": zlib.MAX_WBITS}
+_READ_BYTES = 1 << 20
+
+
+def check(paths: Sequence[str], compression: str) -> None:
+    """Raises DataFileError for the first file that was cut off so.
+
+    A file that has not changed is looked at once in a process. Of files without compression, only
+    local ones are: the heads of their records are read, wherever they are.
+    """
+    for path in paths:
+        stat = tf.io.gfile.stat(path)
+        if stat.length and (compression or os.path.exists(path)):
+            _check_once(path, compression, stat.length, stat.mtime_nsec)
+
+
+@functools.lru_cache(maxsize=4096)
+def _check_once(path: str, compression: str, length: int, changed: int) -> None:
+    del length, changed  # The same file again has the same.
+    what = _compressed_problem(path, compression) if compression else _plain_problem(path)
+    if what:
+        raise DataFileError(f"{path} is truncated {what}; expected the whole file. Copy it again")
+
+
+def _plain_problem(path: str) -> str:
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        place = count = 0
+        while place + _HEAD_BYTES <= len(content):
+            place += struct.unpack_from("<Q", content, place)[0] + _FRAME_BYTES
+            count += 1
+        # What is beyond the end, of a length that is wrong or of a record cut off, is an error.
+        return f"after record {count}" if place < len(content) else ""
+
+
+def _compressed_problem(path: str, compression: str) -> str:
+    with tf.io.gfile.GFile(path, "rb") as file:
+        unpacker = zlib.decompressobj(_WINDOW[compression])
+        while packed := file.read(_READ_BYTES):
+            try:
+                while packed:
+                    unpacker.decompress(packed)
+                    packed = unpacker.unused_data
+                    if packed:  # Another gzip file follows in the same one.
+                        unpacker = zlib.decompressobj(_WINDOW[compression])
+            except zlib.error:
+                return ""  # TensorFlow fails there too, and says so.
+    return "" if unpacker.eof else f"within its {compression} stream"

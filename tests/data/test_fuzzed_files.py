@@ -1,0 +1,229 @@
+"""TFRecord files and images that are cut off or changed anywhere are refused, or read right."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import hypothesis
+from hypothesis import strategies
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from input_fns import image_folder
+from input_fns import tfrecord
+from input_fns.reading.errors import DataFileError
+from tests.support import example_files
+from tests.support import rereading
+
+pytestmark = pytest.mark.any_tensorflow
+ERRORS = (DataFileError, tf.errors.OpError, UnicodeDecodeError)
+ROWS = 3
+default = hypothesis.settings(derandomize=True, deadline=None, database=None, max_examples=25)
+wide = hypothesis.settings(default, max_examples=5_000, suppress_health_check=list(
+    hypothesis.HealthCheck))
+
+
+class _Records:
+    """A TFRecord file that is written and read anew, again and again."""
+
+    def __init__(self, path, compression: str):
+        example_files.write(path, map(example_files.row, range(ROWS)), compression)
+        self.path, self.content = path, path.read_bytes()
+        self.params = {**tfrecord.DEFAULT_PARAMS, "train_files": str(path),
+                       "eval_files": str(path), "image_shape": example_files.SHAPE, "key": "key",
+                       "num_classes": 10, "compression": compression}
+        self._reader = rereading.FileReader(path, lambda: tfrecord.input_fn("eval", self.params))
+        self.whole = self.read(self.content)
+
+    def read(self, content: bytes) -> list:
+        """Returns what the evaluation of a file reads.
+
+        Raises:
+          OpError, DataFileError: as it does where it cannot.
+        """
+        self.path.write_bytes(content)
+        tfrecord.whole_records._check_once.cache_clear()
+        tfrecord.whole_records.check([str(self.path)], self.params["compression"])
+        return self._reader.read(content)
+
+    def judge(self, content: bytes) -> None:
+        """Asserts that a file is read as the whole one was, or refused."""
+        try:
+            tf.nest.map_structure(np.testing.assert_array_equal, self.read(content), self.whole)
+        except ERRORS:
+            pass
+
+    def ends(self, cuts) -> None:
+        """Asserts that each file that is cut off is refused, but for those with all records."""
+        for end in cuts:
+            self.judge(self.content[:end])
+
+
+@pytest.fixture(scope="module", name="records", params=["", "GZIP", "ZLIB"])
+def fixture_records(request, tmp_path_factory):
+    return _Records(tmp_path_factory.mktemp("fuzzed") / "records", request.param)
+
+
+def test_a_file_of_records_that_is_cut_off_is_never_taken_for_a_shorter_one(records):
+    record = (len(records.content) - 1) // ROWS
+    records.ends([1, 5, 11, 12, 13, record, 2 * record - 4, *range(
+        len(records.content) - 30, len(records.content), 3)])
+
+
+@pytest.mark.parametrize("more", range(1, 12))
+def test_a_file_that_ends_in_the_head_of_a_record_is_named(tmp_path, more):
+    path = tmp_path / "records"
+    example_files.write(path, [example_files.row(1)])
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:more])
+    params = {**tfrecord.DEFAULT_PARAMS, "train_files": str(path), "eval_files": str(path)}
+    with pytest.raises(DataFileError, match="is truncated after record 1;"):
+        tfrecord.input_fn("eval", params)
+    assert "is truncated after record 1;" in tfrecord.data_problem(params)
+
+
+def test_records_in_several_gzip_streams_are_whole(tmp_path):
+    parts = []
+    for number in range(2):
+        example_files.write(tmp_path / "part", [example_files.row(number)], "GZIP")
+        parts.append((tmp_path / "part").read_bytes())
+    for content, is_whole in ((b"".join(parts), True), (b"".join(parts)[:-9], False)):
+        (tmp_path / "all").write_bytes(content)
+        assert (tfrecord.whole_records._compressed_problem(str(tmp_path / "all"), "GZIP") == ""
+                ) is is_whole
+
+
+@default
+@hypothesis.given(strategies.integers(0, 10_000), strategies.integers(1, 255))
+def test_a_changed_byte_is_found_by_its_checksum(records, place, change):
+    content = bytearray(records.content)
+    content[place % len(content)] ^= change
+    records.judge(bytes(content))
+
+
+@default
+@hypothesis.given(strategies.dictionaries(strategies.sampled_from(["label", "image_raw", "key"]),
+                                          strategies.binary(max_size=7) | strategies.floats(
+    width=32) | strategies.lists(strategies.integers(-(1 << 63), (1 << 63) - 1), max_size=2)))
+def test_an_example_of_other_features_is_refused_or_read(records, features):
+    path = records.path.with_suffix(".one")
+    stored = example_files.example(**features)
+    example_files.write(path, [stored], records.params["compression"])
+    is_right = (isinstance(features.get("label"), list) and len(features["label"]) == 1
+                and 0 <= features["label"][0] < 10 and len(features.get("image_raw", b"")) == 6
+                and isinstance(features["image_raw"], bytes)
+                and isinstance(features.get("key"), bytes)) if features else False
+    try:
+        [(_, label)] = records.read(path.read_bytes())
+        assert is_right and label.tolist() == features["label"]
+    except ERRORS:
+        assert not is_right
+
+
+@pytest.mark.soak
+def test_a_file_of_records_cut_off_at_each_byte(records):
+    records.ends(range(len(records.content)))
+
+
+@pytest.mark.soak
+@wide
+@hypothesis.given(strategies.integers(0, 10_000), strategies.integers(1, 255))
+def test_very_many_changed_bytes(records, place, change):
+    content = bytearray(records.content)
+    content[place % len(content)] ^= change
+    records.judge(bytes(content))
+
+
+PIXELS = np.random.RandomState(0).randint(0, 255, (9, 12, 3)).astype(np.uint8)
+PNG, JPEG = tf.io.encode_png(PIXELS).numpy(), tf.io.encode_jpeg(PIXELS).numpy()
+GIF = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002"
+                    "024401003b")
+
+
+def _png_of(width: int, height: int) -> bytes:
+    """Returns a PNG that says it is of this size, and holds no such pixels."""
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return (struct.pack(">I", len(data)) + kind + data
+                + struct.pack(">I", zlib.crc32(kind + data)))
+
+    return (PNG[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b""))
+
+
+def _jpeg_of(width: int, height: int) -> bytes:
+    """Returns a JPEG that says it is of this size, and holds no such pixels."""
+    place = JPEG.index(b"\xff\xc0") + 5
+    return JPEG[:place] + struct.pack(">HH", height, width) + JPEG[place + 4:]
+
+
+@pytest.fixture(scope="module", name="images", params=["eval", "train"])
+def fixture_images(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("images")
+    for kind in ("ant", "bee"):
+        (folder / kind).mkdir()
+    path = folder / "ant" / "x.png"
+    path.write_bytes(PNG)
+    params = {**image_folder.DEFAULT_PARAMS, "train_dir": str(folder), "eval_dir": str(folder),
+              "image_size": 8, "batch_size": 1, "epochs": 1, "shuffle_buffer": 0}
+    return rereading.FileReader(path, lambda: image_folder.input_fn(request.param, params))
+
+
+def _is_read(images, content: bytes) -> bool:
+    """Returns whether a file is read as an image of the size asked for; else it is refused."""
+    try:
+        [(features, label)] = images.read(content)
+    except ERRORS:
+        return False
+    image = features["image"]
+    assert image.shape == (1, 8, 8, 3) and 0 <= image.min() <= image.max() <= 1.001
+    return label.tolist() == [0]
+
+
+@pytest.mark.parametrize("content", [
+    PNG, JPEG, GIF, tf.io.encode_png(PIXELS[:1, :1]).numpy(),
+    tf.io.encode_jpeg(PIXELS[:1, :1]).numpy(), tf.io.encode_png(PIXELS[..., :1]).numpy(),
+    tf.io.encode_png(PIXELS.astype(np.uint16) * 257).numpy(),
+    tf.io.encode_png(np.zeros((1, 5000, 3), np.uint8)).numpy()],
+    ids=["png", "jpeg", "gif", "1x1 png", "1x1 jpeg", "grey", "16 bits", "long"])
+def test_each_kind_of_image_is_read(images, content):
+    assert _is_read(images, content)
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"\x89", b"no image", PNG[:-1], PNG[:40], JPEG[:-60], JPEG[:200],
+    # A GIF of two frames, and a bitmap.
+    GIF[:-1] + GIF[19:], b"BM" + struct.pack("<IHHIIiiHHIIiiII", 58, 0, 0, 54, 40, 1, 1, 1, 24, 0,
+                                             4, 2835, 2835, 0, 0) + b"\1\2\3\0",
+    _png_of(20_000, 20_000), _png_of(60_000, 60_000), _png_of((1 << 31) - 1, 1), _png_of(0, 0),
+    _jpeg_of(20_000, 20_000), _jpeg_of(65_500, 65_500), _jpeg_of(0, 0)], ids=range(16))
+def test_what_is_no_whole_image_is_refused_within_two_seconds(images, content):
+    assert not _is_read(images, content)
+
+
+def test_the_sentence_names_the_file(tmp_path):
+    for kind, content in (("ant", PNG), ("bee", PNG[:-5])):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "x.png").write_bytes(content)
+    params = {**image_folder.DEFAULT_PARAMS, "train_dir": str(tmp_path),
+              "eval_dir": str(tmp_path)}
+    assert image_folder.data_problem(params).startswith(
+        f"{tmp_path}/bee/x.png is no readable image: ")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("content", [PNG, JPEG, GIF], ids=["png", "jpeg", "gif"])
+def test_an_image_cut_off_at_each_byte(images, content):
+    # The last bytes of a JPEG and of a GIF only say that it ends.
+    assert not any(_is_read(images, content[:end]) for end in range(len(content) - 20))
+
+
+@pytest.mark.soak
+@wide
+@hypothesis.given(strategies.sampled_from([PNG, JPEG, GIF]), strategies.integers(0, 10_000),
+                  strategies.integers(1, 255))
+def test_very_many_changed_images(images, content, place, change):
+    changed = bytearray(content)
+    changed[place % len(changed)] ^= change
+    _is_read(images, bytes(changed))
