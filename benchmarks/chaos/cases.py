@@ -1,0 +1,236 @@
+"""Named jobs, each with one fault that a random schedule has not: disk, clock, memory, outputs.
+
+A case is a function of a folder that returns a sentence for each promise that was broken. Cases of
+disks are in damage.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import shutil
+import signal
+import time
+from typing import Any, Callable
+
+from benchmarks.chaos import damage
+from benchmarks.chaos import job as job_lib
+from benchmarks.chaos import memory
+from benchmarks.chaos import moments
+from benchmarks.chaos import promises
+from benchmarks.chaos import schedules
+from benchmarks.chaos.skipped import Skipped
+from estimator_trainer import tensorflow_import
+from tests.support import jobs
+
+Case = Callable[[pathlib.Path], list[str]]
+_FAKETIME = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+_ROLES = ("chief:0", "worker:0", "ps:0", "evaluator:0")
+_OUTPUTS = {"stdout closed": "1>&-", "stderr closed": "2>&-", "both closed": "1>&- 2>&-",
+            "stdout full": "1>/dev/full", "stderr full": "2>/dev/full"}
+
+
+def main(names: str, work: pathlib.Path) -> int:
+    """Runs cases, and prints a line for each; returns the exit code.
+
+    Args:
+      names: Names, or their beginnings, with commas; all if empty.
+      work: The folder of logs.
+    """
+    damage.enter_namespace()
+    tensorflow_import.load(is_verbose=False)
+    chosen = {name: case for name, case in all_cases().items()
+              if not names or any(name.startswith(each) for each in names.split(","))}
+    wrong = 0
+    for count, (name, case) in enumerate(chosen.items(), 1):
+        start = time.monotonic()
+        problems, note = attempt(name, case, work)
+        wrong += bool(problems)
+        state = note or ("WRONG" if problems else "right")
+        print(f"{count}/{len(chosen)}  {time.monotonic() - start:5.1f} s  {name}: {state}",
+              flush=True)
+        for problem in problems:
+            print(f"      promised: {problem}", flush=True)
+        if problems:
+            print(f"      logs: {work / _folder(name)}", flush=True)
+    print(f"{len(chosen)} cases, {wrong} wrong")
+    jobs.end_fork_server()
+    return 1 if wrong else 0
+
+
+def attempt(name: str, case: Case, work: pathlib.Path) -> tuple[list[str], str]:
+    """Runs a case; returns its broken promises, and why it was left out, or ""."""
+    folder = work / _folder(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        problems = case(folder)
+    except Skipped as error:
+        return [], f"left out: {error}"
+    if not problems:
+        shutil.rmtree(folder)
+    return problems, ""
+
+
+def all_cases() -> dict[str, Case]:
+    """Returns every case by its name."""
+    cases: dict[str, Case] = {}
+    for shape in ("local", "asynchronous"):
+        for kind in damage.KINDS:
+            for moment in schedules.MOMENTS:
+                cases[f"disk: {kind} at {moment}, {shape}"] = functools.partial(
+                    damage.run, shape, kind, moment)
+    for role in _ROLES:
+        for hours in ("+1h", "-1h"):
+            cases[f"clock: {role} {hours}"] = functools.partial(_clock, role, hours)
+    for role in ("local", *_ROLES):
+        cases[f"memory: {role}"] = functools.partial(_out_of_memory, role)
+    for shape in ("asynchronous", "synchronous", "parameter_server"):
+        cases[f"ps stopped for 20 s: {shape}"] = functools.partial(_stopped_ps, shape)
+    cases["worker killed five times"] = _five_restarts
+    for secs in (15, 90):
+        cases[f"evaluator {secs} s late"] = functools.partial(_late_evaluator, secs)
+    cases["evaluator 30 s early"] = _early_evaluator
+    for role in ("local", "chief:0", "worker:0", "ps:0", "evaluator:0"):
+        for output in _OUTPUTS:
+            cases[f"output: {output}, {role}"] = functools.partial(_output, role, output)
+    return cases
+
+
+def _clock(role: str, hours: str, folder: pathlib.Path) -> list[str]:
+    """A job ends right though the clock of one task is wrong."""
+    if not _FAKETIME.exists():
+        raise Skipped(f"{_FAKETIME} is not there; `apt-get install faketime` installs it")
+    # A clock that is off does not change how long things take.
+    way = {"is_forked": False, "LD_PRELOAD": str(_FAKETIME), "FAKETIME": hours,
+           "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    return _run(folder, damage.schedule("asynchronous"), ways={role: way})
+
+
+def _out_of_memory(role: str, folder: pathlib.Path) -> list[str]:
+    """The kernel kills a task that trains, for it is out of memory; a scheduler starts it again."""
+    shape = "local" if role == "local" else "asynchronous"
+
+    def turn(job: job_lib.Job) -> bool:
+        process = job.running(role)
+        if process and _step(job) >= 40:
+            memory.exhaust(process.running.process.pid)
+            return True
+        return False
+
+    with memory.limit():
+        return _run(folder, damage.schedule(shape), once=turn)
+
+
+def _stopped_ps(shape: str, folder: pathlib.Path) -> list[str]:
+    """A ps that stands still for less than --peer_timeout_secs costs time alone."""
+    stopped: list[float] = []
+
+    def turn(job: job_lib.Job) -> bool:
+        process = job.running("ps:0")
+        if process and not stopped and _step(job) >= 40:
+            job.send(process, signal.SIGSTOP)
+            stopped.append(job.secs)
+        elif process and stopped and job.secs > stopped[0] + 20:
+            job.send(process, signal.SIGCONT)
+            return True
+        return False
+
+    return _run(folder, damage.schedule(shape), once=turn, num_processes=4,
+                flags=["--peer_timeout_secs=60", "--stall_timeout_secs=90"])
+
+
+def _five_restarts(folder: pathlib.Path) -> list[str]:
+    """A worker is killed five times, each time when it has trained; no other task ends."""
+    killed: list[int] = []
+
+    def turn(job: job_lib.Job) -> bool:
+        process = job.running("worker:0")
+        if process and process.running.losses and process.running.process.pid not in killed:
+            job.send(process, signal.SIGKILL)
+            killed.append(process.running.process.pid)
+        return len(killed) == 5
+
+    return _run(folder, damage.schedule("asynchronous", steps=3000), once=turn, num_processes=9)
+
+
+def _late_evaluator(secs: float, folder: pathlib.Path) -> list[str]:
+    """An evaluator that starts when training has ended finds the job done, or does its part."""
+    return _run(folder, damage.schedule("asynchronous"), delays={"evaluator:0": secs})
+
+
+def _early_evaluator(folder: pathlib.Path) -> list[str]:
+    """An evaluator waits for a job that starts later."""
+    return _run(folder, damage.schedule("asynchronous"), num_processes=4,
+                flags=["--stall_timeout_secs=90", "--peer_timeout_secs=60"],
+                delays={task: 30.0 for task in ("chief:0", "worker:0", "ps:0")})
+
+
+def _output(role: str, output: str, folder: pathlib.Path) -> list[str]:
+    """A job ends right though nobody can read what one task prints."""
+    way = {"is_forked": False, "prefix": ("sh", "-c", f'exec "$@" {_OUTPUTS[output]}', "sh")}
+    shape = "local" if role == "local" else "asynchronous"
+    return _run(folder, damage.schedule(shape), ways={role: way},
+                silent=role if output != "stdout closed" and output != "stdout full" else "")
+
+
+def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | None = None,
+         ways: dict[str, dict[str, Any]] | None = None,
+         once: Callable[[job_lib.Job], bool] | None = None,
+         delays: dict[str, float] | None = None, **expected: Any) -> list[str]:
+    """Runs a job to its end; returns its broken promises.
+
+    Args:
+      folder: The folder of logs and model_dir.
+      schedule: The job.
+      flags: More flags.
+      ways: How processes of a task are started, by its name; see `job.Job.ways`.
+      once: Called often, until it returns True.
+      delays: Seconds to the first start of a task, by its name.
+      **expected: See `_broken`.
+    """
+    job = job_lib.Job(schedule, folder, flags or [])
+    job.ways.update(ways or {})
+    waiting = {task: (delays or {}).get(task, 0.0) for task in schedule.tasks}
+    is_over = [once is None]
+
+    def turn() -> None:
+        for task, secs in list(waiting.items()):
+            if job.secs >= secs:
+                del waiting[task]
+                job.start(task)
+        if not is_over[0] and once:
+            is_over[0] = once(job)
+
+    try:
+        turn()
+        hung = job.run(turn, job_lib.LIMIT_SECS)
+    finally:
+        job.close()
+        jobs.release_ports()
+    promises.history(job.processes, folder)
+    problems = [] if is_over[0] else ["the fault of this case happens; its moment did not come"]
+    return problems + _broken(job.ended(hung), **expected)
+
+
+def _broken(ended: job_lib.Ended, num_processes: int = 0, silent: str = "") -> list[str]:
+    """Returns the broken promises of a job.
+
+    Args:
+      ended: The job.
+      num_processes: The number of processes that the job should have taken; 0 for any.
+      silent: Name of a task whose log has nothing.
+    """
+    problems = promises.broken(ended, silent)
+    if num_processes and len(ended.processes) != num_processes:
+        seen = "; ".join(map(str, ended.processes))
+        problems.append(f"the job takes {num_processes} processes; it took {seen}")
+    return problems
+
+
+def _step(job: job_lib.Job) -> int:
+    return moments.last_step(job.trainer_logs())
+
+
+def _folder(name: str) -> str:
+    return "case-" + "".join(c if c.isalnum() else "-" for c in name)

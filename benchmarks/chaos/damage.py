@@ -1,0 +1,165 @@
+"""Cases whose model_dir is deleted, moved, read-only or full at a moment of the job.
+
+What must hold: every process ends by itself, with a code and a last line of docs/job_ends.md, and
+without a traceback. Once the disk is as before, the same command line ends the job with every
+promise kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import Callable, Iterator
+
+from benchmarks.chaos import job as job_lib
+from benchmarks.chaos import moments
+from benchmarks.chaos import promises
+from benchmarks.chaos import schedules
+from benchmarks.chaos.skipped import Skipped
+from tests.support import jobs
+
+KINDS = ("deleted", "moved", "read-only", "0 MB free", "2 MB free")
+_DISK_MB = 64
+_INSIDE = "--in_namespace"
+# Peers notice a job without files after the stall timeout, and then print stacks.
+_LIMIT_SECS = 90.0
+
+
+def enter_namespace() -> None:
+    """Runs this program again where its mounts are its own, if this process may do that."""
+    if _INSIDE in sys.argv or os.geteuid() != 0 or not shutil.which("unshare"):
+        return
+    os.execvp("unshare", ["unshare", "-m", sys.executable, "-m", "benchmarks.chaos",
+                          *sys.argv[1:], _INSIDE])
+
+
+def schedule(shape: str, steps: int = 150) -> schedules.Schedule:
+    """Returns a job of a case, which has no faults of a schedule."""
+    return schedules.Schedule(0, shape, shape != "local", ("latest", "final"), 2, steps, 30, ())
+
+
+def run(shape: str, kind: str, moment: str, folder: pathlib.Path) -> list[str]:
+    """Damages the model_dir of a job at a moment, repairs it, and runs the job again."""
+    planned = schedule(shape)
+    with _disk(folder, kind) as model_dir:
+        damage = _Damage(model_dir, kind, moment)
+        first = _once(planned, folder / "first", model_dir, damage.turn)
+        damage.repair()
+        if first or not damage.is_done:
+            return first or ["the fault of this case happens; its moment did not come"]
+        return _again(planned, folder / "again", model_dir)
+
+
+class _Damage:
+    """A fault of a model_dir.
+
+    Attributes:
+      is_done: Whether the moment came.
+    """
+
+    def __init__(self, model_dir: pathlib.Path, kind: str, moment: str):
+        self.is_done = False
+        self._model_dir = model_dir
+        self._fault = schedules.Fault(kind, (), moment, {"step": 40, "save": 60}.get(moment, 0))
+        self._aside = model_dir.with_name("aside")
+
+    def turn(self, job: job_lib.Job) -> None:
+        """Does the damage when it is due."""
+        seen = moments.Moments(job.model_dir, job.marks, job.trainer_logs, "final")
+        is_due = self._model_dir.exists() and seen.has_come(self._fault)
+        if not self.is_done and is_due:
+            self.is_done = True
+            self._damage()
+
+    def repair(self) -> None:
+        """Makes the disk as it was, with the files that are left."""
+        if not self.is_done:
+            return
+        if self._fault.kind == "moved":
+            shutil.rmtree(self._model_dir, ignore_errors=True)
+            self._aside.rename(self._model_dir)
+        elif self._fault.kind == "read-only":
+            _sh("umount", str(self._model_dir))
+        elif self._fault.kind.endswith("free"):
+            self._aside.unlink()
+
+    def _damage(self) -> None:
+        kind, path = self._fault.kind, str(self._model_dir)
+        if kind == "deleted":
+            shutil.rmtree(path, ignore_errors=True)
+        elif kind == "moved":
+            self._model_dir.rename(self._aside)
+        elif kind == "read-only":
+            _sh("mount", "--bind", path, path)
+            _sh("mount", "-o", "remount,ro,bind", path)
+        else:
+            _fill(self._aside, int(kind.partition(" ")[0]) << 20)
+
+
+@contextlib.contextmanager
+def _disk(folder: pathlib.Path, kind: str) -> Iterator[pathlib.Path]:
+    """Gives the model_dir of a case, on a small disk of its own where that matters."""
+    disk = folder / "disk"
+    disk.mkdir()
+    if kind in ("deleted", "moved"):
+        yield disk / "model"
+        return
+    if _INSIDE not in sys.argv:
+        raise Skipped("only root may mount a disk; `unshare` must be there too")
+    _sh("mount", "-t", "tmpfs", "-o", f"size={_DISK_MB}m", "tmpfs", str(disk))
+    try:
+        yield disk / "model"
+    finally:
+        # What is on the disk is evidence.
+        shutil.copytree(disk / "model", folder / "model", dirs_exist_ok=True)
+        _sh("umount", str(disk))
+
+
+def _fill(path: pathlib.Path, free: int) -> None:
+    """Writes a file that leaves so many bytes of its disk free."""
+    state = os.statvfs(path.parent)
+    left = state.f_bavail * state.f_frsize - free
+    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+        while left > 0:
+            left -= file.write(b"\0" * min(left, 1 << 20))
+
+
+def _once(planned: schedules.Schedule, root: pathlib.Path, model_dir: pathlib.Path,
+          turn: Callable[[job_lib.Job], None]) -> list[str]:
+    """Runs the job until all its processes have ended, and checks them alone."""
+    job = job_lib.Job(planned, root, model_dir=model_dir)
+    try:
+        job.start_all()
+        hung = job.run_once(lambda: turn(job), _LIMIT_SECS)
+    finally:
+        job.close()
+        jobs.release_ports()
+    promises.history(job.processes, root)
+    if hung:
+        return [f"every process ends; after {_LIMIT_SECS:.0f} s {', '.join(hung)} ran"]
+    codes = [f"a process ends with 0, 1, 2, 142 or 143; {process.task} ended with"
+             f" {process.running.code}" for process in job.processes
+             if process.running.code not in (0, 1, 2, 142, 143)]
+    return codes + promises.of_processes(job.processes)
+
+
+def _again(planned: schedules.Schedule, root: pathlib.Path, model_dir: pathlib.Path) -> list[str]:
+    """Runs the job to its end, and checks its processes and files."""
+    job = job_lib.Job(planned, root, model_dir=model_dir)
+    try:
+        job.start_all()
+        hung = job.run(lambda: None, job_lib.LIMIT_SECS)
+    finally:
+        job.close()
+        jobs.release_ports()
+    promises.history(job.processes, root)
+    return ["once the disk is as before, " + problem
+            for problem in promises.broken(job.ended(hung), is_order_checked=False)]
+
+
+def _sh(*words: str) -> None:
+    subprocess.run(words, check=True, capture_output=True)

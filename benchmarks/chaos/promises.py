@@ -1,0 +1,133 @@
+"""What docs/job_ends.md promises of the processes of a job, checked; see also model_dir.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import signal
+
+from benchmarks.chaos import job as job_lib
+from benchmarks.chaos import model_dir
+from benchmarks.chaos import schedules
+from estimator_trainer import result
+
+_LAST_LINE = re.compile(r'role=(\S+) status=(\w+) step=(\d+) reason=([A-Za-z_]\w*|".*")')
+
+
+def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True) -> list[str]:
+    """Returns a sentence for each promise that a job broke: what was promised, what was seen.
+
+    Args:
+      ended: The job.
+      silent: Name of a task whose log nobody could write.
+      is_order_checked: Whether the logs are those of all training in model_dir, so that the order
+        of the batches can be told from them.
+    """
+    if ended.hung:
+        return [f"every job ends; after {ended.secs:.0f} s {', '.join(ended.hung)} ran"]
+    failed = [f"a fault ends a task with 142 or 143, or not at all; {process.task} ended with"
+              f" {process.running.code}: {process.running.last_line[:300]}"
+              for process in ended.processes
+              if process.running.code not in (0, 142, 143, -signal.SIGKILL, -signal.SIGTERM)]
+    heard = [process for process in ended.processes if process.task != silent]
+    problems = [*failed, *of_processes(heard), *_left_running(ended.processes)]
+    if failed:
+        return problems
+    found = of_files(ended)
+    if is_order_checked and not (found or silent) and schedules.SHAPES[
+            ended.schedule.shape].is_ordered:
+        found = _order(ended)
+    return problems + found
+
+
+def of_files(ended: job_lib.Ended) -> list[str]:
+    """Returns a sentence for each promise that the files of a job break."""
+    schedule = ended.schedule
+    return model_dir.broken(ended.model_dir, model_dir.Expected(
+        steps(schedule), schedule.exporters, schedule.keep_checkpoint_max))
+
+
+def steps(schedule: schedules.Schedule) -> range:
+    """Returns the steps that may be the last one."""
+    shape = schedules.SHAPES[schedule.shape]
+    return range(schedule.steps, schedule.steps + (1 if shape.is_exact else shape.num_trainers))
+
+
+def of_processes(processes: list[job_lib.Process]) -> list[str]:
+    """Returns a sentence for each process whose log or exit code is not as promised."""
+    problems = []
+    for process in processes:
+        if process.is_killed:
+            continue
+        log, code = process.running.log, process.running.code
+        if "Traceback (most recent call last)" in log:
+            problems.append(f"no traceback is shown; {process.task} showed one"
+                            f" ({process.running.log_path})")
+        if code == -signal.SIGTERM and not log.strip():
+            continue  # The program had not begun.
+        found = _LAST_LINE.fullmatch(process.running.last_line)
+        # The process of a job without TF_CONFIG is "local".
+        if not found or found[1] != process.task:
+            problems.append(f"the last line of a process is role=... status=...; that of"
+                            f" {process.task}, which ended with {code}, is"
+                            f" {process.running.last_line[:200]!r}")
+        elif result.exit_code(found[2], json.loads(found[4]) if '"' in found[4]  # type: ignore
+                              else found[4]) != code:
+            problems.append(f"the exit code is that of the status; {process.task} ended with"
+                            f" {code} and {found[0]}")
+    return problems
+
+
+def _left_running(processes: list[job_lib.Process]) -> list[str]:
+    problems = []
+    for process in processes:
+        try:
+            os.killpg(process.running.process.pid, 0)
+        except ProcessLookupError:
+            continue
+        problems.append(f"nothing is left running; the process group of {process.task} is")
+    return problems
+
+
+def _order(ended: job_lib.Ended) -> list[str]:
+    """Compares what the batches of all steps left with what those of each restore should leave."""
+    last = ended.schedule.steps
+    logs = [process.running.log for process in ended.processes
+            if process.task in ("local", "chief:0")]
+    starts = [int(step) for log in logs
+              for step in re.findall(r"training from step (\d+)", log)]
+    trainers = schedules.SHAPES[ended.schedule.shape].num_trainers
+    expected = expected_digest(starts, last, trainers)
+    seen = model_dir.variable(ended.model_dir, "digest")
+    if expected is None:
+        return [f"each run restores a step that was trained; they restored {starts}"]
+    return [] if seen == expected else [
+        f"each step sees the batch that follows its restore; runs from steps {starts} to {last}"
+        f" leave {expected}, the checkpoint has {seen}"]
+
+
+def expected_digest(starts: list[int], last: int, trainers: int) -> int | None:
+    """Returns the model's digest after runs that began at these steps, each from its first batch.
+
+    Returns:
+      The digest; None if a run began at a step that none before had come to.
+    """
+    from benchmarks.chaos import model
+    digests = {0: 0}
+    for start in starts:
+        if start not in digests:
+            return None
+        value = digests[start]
+        for count in range(last - start):
+            value = sum((3 * value + trainers * count + index) % model.PRIME
+                        for index in range(trainers))
+            digests[start + count + 1] = value
+    return digests.get(last)
+
+
+def history(processes: list[job_lib.Process], folder: pathlib.Path) -> None:
+    """Writes what happened to each process into the folder of its job."""
+    text = "".join(f"{process}  {process.running.last_line[:200]}\n" for process in processes)
+    (folder / "processes.txt").write_text(text, encoding="utf-8")
