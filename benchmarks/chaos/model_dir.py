@@ -67,10 +67,6 @@ def _checkpoints(model_dir: pathlib.Path, expected: Expected) -> list[str]:
     if len(found) > expected.keep_checkpoint_max:
         problems.append(f"{expected.keep_checkpoint_max} checkpoints are kept; there are those of"
                         f" {sorted(map(int, found))}")
-    parts = {name[1] for name in _matches(model_dir, r"model\.ckpt-(\d+)\..*")}
-    if parts - found:
-        problems.append(f"a checkpoint is there whole or not at all; of {sorted(parts - found)}"
-                        f" there are parts")
     return problems
 
 

@@ -73,7 +73,6 @@ DAMAGES = {
     "metrics": (lambda d: _change_result(d, metrics={"loss": 2.0}), "metrics of step 25"),
     "named export": (lambda d: _change_result(d, exports=[f"{d}/export/final/1"]), "1 are not"),
     "checkpoint": (lambda d: _truncate(d / "model.ckpt-25.index"), "checkpoints can be read"),
-    "part": (lambda d: (d / "model.ckpt-7.data-00000-of-00001").touch(), "of ['7'] there are"),
     "kept": (lambda d: (d / "model.ckpt-7.index").touch(), "2 checkpoints are kept"),
     "evaluation": (lambda d: shutil.copy(_only(d / "eval"), d / "eval" / "events.again"),
                    "eval/ has it 2 times"),
