@@ -23,9 +23,9 @@ import time
 from typing import Iterable, Iterator
 
 from benchmarks.chaos import job as job_lib
+from benchmarks.chaos import model_dir
 from benchmarks.chaos import promises
 from benchmarks.chaos import schedules
-from estimator_trainer import tensorflow_import
 from tests.support import jobs
 
 
@@ -54,7 +54,7 @@ def main() -> int:
     options.work.mkdir(parents=True, exist_ok=True)
     if options.cases is not None:
         from benchmarks.chaos import cases
-        return cases.main(options.cases, options.work)
+        return cases.main(options.cases, options.work, options.keep)
     start = time.monotonic()
     numbers = [options.only] if options.only is not None else list(
         itertools.islice(_numbers(options), options.schedules))
@@ -67,16 +67,9 @@ def main() -> int:
     return 1 if any(outcome.problems for outcome in outcomes) else 0
 
 
-def quiet_tensorflow() -> None:
-    """Imports TensorFlow, whose readers warn that they are old."""
-    tensorflow_import.load(is_verbose=False)
-    import tensorflow as tf
-    tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
-
-
 def run(seed: int, number: int, work: pathlib.Path, keep: bool = False) -> Outcome:
     """Runs one schedule, and checks all promises."""
-    quiet_tensorflow()
+    model_dir.quiet_tensorflow()
     schedule = schedules.make(seed, number)
     folder = work / f"seed-{seed}-schedule-{number}"
     shutil.rmtree(folder, ignore_errors=True)

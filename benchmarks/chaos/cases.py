@@ -16,11 +16,11 @@ from typing import Any, Callable
 from benchmarks.chaos import damage
 from benchmarks.chaos import job as job_lib
 from benchmarks.chaos import memory
+from benchmarks.chaos import model_dir
 from benchmarks.chaos import moments
 from benchmarks.chaos import promises
 from benchmarks.chaos import schedules
 from benchmarks.chaos.skipped import Skipped
-from estimator_trainer import tensorflow_import
 from tests.support import jobs
 
 Case = Callable[[pathlib.Path], list[str]]
@@ -30,21 +30,22 @@ _OUTPUTS = {"stdout closed": "1>&-", "stderr closed": "2>&-", "both closed": "1>
             "stdout full": "1>/dev/full", "stderr full": "2>/dev/full"}
 
 
-def main(names: str, work: pathlib.Path) -> int:
+def main(names: str, work: pathlib.Path, keep: bool = False) -> int:
     """Runs cases, and prints a line for each; returns the exit code.
 
     Args:
       names: Names, or their beginnings, with commas; all if empty.
       work: The folder of logs.
+      keep: Whether folders of right cases stay.
     """
     damage.enter_namespace()
-    tensorflow_import.load(is_verbose=False)
+    model_dir.quiet_tensorflow()
     chosen = {name: case for name, case in all_cases().items()
               if not names or any(name.startswith(each) for each in names.split(","))}
     wrong = 0
     for count, (name, case) in enumerate(chosen.items(), 1):
         start = time.monotonic()
-        problems, note = attempt(name, case, work)
+        problems, note = attempt(name, case, work, keep)
         wrong += bool(problems)
         state = note or ("WRONG" if problems else "right")
         print(f"{count}/{len(chosen)}  {time.monotonic() - start:5.1f} s  {name}: {state}",
@@ -58,7 +59,7 @@ def main(names: str, work: pathlib.Path) -> int:
     return 1 if wrong else 0
 
 
-def attempt(name: str, case: Case, work: pathlib.Path) -> tuple[list[str], str]:
+def attempt(name: str, case: Case, work: pathlib.Path, keep: bool) -> tuple[list[str], str]:
     """Runs a case; returns its broken promises, and why it was left out, or ""."""
     folder = work / _folder(name)
     shutil.rmtree(folder, ignore_errors=True)
@@ -67,7 +68,7 @@ def attempt(name: str, case: Case, work: pathlib.Path) -> tuple[list[str], str]:
         problems = case(folder)
     except Skipped as error:
         return [], f"left out: {error}"
-    if not problems:
+    if not problems and not keep:
         shutil.rmtree(folder)
     return problems, ""
 
@@ -78,7 +79,7 @@ def all_cases() -> dict[str, Case]:
     for shape in ("local", "asynchronous"):
         for kind in damage.KINDS:
             for moment in schedules.MOMENTS:
-                cases[f"disk: {kind} at {moment}, {shape}"] = functools.partial(
+                cases[f"disk: {kind} at {moment} ({shape})"] = functools.partial(
                     damage.run, shape, kind, moment)
     for role in _ROLES:
         for hours in ("+1h", "-1h"):
@@ -93,7 +94,7 @@ def all_cases() -> dict[str, Case]:
     cases["evaluator 30 s early"] = _early_evaluator
     for role in ("local", "chief:0", "worker:0", "ps:0", "evaluator:0"):
         for output in _OUTPUTS:
-            cases[f"output: {output}, {role}"] = functools.partial(_output, role, output)
+            cases[f"output: {output} ({role})"] = functools.partial(_output, role, output)
     return cases
 
 

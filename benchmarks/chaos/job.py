@@ -95,8 +95,10 @@ class Job:
         """
         self.model_dir = model_dir or root / "model"
         self.processes: list[Process] = []
-        self.marks = root / "marks"
-        self.marks.mkdir(parents=True)
+        # A param stays what it was when a job is run again in its model_dir.
+        self.marks = (root.parent if model_dir else root) / "marks"
+        self.marks.mkdir(parents=True, exist_ok=True)
+        root.mkdir(exist_ok=True)
         self.ways: dict[str, dict[str, Any]] = {}
         self._root = root
         self._schedule = schedule

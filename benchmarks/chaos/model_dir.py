@@ -10,6 +10,7 @@ import pathlib
 import re
 from typing import Any, Callable
 
+from estimator_trainer import tensorflow_import
 from tests.support import jobs
 
 # Non-chief trainers of an all-reduce save there, as docs/reference.md says.
@@ -30,6 +31,13 @@ class Expected:
     steps: range
     exporters: tuple[str, ...]
     keep_checkpoint_max: int
+
+
+def quiet_tensorflow() -> None:
+    """Imports TensorFlow, whose readers warn that they are old."""
+    tensorflow_import.load(is_verbose=False)
+    import tensorflow as tf
+    tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
 
 
 def broken(model_dir: pathlib.Path, expected: Expected) -> list[str]:
