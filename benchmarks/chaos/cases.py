@@ -81,6 +81,8 @@ def all_cases() -> dict[str, Case]:
             for moment in schedules.MOMENTS:
                 cases[f"disk: {kind} at {moment} ({shape})"] = functools.partial(
                     damage.run, shape, kind, moment)
+    for shape in schedules.SHAPES:
+        cases[f"done job again ({shape})"] = functools.partial(_done_job_again, shape)
     for role in _ROLES:
         for hours in ("+1h", "-1h"):
             cases[f"clock: {role} {hours}"] = functools.partial(_clock, role, hours)
@@ -96,6 +98,13 @@ def all_cases() -> dict[str, Case]:
         for output in _OUTPUTS:
             cases[f"output: {output} ({role})"] = functools.partial(_output, role, output)
     return cases
+
+
+def _done_job_again(shape: str, folder: pathlib.Path) -> list[str]:
+    """A job that is done evaluates and exports nothing again, whoever starts it again."""
+    planned = damage.schedule(shape)
+    first = damage.once(planned, folder / "first", folder / "model", lambda job: None)
+    return first or damage.again(planned, folder / "again", folder / "model")
 
 
 def _clock(role: str, hours: str, folder: pathlib.Path) -> list[str]:

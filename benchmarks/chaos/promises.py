@@ -16,7 +16,8 @@ from estimator_trainer import result
 _LAST_LINE = re.compile(r'role=(\S+) status=(\w+) step=(\d+) reason=([A-Za-z_]\w*|".*")')
 
 
-def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True) -> list[str]:
+def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True,
+           has_events: bool = True) -> list[str]:
     """Returns a sentence for each promise that a job broke: what was promised, what was seen.
 
     Args:
@@ -24,6 +25,7 @@ def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True
       silent: Name of a task whose log nobody could write.
       is_order_checked: Whether the logs are those of all training in model_dir, so that the order
         of the batches can be told from them.
+      has_events: Whether the events of all evaluations are there.
     """
     if ended.hung:
         return [f"every job ends; after {ended.secs:.0f} s {', '.join(ended.hung)} ran"]
@@ -35,18 +37,18 @@ def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True
     problems = [*failed, *of_processes(heard), *_left_running(ended.processes)]
     if failed:
         return problems
-    found = of_files(ended)
+    found = of_files(ended, has_events)
     if is_order_checked and not (found or silent) and schedules.SHAPES[
             ended.schedule.shape].is_ordered:
         found = _order(ended)
     return problems + found
 
 
-def of_files(ended: job_lib.Ended) -> list[str]:
+def of_files(ended: job_lib.Ended, has_events: bool = True) -> list[str]:
     """Returns a sentence for each promise that the files of a job break."""
     schedule = ended.schedule
     return model_dir.broken(ended.model_dir, model_dir.Expected(
-        steps(schedule), schedule.exporters, schedule.keep_checkpoint_max))
+        steps(schedule), schedule.exporters, schedule.keep_checkpoint_max, has_events))
 
 
 def steps(schedule: schedules.Schedule) -> range:
