@@ -7,5 +7,8 @@
     promises.py    what must hold after a job: its processes
     model_dir.py   what must hold after a job: its files
     model.py       the plug-in that trains
-    cases.py       named jobs whose disk, clock, memory or outputs fail
+    cases.py       named jobs whose clock, memory or outputs fail, and those of
+    damage.py      disks that fail
+    memory.py      lets the kernel kill a process for want of memory
+    skipped.py     what a case raises that this machine cannot run
 """

@@ -220,12 +220,13 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
     try:
         turn()
         hung = job.run(turn, job_lib.LIMIT_SECS)
+        ended = job.ended(hung)
     finally:
         job.close()
         jobs.release_ports()
     promises.history(job.processes, folder)
     problems = [] if is_over[0] else ["the fault of this case happens; its moment did not come"]
-    return problems + _broken(job.ended(hung), **expected)
+    return problems + _broken(ended, **expected)
 
 
 def _broken(ended: job_lib.Ended, num_processes: int = 0, silent: str = "") -> list[str]:

@@ -157,12 +157,13 @@ def again(planned: schedules.Schedule, root: pathlib.Path, model_dir: pathlib.Pa
     try:
         job.start_all()
         hung = job.run(lambda: None, job_lib.LIMIT_SECS)
+        ended = job.ended(hung)
     finally:
         job.close()
         jobs.release_ports()
     promises.history(job.processes, root)
     return ["started again, " + problem for problem in promises.broken(
-        job.ended(hung), is_order_checked=False, has_events=has_events)]
+        ended, is_order_checked=False, has_events=has_events)]
 
 
 def _sh(*words: str) -> None:

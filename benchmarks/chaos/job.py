@@ -63,6 +63,7 @@ class Ended:
       applied: Indices of the faults that met a running process.
       hung: Names of the tasks that still ran at the limit.
       secs: Seconds from start to end.
+      left: Names of tasks that have ended and left processes running.
     """
 
     schedule: schedules.Schedule
@@ -71,6 +72,7 @@ class Ended:
     applied: list[int]
     hung: tuple[str, ...]
     secs: float
+    left: tuple[str, ...] = ()
 
 
 class Job:
@@ -149,9 +151,11 @@ class Job:
             self.start(task)
 
     def ended(self, hung: tuple[str, ...], applied: Sequence[int] = ()) -> Ended:
-        """Returns this job, which has ended, for the checks."""
+        """Returns this job, which has ended and is not closed yet, for the checks."""
+        left = tuple(process.task for process in self.processes
+                     if self._code(process) is not None and _has_group(process))
         return Ended(self._schedule, self.model_dir, self.processes, list(applied), hung,
-                     self.secs)
+                     self.secs, left)
 
     def run_once(self, each_turn: Callable[[], None], limit_secs: float) -> tuple[str, ...]:
         """Waits until all tasks have ended, and starts none again; returns as `run` does."""
@@ -268,6 +272,15 @@ def run(schedule: schedules.Schedule, root: pathlib.Path) -> Ended:
     finally:
         job.close()
         jobs.release_ports()
+
+
+def _has_group(process: Process) -> bool:
+    """Returns whether a process that has ended left others of its group running."""
+    try:
+        os.killpg(process.running.process.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _is_restarted(code: int) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import pathlib
 import re
 import signal
@@ -34,7 +32,8 @@ def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True
               for process in ended.processes
               if process.running.code not in (0, 142, 143, -signal.SIGKILL, -signal.SIGTERM)]
     heard = [process for process in ended.processes if process.task != silent]
-    problems = [*failed, *of_processes(heard), *_left_running(ended.processes)]
+    left = [f"nothing is left running; processes of {task} are" for task in ended.left]
+    problems = [*failed, *of_processes(heard), *left]
     if failed:
         return problems
     found = of_files(ended, has_events)
@@ -75,21 +74,9 @@ def of_processes(processes: list[job_lib.Process]) -> list[str]:
             problems.append(f"the last line of a process is role=... status=...; that of"
                             f" {process.task}, which ended with {code}, is"
                             f" {process.running.last_line[:200]!r}")
-        elif result.exit_code(found[2], json.loads(found[4]) if '"' in found[4]  # type: ignore
-                              else found[4]) != code:
+        elif result.exit_code(found[2], found[4].strip('"')) != code:
             problems.append(f"the exit code is that of the status; {process.task} ended with"
                             f" {code} and {found[0]}")
-    return problems
-
-
-def _left_running(processes: list[job_lib.Process]) -> list[str]:
-    problems = []
-    for process in processes:
-        try:
-            os.killpg(process.running.process.pid, 0)
-        except ProcessLookupError:
-            continue
-        problems.append(f"nothing is left running; the process group of {process.task} is")
     return problems
 
 

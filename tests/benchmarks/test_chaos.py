@@ -121,6 +121,19 @@ def test_a_process_that_says_nothing_or_shows_a_traceback_is_named(good, tmp_pat
         "the exit code is that of the status; local ended with 1 and " + log.read_text().strip()]
 
 
+def test_a_process_that_is_left_running_is_named(tmp_path):
+    planned = schedules.Schedule(0, "local", False, ("final",), 2, 25, 10, ())
+    job = job_lib.Job(planned, tmp_path / "job")
+    job.ways["local"] = {"prefix": ("sh", "-c", "sleep 60 & exit 0")}
+    try:
+        job.start_all()
+        ended = job.ended(job.run(lambda: None, 20))
+    finally:
+        job.close()
+    assert ended.left == ("local",)
+    assert "nothing is left running; processes of local are" in promises.broken(ended)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("number", range(12))
 def test_jobs_with_two_random_faults_keep_every_promise(number, tmp_path):
