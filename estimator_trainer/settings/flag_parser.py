@@ -38,7 +38,8 @@ def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], di
             raise
         raise errors.ConfigError(_flag_problem(
             error, values, argv)) from error
-    if problem := flag_files.stray([word for word in words if word not in command_table.COMMANDS], argv):
+    others = [word for word in words if word not in command_table.COMMANDS]
+    if problem := flag_files.stray(others, argv):
         raise errors.ConfigError(problem)
     return words, values.flag_values_dict()
 
