@@ -107,7 +107,10 @@ class Job:
         self._args = [f"--model_fn={MODEL}", f"--input_fn={MODEL}",
                       f"--model_dir={self.model_dir}", f"--param=marks={self.marks}",
                       *schedule.flags, *flags]
-        self._hosts = jobs.cluster(**dict(schedules.SHAPES[schedule.shape].counts))
+        counts = dict(schedules.SHAPES[schedule.shape].counts)
+        # A chief that is alone evaluates by itself, unless TF_CONFIG tells of an evaluator.
+        is_listed = counts == {"chief": 1} and schedule.evaluator
+        self._hosts = jobs.cluster(**counts, **({"evaluator": 1} if is_listed else {}))
         self._current: dict[str, Process] = {}
         self._start = time.monotonic()
 

@@ -149,6 +149,8 @@ def _keep(model_dir: str, checkpoint_path: str, metrics: dict[str, Any]) -> None
     try:
         content = dataclasses.asdict(_last_evaluation(checkpoint_path, metrics))
         small_files.write(posixpath.join(model_dir, _FILE), json.dumps(content) + "\n")
+    except tf.errors.NotFoundError:
+        pass  # The checkpoint was deleted meanwhile, and nobody evaluates it again.
     except tf.errors.OpError as error:
         logging.warning("cannot write %s: %s", _FILE, errors.first_line(error))
 
