@@ -21,7 +21,7 @@ pytestmark = pytest.mark.any_tensorflow
 ERRORS = (DataFileError, tf.errors.OpError, UnicodeDecodeError)
 ROWS = 3
 default = hypothesis.settings(derandomize=True, deadline=None, database=None, max_examples=25)
-wide = hypothesis.settings(default, max_examples=5_000, suppress_health_check=list(
+wide = hypothesis.settings(default, max_examples=500, suppress_health_check=list(
     hypothesis.HealthCheck))
 
 
@@ -67,8 +67,8 @@ def fixture_records(request, tmp_path_factory):
 
 
 def test_a_file_of_records_that_is_cut_off_is_never_taken_for_a_shorter_one(records):
-    record = (len(records.content) - 1) // ROWS
-    records.ends([1, 5, 11, 12, 13, record, 2 * record - 4, *range(
+    record = len(records.content) // ROWS
+    records.ends([1, 5, 11, 12, 13, record + 1, record + 11, record + 12, 2 * record - 4, *range(
         len(records.content) - 30, len(records.content), 3)])
 
 
@@ -124,7 +124,10 @@ def test_an_example_of_other_features_is_refused_or_read(records, features):
 
 @pytest.mark.soak
 def test_a_file_of_records_cut_off_at_each_byte(records):
-    records.ends(range(len(records.content)))
+    # Nothing tells a file that ends with a record from a whole one; an empty file has no record.
+    is_plain, record = not records.params["compression"], len(records.content) // ROWS
+    records.ends(end for end in range(1, len(records.content))
+                 if not is_plain or end % record)
 
 
 @pytest.mark.soak
