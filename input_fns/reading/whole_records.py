@@ -40,7 +40,7 @@ def _check_once(path: str, compression: str, length: int, changed: int) -> None:
     del length, changed  # The same file again has the same.
     what = _compressed_problem(path, compression) if compression else _plain_problem(path)
     if what:
-        raise DataFileError(f"{path} is truncated {what}; expected the whole file. Copy it again")
+        raise DataFileError(f"{path} is truncated or damaged {what}; expected the whole file")
 
 
 def _plain_problem(path: str) -> str:
@@ -50,7 +50,8 @@ def _plain_problem(path: str) -> str:
             place += struct.unpack_from("<Q", content, place)[0] + _FRAME_BYTES
             count += 1
         # What is beyond the end, of a length that is wrong or of a record cut off, is an error.
-        return f"after record {count}" if place < len(content) else ""
+        return (f"after record {count}: it ends within the head of the next one"
+                if place < len(content) else "")
 
 
 def _compressed_problem(path: str, compression: str) -> str:
@@ -65,4 +66,4 @@ def _compressed_problem(path: str, compression: str) -> str:
                         unpacker = zlib.decompressobj(_WINDOW[compression])
             except zlib.error:
                 return ""  # TensorFlow fails there too, and says so.
-    return "" if unpacker.eof else f"within its {compression} stream"
+    return "" if unpacker.eof else f"at its end: it ends within its {compression} stream"

@@ -79,9 +79,9 @@ def test_a_file_that_ends_in_the_head_of_a_record_is_named(tmp_path, more):
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:more])
     params = {**tfrecord.DEFAULT_PARAMS, "train_files": str(path), "eval_files": str(path)}
-    with pytest.raises(DataFileError, match="is truncated after record 1;"):
+    with pytest.raises(DataFileError, match="is truncated or damaged after record 1: "):
         tfrecord.input_fn("eval", params)
-    assert "is truncated after record 1;" in tfrecord.data_problem(params)
+    assert "is truncated or damaged after record 1: " in tfrecord.data_problem(params)
 
 
 def test_records_in_several_gzip_streams_are_whole(tmp_path):
