@@ -140,7 +140,7 @@ def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
     """
     found = small_files.read_as(
         functools.partial(schema.parsed, _LastEvaluation), posixpath.join(model_dir, _FILE),
-        "The final checkpoint is evaluated again.")
+        "The last checkpoint is evaluated again.")
     asked = _last_evaluation(checkpoint_path, found.metrics) if found else None
     return dict(found.metrics) if found and found == asked else None
 

@@ -37,7 +37,9 @@ def check(plan: Plan, parts: LoadedPlugins, evaluation: KeptEvaluation | None) -
         _check_metrics(plan.config, evaluation.metrics)
     if plan.config.exporters != ("none",):
         _check_export(parts)
-    _check_writable(plan.config, plan.task.name)
+    if not plan.task.is_chief:
+        # The chief has written its lease.
+        _check_writable(plan.config, plan.task.name)
 
 
 def _check_metrics(config: TrainerConfig, names: list[str]) -> None:
@@ -70,6 +72,11 @@ def _check_writable(config: TrainerConfig, task: str) -> None:
         small_files.write(path, "may be removed\n")
         tf.io.gfile.remove(path)
     except (tf.errors.OpError, OSError) as error:
-        raise errors.ConfigError(
-            f"model_dir is {config.model_dir!r} (from --model_dir), which cannot be written:"
-            f" {errors.first_line(error)}. Expected a directory that {task} may write.")
+        raise unwritable(config, task, error) from error
+
+
+def unwritable(config: TrainerConfig, task: str, error: Exception) -> errors.ConfigError:
+    """Returns the error of a task that cannot write model_dir, of what that raised."""
+    return errors.ConfigError(
+        f"model_dir is {config.model_dir!r} (from --model_dir), which cannot be written:"
+        f" {errors.first_line(error)}. Expected a directory that {task} may write.")

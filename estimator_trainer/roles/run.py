@@ -27,6 +27,7 @@ from estimator_trainer.roles import chief
 from estimator_trainer.roles import evaluator
 from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
+from estimator_trainer.roles import preflight
 from estimator_trainer.roles import ps
 from estimator_trainer.roles import run_history
 from estimator_trainer.roles import worker
@@ -67,8 +68,8 @@ def _lease(plan: Plan, stop: Stop) -> Lease:
     """Takes the lease of model_dir, before anything is written there."""
     try:
         return lease_lib.acquire(plan.config.model_dir, plan.task, plan.config.force, stop)
-    except tf.errors.OpError as error:
-        outcome.raise_explained(error, outcome.explained(error, plan))
+    except (tf.errors.OpError, OSError) as error:
+        raise preflight.unwritable(plan.config, plan.task.name, error) from error
 
 
 def _as_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:

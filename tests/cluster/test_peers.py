@@ -63,7 +63,7 @@ def test_the_end_of_a_job_interrupts_no_evaluation():
 def test_a_signal_asks_to_stop_and_the_handlers_come_back():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     stop = Stop()
-    with signals.asking(stop, "local"):
+    with signals.asking(stop, "local", lambda: 0):
         signals.listen_again()
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.wait(5) and stop.request.reason == "SIGTERM"

@@ -34,13 +34,13 @@ def test_a_training_whose_history_and_other_files_are_damaged_ends_done(tmp_path
     for name, (place, value, _) in _DAMAGES.items():
         run_files.write(model_dir, name, run_files.changed(
             _content(model_dir / name), place, value))
-    # The same command finds that nothing is left to train, and evaluates again.
+    # The same command finds that nothing is left to train, and writes the result anew.
     again = jobs.trainer(*args, "--train_steps=10")
     assert again.returncode == 0, again.stderr
     assert "role=local status=done step=10 reason=train_steps" in again.stderr
     for name in ("history.jsonl", "result.json"):
         assert again.stderr.count(f"/{name} is damaged: {_DAMAGES[name][2]}") == 1, again.stderr
-    assert "evaluated step 10" in again.stderr and "Traceback" not in again.stderr
+    assert "step 10 was evaluated before" in again.stderr and "Traceback" not in again.stderr
     assert jobs.result(model_dir)["metrics"]["loss"] > 0
 
     run_files.write(model_dir, "history.jsonl", run_files.changed(

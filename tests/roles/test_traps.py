@@ -216,5 +216,6 @@ def test_a_finished_run_makes_only_what_is_missing(run, tmp_path):
     again = json.loads((tmp_path / "m" / "result.json").read_text())
     assert again["metrics"] == result["metrics"] and len(again["exports"]) == 1
     (tmp_path / "m" / "result.json").unlink()
+    (tmp_path / "m" / "evaluated.json").unlink()
     _, err = run()
     assert "evaluated step 50" in err and "training from step" not in err
