@@ -59,17 +59,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 @contextlib.contextmanager
 def _terminable(is_process: bool) -> Iterator[None]:
     """Lets SIGTERM end a process as stopped before its work began, and not after its last line."""
-    is_over = False
-
     def end(number: int, frame: Any) -> None:
-        if not is_over:
-            print("estimator-trainer: SIGTERM: ends before the work began", file=sys.stderr)
-            raise SystemExit(result.EXIT_CODES["stopped"])
+        print("estimator-trainer: SIGTERM: ends before the work began", file=sys.stderr)
+        raise SystemExit(result.EXIT_CODES["stopped"])
 
     if is_process:
         signal.signal(signal.SIGTERM, end)
     yield
-    is_over = True
+    if is_process:
+        # At its own end Python gives a handler back to the kernel, which would kill.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _flush() -> None:
