@@ -11,41 +11,18 @@ lines are a table in Markdown. The exit code is 1 if any job was wrong.
 from __future__ import annotations
 
 import argparse
-import collections
 from concurrent import futures
-import dataclasses
 import itertools
 import multiprocessing
 import pathlib
-import shutil
 import sys
 import time
-from typing import Iterable, Iterator
+from typing import Iterator
 
-from benchmarks.chaos import job as job_lib
-from benchmarks.chaos import model_dir
-from benchmarks.chaos import promises
+from benchmarks.chaos import outcome as outcome_lib
 from benchmarks.chaos import schedules
+from benchmarks.chaos.outcome import Outcome
 from tests.support import jobs
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a job of a schedule ended.
-
-    Attributes:
-      schedule: The schedule.
-      kinds: Kinds of the faults that met a running process.
-      problems: A sentence for each broken promise.
-      secs: Seconds that the job took.
-      folder: The folder of the logs, which is gone if all was right.
-    """
-
-    schedule: schedules.Schedule
-    kinds: tuple[str, ...]
-    problems: tuple[str, ...]
-    secs: float
-    folder: pathlib.Path
 
 
 def main() -> int:
@@ -63,44 +40,8 @@ def main() -> int:
         outcomes.append(outcome)
         _print(outcome, len(outcomes), len(numbers))
     print(f"\n{len(outcomes)} jobs in {(time.monotonic() - start) / 60:.0f} minutes\n")
-    print(table(outcomes))
+    print(outcome_lib.table(outcomes))
     return 1 if any(outcome.problems for outcome in outcomes) else 0
-
-
-def run(seed: int, number: int, work: pathlib.Path, keep: bool = False) -> Outcome:
-    """Runs one schedule, and checks all promises."""
-    model_dir.quiet_tensorflow()
-    schedule = schedules.make(seed, number)
-    folder = work / f"seed-{seed}-schedule-{number}"
-    shutil.rmtree(folder, ignore_errors=True)
-    ended = job_lib.run(schedule, folder)
-    problems = promises.broken(ended)
-    promises.history(ended.processes, folder)
-    if not problems and not keep:
-        shutil.rmtree(folder)
-    kinds = tuple(schedule.faults[index].kind for index in ended.applied)
-    return Outcome(schedule, kinds, tuple(problems), ended.secs, folder)
-
-
-def table(outcomes: Iterable[Outcome]) -> str:
-    """Returns a table in Markdown: jobs that ended right, of all, by shape and kind of fault.
-
-    A job counts under each kind of its faults, and once under `all`.
-    """
-    right: collections.Counter[tuple[str, str]] = collections.Counter()
-    total: collections.Counter[tuple[str, str]] = collections.Counter()
-    for outcome in outcomes:
-        kinds = set(outcome.kinds) or {"none"}
-        for row, kind in itertools.product((outcome.schedule.shape, "all"), (*kinds, "all")):
-            total[row, kind] += 1
-            right[row, kind] += not outcome.problems
-    columns = [kind for kind in (*schedules.KINDS, "none", "all") if total["all", kind]]
-    rows = [row for row in (*schedules.SHAPES, "all") if total[row, "all"]]
-    lines = ["| shape | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    lines += [f"| {row} | " + " | ".join(
-        f"{right[row, kind]} of {total[row, kind]}" if total[row, kind] else "–"
-        for kind in columns) + " |" for row in rows]
-    return "\n".join(lines)
 
 
 def _options() -> argparse.Namespace:
@@ -130,14 +71,14 @@ def _all(options: argparse.Namespace, numbers: list[int]) -> Iterator[Outcome]:
     words = options.work, options.keep
     if options.parallel == 1:
         for number in numbers:
-            yield run(options.seed, number, *words)
+            yield outcome_lib.run(options.seed, number, *words)
         jobs.end_fork_server()
         return
     # A spawned process has no threads of TensorFlow's, so its fork server can be its child.
     with futures.ProcessPoolExecutor(options.parallel,
                                      multiprocessing.get_context("spawn")) as pool:
         for done in futures.as_completed(
-                [pool.submit(run, options.seed, number, *words) for number in numbers]):
+                [pool.submit(outcome_lib.run, options.seed, number, *words) for number in numbers]):
             yield done.result()
 
 

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from benchmarks.chaos import __main__ as chaos
 from benchmarks.chaos import job as job_lib
+from benchmarks.chaos import outcome as outcome_lib
 from benchmarks.chaos import promises
 from benchmarks.chaos import schedules
 from tests.support import jobs
@@ -40,9 +40,9 @@ def test_the_digest_tells_a_batch_that_was_left_out_and_runs_that_began_anew():
 def test_the_table_counts_a_job_under_each_kind_of_its_faults(tmp_path):
     local = next(each for each in map(lambda n: schedules.make(0, n), range(100))
                  if each.shape == "local")
-    outcomes = [chaos.Outcome(local, ("SIGKILL", "SIGTERM"), (), 1.0, tmp_path),
-                chaos.Outcome(local, ("SIGKILL",), ("wrong",), 1.0, tmp_path)]
-    assert chaos.table(outcomes).splitlines()[2:] == [
+    outcomes = [outcome_lib.Outcome(local, ("SIGKILL", "SIGTERM"), (), 1.0, tmp_path),
+                outcome_lib.Outcome(local, ("SIGKILL",), ("wrong",), 1.0, tmp_path)]
+    assert outcome_lib.table(outcomes).splitlines()[2:] == [
         "| local | 1 of 2 | 1 of 1 | 1 of 2 |", "| all | 1 of 2 | 1 of 1 | 1 of 2 |"]
 
 
@@ -137,7 +137,7 @@ def test_a_process_that_is_left_running_is_named(tmp_path):
 @pytest.mark.soak
 @pytest.mark.parametrize("number", range(12))
 def test_jobs_with_two_random_faults_keep_every_promise(number, tmp_path):
-    outcome = chaos.run(seed=1, number=number, work=tmp_path)
+    outcome = outcome_lib.run(seed=1, number=number, work=tmp_path)
     assert not outcome.problems, f"{outcome.schedule}\n{outcome.problems}\n{outcome.folder}"
 
 

@@ -36,18 +36,18 @@ def test_a_second_training_is_refused_until_the_first_is_gone(tmp_path):
 
 
 def test_force_ends_the_first_training(tmp_path):
-    args = flags(tmp_path, "--train_steps=100000", "--save_checkpoints_steps=50")
-    first = jobs.start(tmp_path, "local", args, "")
+    args = flags(tmp_path, "--save_checkpoints_steps=10", "--param=step_secs=0.05")
+    first = jobs.start(tmp_path, "local", [*args, "--train_steps=100000"], "")
     try:
-        jobs.wait_for(lambda: slow_jobs.has_saved(tmp_path, 50), TIMEOUT_SECS)
-        second = jobs.trainer(*flags(tmp_path, "--train_steps=3000", "--force"))
+        jobs.wait_for(lambda: slow_jobs.has_saved(tmp_path, 10), TIMEOUT_SECS)
+        second = jobs.trainer(*args, "--train_steps=300", "--force")
         assert second.returncode == 0, second.stderr
         slow_jobs.wait_for_all({"local": first}, 15)
     finally:
         jobs.kill(first)
     assert first.code == 142
     assert 'reason="model_dir was taken over by local, process ' in first.last_line
-    assert jobs.result(tmp_path / "model")["step"] == jobs.saved_step(tmp_path / "model") == 3000
+    assert jobs.result(tmp_path / "model")["step"] == jobs.saved_step(tmp_path / "model") == 300
 
 
 @pytest.mark.soak

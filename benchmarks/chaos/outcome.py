@@ -1,0 +1,73 @@
+"""The outcome of a job of a schedule: how it ended, and which promises were broken.
+
+What another process is to run cannot be in `__main__`, which such a process does not import.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import itertools
+import pathlib
+import shutil
+from typing import Iterable
+
+from benchmarks.chaos import job as job_lib
+from benchmarks.chaos import model_dir
+from benchmarks.chaos import promises
+from benchmarks.chaos import schedules
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a job of a schedule ended.
+
+    Attributes:
+      schedule: The schedule.
+      kinds: Kinds of the faults that met a running process.
+      problems: A sentence for each broken promise.
+      secs: Seconds that the job took.
+      folder: The folder of the logs, which is gone if all was right.
+    """
+
+    schedule: schedules.Schedule
+    kinds: tuple[str, ...]
+    problems: tuple[str, ...]
+    secs: float
+    folder: pathlib.Path
+
+
+def run(seed: int, number: int, work: pathlib.Path, keep: bool = False) -> Outcome:
+    """Runs one schedule, and checks all promises."""
+    model_dir.quiet_tensorflow()
+    schedule = schedules.make(seed, number)
+    folder = work / f"seed-{seed}-schedule-{number}"
+    shutil.rmtree(folder, ignore_errors=True)
+    ended = job_lib.run(schedule, folder)
+    problems = promises.broken(ended)
+    promises.history(ended.processes, folder)
+    if not problems and not keep:
+        shutil.rmtree(folder)
+    kinds = tuple(schedule.faults[index].kind for index in ended.applied)
+    return Outcome(schedule, kinds, tuple(problems), ended.secs, folder)
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """Returns a table in Markdown: jobs that ended right, of all, by shape and kind of fault.
+
+    A job counts under each kind of its faults, and once under `all`.
+    """
+    right: collections.Counter[tuple[str, str]] = collections.Counter()
+    total: collections.Counter[tuple[str, str]] = collections.Counter()
+    for outcome in outcomes:
+        kinds = set(outcome.kinds) or {"none"}
+        for row, kind in itertools.product((outcome.schedule.shape, "all"), (*kinds, "all")):
+            total[row, kind] += 1
+            right[row, kind] += not outcome.problems
+    columns = [kind for kind in (*schedules.KINDS, "none", "all") if total["all", kind]]
+    rows = [row for row in (*schedules.SHAPES, "all") if total[row, "all"]]
+    lines = ["| shape | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines += [f"| {row} | " + " | ".join(
+        f"{right[row, kind]} of {total[row, kind]}" if total[row, kind] else "–"
+        for kind in columns) + " |" for row in rows]
+    return "\n".join(lines)
