@@ -83,18 +83,18 @@ def test_a_program_of_tensorflow_0_12_trains_on_mnists_files(mnist):
                      ["uint8", [1400, 8, 8, 1], [1400]], True, True]
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_each_epoch_of_a_tutorials_batches_has_every_image_once(mnist):
     assert _run(EPOCHS, mnist) == [2, True, True, True, False]
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.parametrize("call, expected", [
     ("read_data_sets('/nowhere')", "holds no train-images-idx3-ubyte.gz"),
-    pytest.param("read_data_sets(FOLDER, fake_data=True)", "expected False",
-                 marks=pytest.mark.soak),
-    pytest.param("read_data_sets(FOLDER, validation_size=9999)", "expected 0 to 1400",
-                 marks=pytest.mark.soak),
+    ("read_data_sets(FOLDER, fake_data=True)", "expected False"),
+    ("read_data_sets(FOLDER, validation_size=9999)", "expected 0 to 1400"),
 ])
 def test_what_cannot_be_read_is_one_sentence(mnist, call, expected):
     run = run_python("import estimator_trainer.compat.tf1\n"

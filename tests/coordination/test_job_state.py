@@ -154,6 +154,7 @@ def _flags(tmp_path, data_dir, *extra):
             *extra]
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_every_role_ends_when_the_input_does(tmp_path, data_dir):
     flags = _flags(tmp_path, data_dir, "--train_steps=0", "--param=epochs=4")

@@ -20,7 +20,7 @@ from tests.support import rereading
 pytestmark = pytest.mark.any_tensorflow
 ERRORS = (DataFileError, tf.errors.OpError, UnicodeDecodeError)
 ROWS = 3
-default = hypothesis.settings(derandomize=True, deadline=None, database=None, max_examples=25)
+default = hypothesis.settings(derandomize=True, deadline=None, database=None, max_examples=10)
 wide = hypothesis.settings(default, max_examples=500, suppress_health_check=list(
     hypothesis.HealthCheck))
 

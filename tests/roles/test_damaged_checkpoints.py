@@ -10,6 +10,7 @@ import pytest
 
 from tests.roles import conftest
 from tests.support import jobs
+from tests.support import slow_jobs
 
 pytestmark = pytest.mark.cluster
 
@@ -93,10 +94,10 @@ def test_training_that_cannot_find_it_says_what_to_type(left, remedy, trained, m
 
 
 @pytest.mark.parametrize("content", [
-    b"", b"\n", b"\xff\xfe\x00garbled", b'{"model_checkpoint_path": 1',
-    b'model_checkpoint_path: "mo',
-    b'all_model_checkpoint_paths: "model.ckpt-20"\n', b"\0" * 100],
-    ids=["empty", "a line", "bytes", "JSON", "cut off", "names none", "zeros"])
+    b"", b"\xff\xfe\x00garbled", *map(slow_jobs.soak, [
+        b"\n", b'{"model_checkpoint_path": 1', b'model_checkpoint_path: "mo',
+        b'all_model_checkpoint_paths: "model.ckpt-20"\n', b"\0" * 100])],
+    ids=["empty", "bytes", "a line", "JSON", "cut off", "names none", "zeros"])
 def test_a_damaged_checkpoint_file_loses_no_checkpoint(content, trained, model_dir, run):
     (model_dir / "checkpoint").write_bytes(content)
     _damage(model_dir, "truncated")

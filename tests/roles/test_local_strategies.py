@@ -12,7 +12,7 @@ pytestmark = pytest.mark.cluster
 
 
 @pytest.mark.parametrize("strategy, replicas", [
-    ("one_device", 0), ("mirrored", 2), slow_jobs.soak("central_storage", 2),
+    slow_jobs.soak("one_device", 0), ("mirrored", 2), slow_jobs.soak("central_storage", 2),
     slow_jobs.soak("multi_worker_mirrored", 0)])
 def test_every_local_strategy_takes_the_same_steps_at_the_same_global_batch(
         strategy, replicas, tmp_path, metrics_of):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 
 import pytest
 
@@ -91,7 +92,8 @@ def test_a_signal_ends_a_chief_of_an_all_reduce_whose_worker_never_comes(tmp_pat
     chief = {"cluster": jobs.cluster(chief=1, worker=1), "task": {"type": "chief", "index": 0}}
     task = jobs.start(tmp_path, "chief:0", args, json.dumps(chief))
     try:
-        jobs.wait_for(lambda: "worker:0 at " in task.log, 30)
+        jobs.wait_for((tmp_path / "model" / "job.json").exists, 30)
+        time.sleep(1)
         slow_jobs.send(task, signal.SIGTERM)
         slow_jobs.wait_for_all({"chief:0": task}, 10)
     finally:
