@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import signals
 from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import replacement
 
@@ -47,7 +48,8 @@ def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def strategies_reading(tf_config: Callable[[], str]) -> Iterator[None]:
+def strategies_reading(tf_config: Callable[[], str],
+                       patience_secs: float | None = None) -> Iterator[None]:
     """Makes strategies read another TF_CONFIG when they are made, within a `with` statement.
 
     Strategies of several tasks refuse a `master`, and `MultiWorkerMirroredStrategy` dies in an
@@ -59,6 +61,8 @@ def strategies_reading(tf_config: Callable[[], str]) -> Iterator[None]:
     Args:
       tf_config: Returns the text that a strategy of several tasks is to read now; "" for no
         cluster.
+      patience_secs: How long a strategy may wait for the other tasks of its cluster, before the
+        kernel kills this process; None: as long as TensorFlow does.
     """
     v1 = tf.compat.v1.distribute
 
@@ -67,7 +71,9 @@ def strategies_reading(tf_config: Callable[[], str]) -> Iterator[None]:
 
         @functools.wraps(construct)
         def construct_so(*args: Any, **kwargs: Any) -> None:
-            with environment.tf_config(text()):
+            waiting = (signals.killed_after(patience_secs) if patience_secs and text()
+                       else contextlib.nullcontext())
+            with environment.tf_config(text()), waiting:
                 construct(*args, **kwargs)
 
         return kind, "__init__", construct_so

@@ -43,7 +43,8 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     calls = Calls(plan, given, chosen)
     with (bends.calling(calls.replacements()),
           cluster_patches.configs_in_any_cluster(lambda: calls.task),
-          cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config()),
+          cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config(),
+                                             plan.config.stall_timeout_secs),
           upstream.naming_event_files(plan.task.name),
           upstream.synchronizing_with(SyncReplicasHook)):
         try:

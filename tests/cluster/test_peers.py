@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 import tensorflow as tf
@@ -13,6 +15,7 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import peers
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.stop import Stop
+from tests.support import jobs
 
 
 def test_a_tensorflow_server_is_up():
@@ -68,3 +71,21 @@ def test_a_signal_asks_to_stop_and_the_handlers_come_back():
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.wait(5) and stop.request.reason == "SIGTERM"
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+
+
+# usleep waits with Python's lock, as TensorFlow does for the tasks of an all-reduce.
+_WAITS_WITH_THE_LOCK = """
+import ctypes
+from estimator_trainer.coordination import signals
+with signals.killed_after(0.1):
+    pass
+with signals.killed_after(2):
+    ctypes.PyDLL(None).usleep(60_000_000)
+"""
+
+
+def test_a_process_that_waits_with_pythons_lock_is_killed_and_shows_where():
+    ended = subprocess.run([sys.executable, "-c", _WAITS_WITH_THE_LOCK], text=True, timeout=50,
+                           stderr=subprocess.PIPE, env=jobs.environment(), check=False)
+    assert ended.returncode == -signal.SIGALRM
+    assert "line 7 in <module>" in ended.stderr

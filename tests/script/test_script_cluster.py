@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 
 import pytest
@@ -68,6 +69,20 @@ def test_a_script_trains_by_all_reduce_beside_an_evaluator(tmp_path):
     ran, logs = _launched(tmp_path, ["--worker=1", "--evaluator=1"], "--all_reduce")
     assert ran.returncode == 0, ran.stdout
     assert all("status=done step=120" in log.splitlines()[-1] for log in logs.values()), logs
+
+
+@pytest.mark.soak
+def test_a_scripts_strategy_does_not_wait_for_ever_for_a_task_that_never_comes(tmp_path):
+    script = tmp_path / "waits.py"
+    script.write_text("import tensorflow as tf\ntf.distribute.MultiWorkerMirroredStrategy()\n")
+    tf_config = {"cluster": jobs.cluster(chief=1, worker=1), "task": {"type": "worker", "index": 0}}
+    task = jobs.start(tmp_path, "worker:0", ["run", str(script), "--stall_timeout_secs=8"],
+                      json.dumps(tf_config))
+    try:
+        jobs.wait_for(lambda: task.code is not None, 40)
+    finally:
+        jobs.kill(task)
+    assert task.code == -signal.SIGALRM and "waits.py" in task.log
 
 
 @pytest.mark.parametrize("stopper, spec", [
