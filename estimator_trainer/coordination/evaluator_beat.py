@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import posixpath
 import threading
 import time
@@ -71,6 +72,28 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
         stop.set()
         thread.join()
     notes.write(path, {"evaluated": last_step()})
+
+
+class Presence:
+    """Tells a chief that evaluates by itself whether there is an evaluator beside it.
+
+    TFJob and Vertex AI leave the evaluator out of the cluster that they tell the chief of.
+    """
+
+    def __init__(self, model_dir: str):
+        """Reads the beat, which may be that of an earlier job's evaluator."""
+        self._model_dir = model_dir
+        self._path = posixpath.join(model_dir, _FILE)
+        self._last, self._changed_at = notes.read_as(_Beat, self._path), -math.inf
+
+    def is_there(self) -> bool:
+        """Returns whether an evaluator has given a sign of life since the last look, or lately."""
+        now = notes.read_as(_Beat, self._path)
+        if now is not None and now != self._last:
+            self._last, self._changed_at = now, time.monotonic()
+        is_alive = self._last is not None and bool(self._last.process)
+        lost_secs = deadlines.rhythm(self._model_dir).evaluator_lost_secs
+        return is_alive and time.monotonic() - self._changed_at < lost_secs
 
 
 def tell_failure(model_dir: str) -> None:

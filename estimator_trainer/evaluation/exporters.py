@@ -37,6 +37,9 @@ class RecordedExporter(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
+        if self._record.has_evaluator():
+            # Two exports of one second would have one name.
+            return None
         began = int(time.time())
         try:
             path = recorded(

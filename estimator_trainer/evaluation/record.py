@@ -60,17 +60,20 @@ class EvaluationRecord(tf.estimator.Exporter):
       is_restored: Whether an earlier process made the last evaluation.
       is_cut_off: Whether that process may not have made all exports after it.
       unfinished: Paths of the exports that were not finished when this process began.
+      has_evaluator: Tells whether another process evaluates and exports the same checkpoints.
     """
 
     name = "evaluation_record"
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None,
-                 unfinished: Collection[str] = ()):
+                 unfinished: Collection[str] = (),
+                 has_evaluator: Callable[[], bool] = lambda: False):
         """Makes an empty record.
 
         Args:
           on_batch: What is called after each batch that is evaluated.
           unfinished: Paths of the exports that were not finished when this process began.
+          has_evaluator: Tells whether another process evaluates and exports the same checkpoints.
         """
         self.progress = EvaluationProgress(on_batch)
         self.checkpoint_path = ""
@@ -81,6 +84,7 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.final_exporters: set[str] = set()
         self.is_restored = self.is_cut_off = False
         self.unfinished = frozenset(unfinished)
+        self.has_evaluator = has_evaluator
 
     @property
     def step(self) -> int:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder
@@ -93,8 +94,11 @@ def record_of(plan: Plan, stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
         watchdog.tick()
         stop.check()
 
-    return EvaluationRecord(
-        on_batch, exporters.unfinished(plan.config.model_dir) if evaluates else ())
+    model_dir, task = plan.config.model_dir, plan.task
+    unfinished = exporters.unfinished(model_dir) if evaluates else ()
+    if task.is_local and task.name != "local" and not task.has_evaluator:
+        return EvaluationRecord(on_batch, unfinished, evaluator_beat.Presence(model_dir).is_there)
+    return EvaluationRecord(on_batch, unfinished)
 
 
 def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: EvaluationRecord,

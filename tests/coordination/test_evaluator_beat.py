@@ -87,3 +87,13 @@ def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch)
     assert evaluator_beat.evaluator_finishes(
         TrainerConfig(model_dir=str(tmp_path)), CHIEF, 10, stop)
     assert slept.call_count == len(looks) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))
+
+
+def test_a_chief_alone_sees_an_evaluator_that_its_cluster_does_not_have(tmp_path, monkeypatch):
+    with evaluator_beat.beating(str(tmp_path), lambda: 7):
+        jobs.wait_for((tmp_path / "evaluator.beat").exists, 5)
+        presence = evaluator_beat.Presence(str(tmp_path))
+        assert not presence.is_there()  # The beat may be an old one.
+        jobs.wait_for(presence.is_there, 5)
+    assert not presence.is_there()
+    assert not evaluator_beat.Presence(str(tmp_path / "other")).is_there()
