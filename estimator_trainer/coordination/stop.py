@@ -54,6 +54,11 @@ class Stop:
         """The first request, or None."""
         return self._request
 
+    def is_own(self, task: str) -> bool:
+        """Returns whether a signal to this task alone asks it to stop, and to be started again."""
+        return self._request is not None and (
+            self._request.status, self._request.by) == ("stopped", task)
+
     @property
     def is_done(self) -> bool:
         """Whether training that ends now is complete, and is not to be continued."""

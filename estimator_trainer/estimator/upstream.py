@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -121,6 +121,22 @@ def saving_with(listener: tf.estimator.CheckpointSaverListener | None) -> Iterat
 
     with replacement.functions_of_this_thread(
             [(saver, "__init__", made_with_listener)] if listener else []):
+        yield
+
+
+@contextlib.contextmanager
+def saving_apart() -> Iterator[None]:
+    """Lets a Saver that goes on from a checkpoint delete none of those before, within a `with`.
+
+    Every trainer of an all-reduce saves, all but the chief into a folder that nothing reads. Each
+    begins with the chief's list of checkpoints, and would delete the chief's to keep its own
+    number: with one to keep, the only checkpoint of the job.
+    """
+    def forget(saver: tf.compat.v1.train.Saver, checkpoint_paths: Sequence[str]) -> None:
+        pass
+
+    with replacement.functions_of_this_thread(
+            [(tf.compat.v1.train.Saver, "recover_last_checkpoints", forget)]):
         yield
 
 

@@ -10,6 +10,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import storage
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import record_file
 from estimator_trainer.coordination import small_files
@@ -18,6 +19,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import record as record_lib
 from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan import recorded_run
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # They export after any evaluation, be it the last or not.
@@ -121,9 +123,13 @@ def _remove_unfinished(export_path: str, since: int) -> None:
 
 
 def unfinished(model_dir: str) -> list[str]:
-    """Returns the paths of the exports that are being made, or that a killed process has left."""
-    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "temp-*")
-    return [path.rstrip("/") for path in tf.io.gfile.glob(pattern)]
+    """Returns what is being exported, or was when a process was killed: folders and records."""
+    folder = posixpath.join(small_files.escape(model_dir), "export", "*")
+    patterns = [posixpath.join(folder, "temp-*")]
+    if not storage.is_object_store(model_dir):
+        # An object has its name at once.
+        patterns.append(posixpath.join(folder, "*", recorded_run.EXTRA, "*.new"))
+    return [path.rstrip("/") for path in tf.io.gfile.glob(patterns)]
 
 
 def during_training(config: TrainerConfig, parts: LoadedPlugins,

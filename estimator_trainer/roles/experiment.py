@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import NamedTuple, Sequence
 
@@ -131,8 +132,10 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
     """
     stop.check()
     spec, clock = experiment.train_spec, plan.config.checkpoints
+    is_apart = plan.task.is_all_reduce and not plan.task.is_chief
     try:
         with (hooks.fit.explained(), upstream.saving_with(hooks.numerics),
+              upstream.saving_apart() if is_apart else contextlib.nullcontext(),
               upstream.saving_by_time_too(clock.every_secs if clock.every_steps else None)):
             if plan.task.is_local and (plan.task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,

@@ -9,6 +9,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import record_file
 from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
@@ -74,8 +75,12 @@ def _undone(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Est
 
 
 def _remove_unfinished(record: EvaluationRecord, model_dir: str) -> None:
-    """Removes the exports that nobody has finished since this process began."""
+    """Removes the exports, and completes the records, that nobody has since this process began."""
     for path in record.unfinished.intersection(exporters_lib.unfinished(model_dir)):
+        if path.endswith(".new"):
+            export = posixpath.dirname(posixpath.dirname(path))
+            record_file.copy_into(export, model_dir, _exported_step(export) or 0)
+            continue
         logging.info("removes %s, an export that a killed process left unfinished", path)
         tf.io.gfile.rmtree(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -55,3 +56,17 @@ def test_a_saver_by_steps_saves_by_time_too(secs, saved, tmp_path):
     steps = {int(path.name.partition("-")[2].partition(".")[0])
              for path in tmp_path.glob("model.ckpt-*.index")}
     assert bool(steps & {2, 3, 4}) if saved else steps == {0, 5, 8}
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_a_saver_that_goes_on_deletes_the_checkpoints_of_another_unless_it_saves_apart(
+        is_apart, tmp_path):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        tf.compat.v1.get_variable("w", [])
+        session.run(tf.compat.v1.global_variables_initializer())
+        path = tf.compat.v1.train.Saver().save(session, str(tmp_path / "model.ckpt"))
+        other = tf.compat.v1.train.Saver(max_to_keep=1)
+        with upstream.saving_apart() if is_apart else contextlib.nullcontext():
+            other.recover_last_checkpoints([path])
+        other.save(session, str(tmp_path / "apart.ckpt"))
+    assert (tmp_path / "model.ckpt.index").exists() == is_apart

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 
 import pytest
+import tensorflow as tf
 
 from tests.support import jobs
 from tests.support import slow_jobs
@@ -105,3 +106,29 @@ def test_every_task_of_a_finished_cluster_that_is_started_again_ends_at_once(kin
     steps = jobs.evaluated_steps(model_dir)
     assert steps.count(steps[-1]) == 1
     assert jobs.result(model_dir)["metrics"]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kept", [1, 5])
+def test_a_resumed_all_reduce_keeps_the_checkpoints_that_its_list_names(kept, tmp_path):
+    _, extra = slow_jobs.CLUSTERS["all-reduce"]
+    for steps in (100, 140):
+        (tmp_path / str(steps)).mkdir()
+        hosts, _ = slow_jobs.cluster("all-reduce")
+        args = slow_jobs.flags(tmp_path, f"--train_steps={steps}", "--save_checkpoints_steps=20",
+                               f"--keep_checkpoint_max={kept}", *extra)
+        with jobs.running(tmp_path / str(steps), hosts, args) as tasks:
+            jobs.wait(list(tasks.values()), 60)
+    model_dir = tmp_path / "model"
+    listed = tf.train.get_checkpoint_state(str(model_dir)).all_model_checkpoint_paths
+    assert len(listed) == kept
+    assert all(pathlib.Path(f"{path}.index").exists() for path in listed)
+
+
+def test_a_record_that_was_cut_off_in_an_export_is_completed(finished, run):
+    model_dir, line = finished
+    record = next((model_dir / "export" / "latest").glob("*/assets.extra/record.json"))
+    record.rename(record.with_name("record.json.new"))
+    run(*line)
+    assert json.loads(record.read_text())["step"] in (2, 4)
+    assert not list(model_dir.rglob("*.new"))

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from benchmarks.chaos.job import MODEL
 from tests.support import jobs
 from tests.support import slow_jobs
 from tests.support.slow_jobs import flags
@@ -100,3 +101,20 @@ def test_a_signal_ends_a_chief_of_an_all_reduce_whose_worker_never_comes(tmp_pat
         jobs.kill(task)
     assert task.last_line == "role=chief:0 status=stopped step=0 reason=SIGTERM"
     assert task.code == 143
+
+
+@pytest.mark.soak
+def test_a_synchronous_job_waits_for_a_worker_that_a_signal_ended(tmp_path):
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    args = flags(tmp_path, f"--model_fn={MODEL}", f"--input_fn={MODEL}", "--train_steps=400",
+                 "--sync_replicas=2", "--save_checkpoints_steps=100")
+    (tmp_path / "again").mkdir()
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["chief:0"]), TIMEOUT_SECS)
+        slow_jobs.send(tasks["worker:0"], signal.SIGTERM)
+        jobs.wait_for(lambda: tasks["worker:0"].code == 143, 15)
+        tf_config = {"cluster": hosts, "task": {"type": "worker", "index": 0}}
+        tasks["worker:0"] = jobs.start(tmp_path / "again", "worker:0", args, json.dumps(tf_config))
+        jobs.wait(list(tasks.values()), TIMEOUT_SECS)
+    assert {task.last_line.partition(" ")[2] for task in tasks.values()} == {
+        "status=done step=400 reason=train_steps"}
