@@ -11,6 +11,7 @@ from benchmarks.chaos import model_dir
 from benchmarks.chaos import schedules
 from estimator_trainer import result
 
+_BEFORE_ITS_WORK = "SIGTERM: ends before the work began"
 _LAST_LINE = re.compile(r'role=(\S+) status=(\w+) step=(\d+) reason=([A-Za-z_]\w*|".*")')
 
 
@@ -66,8 +67,9 @@ def of_processes(processes: list[job_lib.Process]) -> list[str]:
         if "Traceback (most recent call last)" in log:
             problems.append(f"no traceback is shown; {process.task} showed one"
                             f" ({process.running.log_path})")
-        if code == -signal.SIGTERM and not log.strip():
-            continue  # The program had not begun.
+        is_early = code == -signal.SIGTERM and not log.strip()
+        if is_early or code == 143 and log.rstrip().endswith(_BEFORE_ITS_WORK):
+            continue  # The program had not come as far as its role.
         found = _LAST_LINE.fullmatch(process.running.last_line)
         # The process of a job without TF_CONFIG is "local".
         if not found or found[1] != process.task:
