@@ -15,6 +15,8 @@ from tests.support import jobs
 
 # Non-chief trainers of an all-reduce save there, as docs/reference.md says.
 _SAVES_OF_WORKERS = re.compile(r"tmp_worker_\d+")
+# Each of two faults may kill a save after its checkpoint was whole, and before it was listed.
+_UNLISTED = 2
 _HALF_MADE = re.compile(r"te?mp|\.new$")
 
 
@@ -74,7 +76,7 @@ def _checkpoints(model_dir: pathlib.Path, expected: Expected) -> list[str]:
         for name in reader.get_variable_to_shape_map():
             reader.get_tensor(name)
     found = {name[1] for name in _matches(model_dir, r"model\.ckpt-(\d+)\.index")}
-    if len(found) > expected.keep_checkpoint_max:
+    if len(found) > expected.keep_checkpoint_max + _UNLISTED:
         problems.append(f"{expected.keep_checkpoint_max} checkpoints are kept; there are those of"
                         f" {sorted(map(int, found))}")
     return problems

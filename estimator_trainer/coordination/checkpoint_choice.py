@@ -20,7 +20,7 @@ _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not ma
 
 # What TensorFlow writes before it gives a checkpoint, or a text beside it, its name.
 _UNFINISHED = re.compile(
-    r"model\.ckpt-\d+(?:_temp|.*\.tempstate).*|(?:checkpoint|graph\.pbtxt)\.tmp.*")
+    r"model\.ckpt-\d+(?:_temp|.*\.tempstate|\..*\.tmp).*|(?:checkpoint|graph\.pbtxt)\.tmp.*")
 _PIECE = re.compile(r"(model\.ckpt-\d+)\.(?:meta|data-\d+-of-\d+)")
 
 
