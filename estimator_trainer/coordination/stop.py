@@ -54,10 +54,10 @@ class Stop:
         """The first request, or None."""
         return self._request
 
-    def is_own(self, task: str) -> bool:
-        """Returns whether a signal to this task alone asks it to stop, and to be started again."""
-        return self._request is not None and (
-            self._request.status, self._request.by) == ("stopped", task)
+    @property
+    def is_to_be_continued(self) -> bool:
+        """Whether this process was asked to end, and is to be started again."""
+        return self._request is not None and self._request.status in ("stopped", "failed", "lost")
 
     @property
     def is_done(self) -> bool:

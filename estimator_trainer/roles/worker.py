@@ -42,8 +42,9 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     experiment = experiment_lib.build(plan, parts, strategies,
                                       experiment_lib.record_of(plan, stop, watchdog), hooks)
     experiment_lib.train(experiment, hooks, plan, stop, watchdog)
-    if task.is_all_reduce or not stop.is_own(task.name):
-        # A worker that is to be started again has more of its input to read.
+    if task.is_all_reduce or not stop.is_to_be_continued:
+        # A worker that is to be started again has more of its input to read. A chief that was
+        # started meanwhile would take the input for ended.
         state_reader.leave(task.index)
     return outcome.left(task, hooks.end, stop, state_reader)
 

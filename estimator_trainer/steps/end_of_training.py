@@ -183,7 +183,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         if self._is_asynchronous and self._state_writer:
             self._wait_for_workers(session, self._state_writer)
         elif (self._wake and self._state_reader and self.reason != "train_steps"
-              and not self._stop.is_own(self._task.name)):
+              and not self._stop.is_to_be_continued):
             self._wait_for_chief(session, self._state_reader)
 
     def _save_what_came_late(self, session: tf.compat.v1.Session) -> None:
