@@ -33,7 +33,7 @@ _SAMPLE_SECS = 5.0
 _START_SECS = 120.0
 _TWO_HOURS_SECS = 7200.0
 _TEN_MINUTES_SECS = 600.0
-# What memory may grow by in ten minutes: this part of itself, and this many MB.
+# Memory may grow in ten minutes by this part of itself and this many MB.
 _PART, _MB = 0.02, 1.0
 # Each line of these in a log is one checkpoint, or one evaluation.
 _WORK = {"chief": re.compile("Saving checkpoints for"), "evaluator": re.compile("evaluated step")}
@@ -41,7 +41,7 @@ _WORK = {"chief": re.compile("Saving checkpoints for"), "evaluator": re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """What one task holds at one moment.
+    """The resources of one task at one moment.
 
     Attributes:
       secs: Seconds since all tasks have begun.

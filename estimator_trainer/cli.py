@@ -25,7 +25,7 @@ from estimator_trainer.settings.command_table import COMMANDS
 if TYPE_CHECKING:
     from estimator_trainer.settings.command_line import CommandLine
 
-# What these print on standard output is not what they were started for.
+# The results of these commands are in model_dir, not on standard output.
 _ANSWERED_IN_MODEL_DIR = ("train", "run", "launch")
 
 

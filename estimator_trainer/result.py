@@ -77,7 +77,7 @@ _Metrics = Annotated[dict[str, schema.Metric], schema.Rule(
 
 @dataclasses.dataclass(frozen=True)
 class _ResultFile:
-    """What `result.json` holds: the fields of a Result that are not for Python alone.
+    """The content of `result.json`: the fields of a Result that are not for Python alone.
 
     Versions before this one wrote neither `was_finished` nor `note`.
     """

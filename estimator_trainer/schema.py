@@ -36,7 +36,7 @@ _NAMES: dict[Any, str] = {
 
 
 class Rule(NamedTuple):
-    """What holds of a value beside its type, as the argument of an Annotated.
+    """A condition on a value beside its type, as the argument of an Annotated.
 
     Attributes:
       expected: What the value is to be, in words, such as "a path".
@@ -52,7 +52,7 @@ Number = Annotated[float, Rule("a finite number", math.isfinite)]
 Count = Annotated[int, Rule("an integer of at least 0", lambda value: value >= 0)]
 Metric = Annotated[bool | int | float | None, Rule(
     "a finite number or null", lambda value: value is None or math.isfinite(value))]
-# What is later than the year 9999 is no date of Python's.
+# Python has no dates after the year 9999.
 Time = Annotated[float, Rule("seconds since 1970", lambda value: 0 <= value < 253_402_300_800)]
 Word = Annotated[str, Rule("a text that is not empty", lambda value: bool(value.strip()))]
 # No file system has a name with a 0 in it, and Python raises errors for it.

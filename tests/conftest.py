@@ -13,7 +13,7 @@ from estimator_trainer import tensorflow_import
 from tests.support import jobs
 
 # About how long the tests take on two quiet cores, by what -m selects.
-_DURATIONS = {"not soak": "9 minutes", "not cluster": "a minute", "soak": "several hours"}
+_DURATIONS = {"not soak": "8 minutes", "not cluster": "a minute", "soak": "several hours"}
 
 
 def pytest_configure(config: pytest.Config) -> None:

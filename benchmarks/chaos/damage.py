@@ -116,7 +116,7 @@ def _disk(folder: pathlib.Path, kind: str) -> Iterator[pathlib.Path]:
     try:
         yield disk / "model"
     finally:
-        # What is on the disk is evidence.
+        # The files on the disk are evidence.
         with contextlib.suppress(FileNotFoundError):
             shutil.copytree(disk / "model", folder / "model", dirs_exist_ok=True)
         _sh("umount", str(disk))

@@ -1,4 +1,4 @@
-"""What docs/job_ends.md promises of the files of a job that is done, checked."""
+"""Checks the files of a job that is done against the promises of docs/job_ends.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HALF_MADE = re.compile(r"te?mp|\.new$")
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """What a job should leave.
+    """The state that a job should leave.
 
     Attributes:
       steps: The steps that may be the last one.

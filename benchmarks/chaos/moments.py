@@ -12,7 +12,7 @@ from benchmarks.chaos import schedules
 
 
 class Moments:
-    """What a running job has come to.
+    """The progress of a running job.
 
     Attributes:
       model_dir: The job's directory.

@@ -1,4 +1,4 @@
-"""What docs/job_ends.md promises of the processes of a job, checked; see also model_dir.py."""
+"""Checks the processes of a job against the promises of docs/job_ends.md; files: model_dir.py."""
 
 from __future__ import annotations
 

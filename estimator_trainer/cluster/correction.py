@@ -116,7 +116,7 @@ def _listed(role: str, hosts: Any) -> list[Any]:
 
 def _repaired_address(address: str, taken: set[str]) -> str:
     """Returns `address` with a host and a port of its own, adding it to `taken`."""
-    # What stands before `@` may be a password.
+    # The part before `@` may be a password.
     bare = re.sub(r"[\s/]+.*$", "", re.sub(r"^.*(://|@)", "", address.strip()))
     host, _, text = bare.rpartition(":") if ":" in bare else (bare, "", "")
     port = int(text) if re.fullmatch("[0-9]{1,5}", text) and 1 <= int(text) <= 65535 else 2222

@@ -119,8 +119,8 @@ class TaskConfig:
     def fingerprint(self) -> str:
         """Six digits for each of the first addresses, by which clusters are told apart; or ""."""
         addresses = [address for hosts in self.cluster.values() for address in hosts]
-        return "".join(f"{zlib.crc32(address.encode()) & 0xffffff:06x}"
-                       for address in addresses[:_FINGERPRINTED])
+        return " ".join(f"{zlib.crc32(address.encode()) & 0xffffff:06x}"
+                        for address in addresses[:_FINGERPRINTED])
 
     @property
     def is_all_reduce(self) -> bool:

@@ -18,7 +18,7 @@ from estimator_trainer.coordination import checkpoints
 _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not match")
 
 
-# What TensorFlow writes before it gives a checkpoint, or a text beside it, its name.
+# TensorFlow writes a checkpoint, and each text beside it, under such a name first.
 _UNFINISHED = re.compile(
     r"model\.ckpt-\d+(?:_temp|.*\.tempstate|\..*\.tmp).*|(?:checkpoint|graph\.pbtxt)\.tmp.*")
 _PIECE = re.compile(r"(model\.ckpt-\d+)\.(?:meta|data-\d+-of-\d+)")

@@ -176,8 +176,7 @@ def read_result(model_dir: str, warn_of: small_files.Warn | None = None) -> Resu
     """
     return small_files.read_as(
         result.from_json, posixpath.join(model_dir, _RESULT_FILE),
-        "The file counts as not there: the next training evaluates the last checkpoint again, and"
-        " writes the file anew.", warn_of)
+        "The file counts as not there, and the next training writes the file anew.", warn_of)
 
 
 def write_result(model_dir: str, ended: Result) -> None:

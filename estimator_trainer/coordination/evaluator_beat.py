@@ -31,7 +31,7 @@ _LOG_SECS = 10.0
 
 @dataclasses.dataclass(frozen=True)
 class _Beat:
-    """What `evaluator.beat` holds.
+    """The content of `evaluator.beat`.
 
     Attributes:
       process: Id of the evaluator's process; "" after its end.

@@ -54,7 +54,7 @@ Line = dict[str, Any]
 
 
 class _Line(TypedDict):
-    """What each line has."""
+    """The entries of every line."""
 
     task: schema.Word
     kind: str

@@ -81,7 +81,7 @@ class ChiefView:
         return ""
 
     def tell_end(self, status: Status, step: int, reason: str) -> None:
-        # What the files of model_dir say now is the other training's.
+        # The files of model_dir are the other training's by now.
         if not self._is_replaced:
             self._state_writer.announce(status, step, reason)
             self._lease.release()

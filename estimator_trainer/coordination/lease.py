@@ -51,7 +51,7 @@ class Process:
     def is_here(self) -> bool:
         """Returns whether the process runs, or ran, where this one can look for it."""
         here = this_process()
-        return bool(self.host == here.host and self.machine == here.machine)
+        return (self.host, self.machine) == (here.host, here.machine)
 
     def is_alive(self) -> bool:
         """Returns whether a process that is here still runs."""

@@ -80,12 +80,8 @@ def agrees(task: TaskConfig, now: JobState) -> bool:
 
 def is_of_another_job(task: TaskConfig, now: JobState) -> bool:
     """Returns whether the chief of a run and this task know no address in common."""
-    mine, theirs = _split(task.fingerprint), _split(now.addresses)
+    mine, theirs = set(task.fingerprint.split()), set(now.addresses.split())
     return bool(mine and theirs and not mine & theirs)
-
-
-def _split(fingerprint: str) -> set[str]:
-    return {fingerprint[at:at + 6] for at in range(0, len(fingerprint), 6)}
 
 
 def _shown(counts: Mapping[str, int]) -> str:

@@ -27,7 +27,7 @@ _POLL_SECS = 0.25
 
 @dataclasses.dataclass(frozen=True)
 class _ScriptState:
-    """What `script.json` holds.
+    """The content of `script.json`.
 
     Attributes:
       trainings: Number of trainings that the chief's script has begun.

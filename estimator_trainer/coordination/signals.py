@@ -63,13 +63,14 @@ def listen_again() -> None:
 
 
 @contextlib.contextmanager
-def killed_after(secs: float) -> Iterator[None]:
+def killed_after(secs: float | None) -> Iterator[None]:
     """Lets the kernel kill this process if what is done within the context takes longer.
 
     Some calls of TensorFlow wait for other tasks and hold Python's lock meanwhile, so that no
-    handler and no thread of Python runs. The stacks are printed a second before.
+    handler and no thread of Python runs. The stacks are printed a second before. None sets no
+    limit.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if secs is None or threading.current_thread() is not threading.main_thread():
         yield
         return
     faulthandler.dump_traceback_later(max(1.0, secs - 1), file=sys.stderr.fileno())

@@ -71,9 +71,8 @@ def strategies_reading(tf_config: Callable[[], str],
 
         @functools.wraps(construct)
         def construct_so(*args: Any, **kwargs: Any) -> None:
-            waiting = (signals.killed_after(patience_secs) if patience_secs and text()
-                       else contextlib.nullcontext())
-            with environment.tf_config(text()), waiting:
+            now = text()
+            with environment.tf_config(now), signals.killed_after(patience_secs if now else None):
                 construct(*args, **kwargs)
 
         return kind, "__init__", construct_so

@@ -62,11 +62,10 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
 
 def of_plan(plan: Plan) -> Strategies:
     """Returns the strategies of this task: those that a script has made, or new ones."""
-    if plan.given is None and plan.task.is_all_reduce:
-        with signals.killed_after(plan.config.stall_timeout_secs):
-            return for_training(plan.config, plan.task)
     if plan.given is None:
-        return for_training(plan.config, plan.task)
+        with signals.killed_after(
+                plan.config.stall_timeout_secs if plan.task.is_all_reduce else None):
+            return for_training(plan.config, plan.task)
     given: Strategies = plan.given.strategies
     return given if plan.task.is_trainer else Strategies(None, given.eval)
 

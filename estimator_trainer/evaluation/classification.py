@@ -77,7 +77,7 @@ class _Needed(TypedDict):
 
 
 class ClassificationContent(_Needed, total=False):
-    """What `evaluation.json` holds of a classification; the last two need probabilities."""
+    """The content of `evaluation.json` for a classification; the last two need probabilities."""
 
     calibration: _Calibration
     pr_curves: list[_PrCurve]

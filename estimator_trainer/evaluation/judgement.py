@@ -38,7 +38,7 @@ _CLASSES = ("class_ids", "classes", "class_id")
 
 
 class _Kind(TypedDict):
-    """What tells which schema the file has."""
+    """The entry that tells the schema of the file."""
 
     kind: Literal["classification", "regression"]
 

@@ -28,7 +28,7 @@ _FILE = "evaluated.json"
 
 @dataclasses.dataclass(frozen=True)
 class _LastEvaluation:
-    """What `evaluated.json` holds.
+    """The content of `evaluated.json`.
 
     Attributes:
       checkpoint: The name of the checkpoint.

@@ -25,7 +25,7 @@ class _Points(TypedDict):
 
 
 class RegressionContent(TypedDict):
-    """What `evaluation.json` holds of a regression; sums of large numbers may be infinite."""
+    """The content of `evaluation.json` for a regression; sums of large numbers may be infinite."""
 
     examples: schema.Count
     evaluated: schema.Count

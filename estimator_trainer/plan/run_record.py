@@ -33,7 +33,7 @@ class Commit(TypedDict):
 
 
 class PluginEntry(TypedDict, total=False):
-    """What is known of a plug-in, or of a script; see RunRecord."""
+    """The facts about a plug-in, or a script; see RunRecord."""
 
     name: str
     path: schema.Path
@@ -46,7 +46,7 @@ class PluginEntry(TypedDict, total=False):
 
 
 class _RunBegin(TypedDict):
-    """What is known of each run."""
+    """The facts about each run."""
 
     began: str
     from_step: int
@@ -54,7 +54,7 @@ class _RunBegin(TypedDict):
 
 
 class Run(_RunBegin, total=False):
-    """What is known of a run; its end is not there while the run goes on, or if it was killed."""
+    """The facts about a run; its end is not there while the run goes on, or if it was killed."""
 
     task: str
     cluster: dict[str, int]

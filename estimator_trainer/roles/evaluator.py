@@ -142,8 +142,6 @@ def _finishes(experiment: Experiment, record: EvaluationRecord,
     """Evaluates and exports the final checkpoint; returns False if it cannot be read now."""
     if checkpoints.step_of(latest) < final_state.step:
         return False
-    if not record.checkpoint_path:
-        final_evaluation.restore(experiment.estimator.model_dir, record, final_state.step)
     if latest != record.checkpoint_path:
         _evaluate(experiment, record, latest)
     if latest != record.checkpoint_path:

@@ -112,8 +112,8 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
 def _exports_of(model_dir: str, step: int) -> list[str]:
     """Returns the paths of the exports of a step, by the step that is among their variables."""
     pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "[0-9]*")
-    return [path for path in map(_without_slash, sorted(tf.io.gfile.glob(pattern)))
-            if _exported_step(path) == step]
+    paths = (path.rstrip("/") for path in sorted(tf.io.gfile.glob(pattern)))
+    return [path for path in paths if _exported_step(path) == step]
 
 
 def _exported_step(export: str) -> int | None:
@@ -122,10 +122,6 @@ def _exported_step(export: str) -> int | None:
         return int(tf.train.load_checkpoint(variables).get_tensor("global_step"))
     except (tf.errors.OpError, ValueError, RuntimeError):
         return None
-
-
-def _without_slash(path: str) -> str:
-    return path.rstrip("/")
 
 
 def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,

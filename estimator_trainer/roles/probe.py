@@ -25,7 +25,7 @@ _MARK = "check-%s.json"
 
 @dataclasses.dataclass(frozen=True)
 class _Mark:
-    """What a task that was checked leaves in model_dir; `time` is in seconds since 1970."""
+    """The mark of a task that was checked, in model_dir; `time` is in seconds since 1970."""
 
     task: str
     host: str

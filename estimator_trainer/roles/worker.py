@@ -57,15 +57,15 @@ def _wait_to_begin(config: TrainerConfig, state_reader: JobStateReader, stop: St
         now = state_reader.now()
         if now and now.status != "running":
             return state_reader.final_state()
-        if membership.check(now) and (not task.is_all_reduce or _is_gathered(task, state_reader)):
+        if now and membership.check(now) and (
+                not task.is_all_reduce or _is_gathered(task, now, state_reader)):
             return None
         stop.sleep(_POLL_SECS)
         stop.check()
 
 
-def _is_gathered(task: TaskConfig, state_reader: JobStateReader) -> bool:
+def _is_gathered(task: TaskConfig, now: JobState, state_reader: JobStateReader) -> bool:
     """Joins the chief's run, once; returns whether all other trainers have, too."""
-    now = state_reader.now()
-    if now is None or now.run != state_reader.joined_run and not state_reader.join(task.index):
+    if now.run != state_reader.joined_run and not state_reader.join(task.index):
         return False
     return now.run == state_reader.joined_run and now.is_complete

@@ -49,7 +49,7 @@ def _plain_problem(path: str) -> str:
         while place + _HEAD_BYTES <= len(content):
             place += struct.unpack_from("<Q", content, place)[0] + _FRAME_BYTES
             count += 1
-        # What is beyond the end, of a length that is wrong or of a record cut off, is an error.
+        # A read beyond the end, by a wrong length or in a record that was cut off, is an error.
         return (f"after record {count}: it ends within the head of the next one"
                 if place < len(content) else "")
 

@@ -80,7 +80,7 @@ def test_a_process_of_this_machine_that_lives_keeps_a_second_one_out(tmp_path):
     for part in (f"local, process {sleeper.pid} on {os.uname().nodename}", found.began,
                  found.renewed, "--force", f"--model_dir={tmp_path}-2"):
         assert part in text
-    # It is dead now, a zombie too.
+    # The process is dead now; a zombie counts as dead, too.
     _acquire(tmp_path)
 
 

@@ -95,12 +95,16 @@ def test_records_in_several_gzip_streams_are_whole(tmp_path):
                 ) is is_whole
 
 
-@default
-@hypothesis.given(strategies.integers(0, 10_000), strategies.integers(1, 255))
-def test_a_changed_byte_is_found_by_its_checksum(records, place, change):
+def _judge_changed(records, place, change):
     content = bytearray(records.content)
     content[place % len(content)] ^= change
     records.judge(bytes(content))
+
+
+@default
+@hypothesis.given(strategies.integers(0, 10_000), strategies.integers(1, 255))
+def test_a_changed_byte_is_found_by_its_checksum(records, place, change):
+    _judge_changed(records, place, change)
 
 
 @default
@@ -134,9 +138,7 @@ def test_a_file_of_records_cut_off_at_each_byte(records):
 @wide
 @hypothesis.given(strategies.integers(0, 10_000), strategies.integers(1, 255))
 def test_very_many_changed_bytes(records, place, change):
-    content = bytearray(records.content)
-    content[place % len(content)] ^= change
-    records.judge(bytes(content))
+    _judge_changed(records, place, change)
 
 
 PIXELS = np.random.RandomState(0).randint(0, 255, (9, 12, 3)).astype(np.uint8)

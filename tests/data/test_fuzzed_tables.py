@@ -28,7 +28,7 @@ GOOD = [b"1.5,1,a,0", b"2.5,-2,b,1", b"3e2,03,c,0", b"-.5,4,d,1"]
 BASE = b"\n".join([HEADER, *GOOD, b""])
 COLUMNS = {"columns": {"x": 0.0, "n": 0, "t": ""}, "column_types": {"label": "int"},
            "num_classes": 2}
-# What such a file may hold, and most programs take amiss.
+# Values that such a file may hold, and that most programs take amiss.
 TEXTS = ["", "0", "1", "1.5", "-2", " 1", "1 ", "+1", "1e999", "1e39", "3.5e38", "1e-50", "nan",
          "inf", "-Infinity", "1_000", "1,000", "\u0661\u0662", "0x10", "1\0", "\0", "9" * 19,
          "-" + "9" * 400, ".", "-", "e", "1e", "1e+", "--1", "- 1", "1\t", "1\x0b", "\u00a01",

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-# What reading a small file may take at most, whatever is in it.
+# The most that reading a small file may take, whatever is in it.
 MOST_SECS = 2.0
 
 
