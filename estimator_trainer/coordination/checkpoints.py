@@ -149,22 +149,39 @@ def read_best(model_dir: str, warn_of: small_files.Warn | None = None) -> Best |
         " that, or remove it.", warn_of)
 
 
-def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
-    """Copies the checkpoint to `model_dir/best_checkpoint` and remembers it as the best."""
+def copy_best(model_dir: str, checkpoint_path: str) -> None:
+    """Copies a checkpoint to `model_dir/best_checkpoint`, beside the one that is best so far.
+
+    Raises:
+      NotFoundError: The checkpoint was deleted meanwhile.
+    """
     folder = _best_dir(model_dir)
     small_files.make_folder(folder)
-    old = {posixpath.basename(path) for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/*")}
-    name = posixpath.basename(checkpoint_path)
-    copied = set()
     for source in tf.io.gfile.glob(f"{small_files.escape(checkpoint_path)}.*"):
-        copied.add(posixpath.basename(source))
         tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
                          overwrite=True)
-    small_files.write(posixpath.join(folder, STATE_FILE), f'model_checkpoint_path: "{name}"\n')
+    if not is_whole(posixpath.join(folder, posixpath.basename(checkpoint_path))):
+        remove_others_than_best(model_dir)
+        raise tf.errors.NotFoundError(None, None, f"{checkpoint_path} was deleted meanwhile")
+
+
+def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
+    """Remembers a checkpoint that was copied to `model_dir/best_checkpoint` as the best."""
+    name = posixpath.basename(checkpoint_path)
+    small_files.write(posixpath.join(_best_dir(model_dir), STATE_FILE),
+                      f'model_checkpoint_path: "{name}"\n')
     small_files.write(posixpath.join(model_dir, _BEST_FILE),
                       json.dumps(dataclasses.asdict(best)) + "\n")
-    for leftover in old - copied - {STATE_FILE}:
-        tf.io.gfile.remove(posixpath.join(folder, leftover))
+    remove_others_than_best(model_dir)
+
+
+def remove_others_than_best(model_dir: str) -> None:
+    """Removes the copies of checkpoints of which none is the best any more."""
+    folder, best = _best_dir(model_dir), posixpath.basename(latest_best(model_dir))
+    for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/*"):
+        name = posixpath.basename(path)
+        if name != STATE_FILE and not (best and name.startswith(f"{best}.")):
+            tf.io.gfile.remove(path)
 
 
 def read_result(model_dir: str, warn_of: small_files.Warn | None = None) -> Result | None:

@@ -39,18 +39,22 @@ class RecordedExporter(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
-        if self._record.has_evaluator():
-            # Two exports of one second would have one name.
+        if self._record.is_made_elsewhere():
+            # Two exports of one second would have one name, and a later one is the newer.
             return None
-        began = int(time.time())
+        began, step = int(time.time()), int(eval_result["global_step"])
         try:
             path = recorded(
                 lambda: self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
-                                              is_the_final_export),
-                estimator.model_dir, int(eval_result["global_step"]))
+                                              is_the_final_export), estimator.model_dir, step)
         except Exception:
             _remove_unfinished(export_path, began)
             raise
+        if path and self._record.is_made_elsewhere() and _is_second(path, estimator.model_dir,
+                                                                    step):
+            logging.info("removes this export: another process has made one of step %d", step)
+            tf.io.gfile.rmtree(path)
+            return None
         if path:
             self._record.exports.append(tf.compat.as_str_any(path))
         if self._record.returned_exports is not None:
@@ -81,8 +85,15 @@ class BestExporter(tf.estimator.Exporter):
         best = checkpoints.read_best(estimator.model_dir)
         if not self._is_best(metrics[self._metric], best):
             return None
+        checkpoints.copy_best(estimator.model_dir, checkpoint_path)
         path = self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
                                      is_the_final_export)
+        best = checkpoints.read_best(estimator.model_dir)
+        if not self._is_best(metrics[self._metric], best):
+            # A chief that took this process for gone has found a better one meanwhile.
+            tf.io.gfile.rmtree(path)
+            checkpoints.remove_others_than_best(estimator.model_dir)
+            return None
         checkpoints.write_best(estimator.model_dir, checkpoints.Best(
             metric=self._metric, value=metrics[self._metric], step=metrics["global_step"],
             export=tf.compat.as_str_any(path)), checkpoint_path)
@@ -122,6 +133,12 @@ def _remove_unfinished(export_path: str, since: int) -> None:
             tf.io.gfile.rmtree(path)
 
 
+def _is_second(path: str | bytes, model_dir: str, step: int) -> bool:
+    """Returns whether there are two exports of one step beside each other, of which this is one."""
+    folder = posixpath.dirname(tf.compat.as_str_any(path))
+    return [posixpath.dirname(each) for each in exports_of(model_dir, step)].count(folder) > 1
+
+
 def unfinished(model_dir: str) -> list[str]:
     """Returns what is being exported, or was when a process was killed: folders and records."""
     folder = posixpath.join(small_files.escape(model_dir), "export", "*")
@@ -130,6 +147,22 @@ def unfinished(model_dir: str) -> list[str]:
         # An object has its name at once.
         patterns.append(posixpath.join(folder, "*", recorded_run.EXTRA, "*.new"))
     return [path.rstrip("/") for path in tf.io.gfile.glob(patterns)]
+
+
+def exports_of(model_dir: str, step: int) -> list[str]:
+    """Returns the paths of the exports of a step, by the step that is among their variables."""
+    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "[0-9]*")
+    paths = (path.rstrip("/") for path in sorted(tf.io.gfile.glob(pattern)))
+    return [path for path in paths if exported_step(path) == step]
+
+
+def exported_step(export: str) -> int | None:
+    """Returns the global step of an export; None if it cannot be read."""
+    try:
+        variables = posixpath.join(export, "variables", "variables")
+        return int(tf.train.load_checkpoint(variables).get_tensor("global_step"))
+    except (tf.errors.OpError, ValueError, RuntimeError):
+        return None
 
 
 def during_training(config: TrainerConfig, parts: LoadedPlugins,

@@ -60,20 +60,21 @@ class EvaluationRecord(tf.estimator.Exporter):
       is_restored: Whether an earlier process made the last evaluation.
       is_cut_off: Whether that process may not have made all exports after it.
       unfinished: Paths of the exports that were not finished when this process began.
-      has_evaluator: Tells whether another process evaluates and exports the same checkpoints.
+      is_made_elsewhere: Tells whether another process evaluates and exports what this one should.
     """
 
     name = "evaluation_record"
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None,
                  unfinished: Collection[str] = (),
-                 has_evaluator: Callable[[], bool] = lambda: False):
+                 is_made_elsewhere: Callable[[], bool] = lambda: False):
         """Makes an empty record.
 
         Args:
           on_batch: What is called after each batch that is evaluated.
           unfinished: Paths of the exports that were not finished when this process began.
-          has_evaluator: Tells whether another process evaluates and exports the same checkpoints.
+          is_made_elsewhere: Tells whether another process evaluates and exports what this one
+            should.
         """
         self.progress = EvaluationProgress(on_batch)
         self.checkpoint_path = ""
@@ -84,7 +85,7 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.final_exporters: set[str] = set()
         self.is_restored = self.is_cut_off = False
         self.unfinished = frozenset(unfinished)
-        self.has_evaluator = has_evaluator
+        self.is_made_elsewhere = is_made_elsewhere
 
     @property
     def step(self) -> int:
@@ -99,7 +100,8 @@ class EvaluationRecord(tf.estimator.Exporter):
         self.metrics = plain_metrics(eval_result)
         self.returned, self.returned_exports = eval_result, []
         log_evaluation(self.metrics, self.progress)
-        _keep(estimator.model_dir, checkpoint_path, self.metrics)
+        if not self.is_made_elsewhere():
+            _keep(estimator.model_dir, checkpoint_path, self.metrics)
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):

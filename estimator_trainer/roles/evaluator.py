@@ -51,7 +51,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
         return outcome.follow(task, _wait_for_end(state_reader, stop, watchdog))
     strategies = strategy.of_plan(plan)
     parts = loaded_plugins.load(plan)
-    record = experiment_lib.record_of(plan, stop, watchdog)
+    record = experiment_lib.record_of(plan, stop, watchdog, lambda: _is_replaced(state_reader))
     experiment = experiment_lib.build(plan, parts, strategies, record, hooks=None,
                                       stopping=early_stopping.build(config, state_reader.ask,
                                                                     task.name))
@@ -71,6 +71,12 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
         final_evaluation.judge(plan, parts, experiment.estimator, record, stop)
         return outcome.report(config, task, record, final_state.step, final_state.reason,
                               earlier_run.as_recorded(config.model_dir))
+
+
+def _is_replaced(state_reader: JobStateReader) -> bool:
+    """Returns whether the chief took this evaluator for gone, and evaluates in its place."""
+    final_state = state_reader.final_state()
+    return bool(final_state and final_state.finisher)
 
 
 def _wait_for_end(state_reader: JobStateReader, stop: Stop, watchdog: Watchdog) -> JobState:
@@ -122,7 +128,8 @@ def evaluate_all(experiment: Experiment, record: EvaluationRecord,
             looks_at = time.monotonic() + rhythm.checkpoint_secs
             latest = checkpoints.latest(model_dir, known=record.checkpoint_path)
             if final_state and _finishes(experiment, record, final, final_state, latest):
-                return final_state
+                # The chief may have taken this evaluator for gone since.
+                return state_reader.final_state() or final_state
             if not final_state and latest not in ("", record.checkpoint_path):
                 looks_at = time.monotonic() + throttle_secs
                 _evaluate(experiment, record, latest)

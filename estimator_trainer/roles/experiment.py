@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import NamedTuple, Sequence
+from typing import Callable, NamedTuple, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -87,8 +87,17 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
         worker_events.hooks_of(config, plan.task))
 
 
-def record_of(plan: Plan, stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
-    """Builds the record of a task's evaluations, which may be asked to stop after each batch."""
+def record_of(plan: Plan, stop: Stop, watchdog: Watchdog,
+              is_made_elsewhere: Callable[[], bool] = lambda: False) -> EvaluationRecord:
+    """Builds the record of a task's evaluations, which may be asked to stop after each batch.
+
+    Args:
+      plan: The plan of this task.
+      stop: The request to stop.
+      watchdog: Hears of each batch.
+      is_made_elsewhere: Tells whether another task evaluates and exports what this one should. A
+        chief alone looks for an evaluator by itself.
+    """
     evaluates = plan.is_evaluated and plan.task.role != "worker"
 
     def on_batch() -> None:
@@ -98,8 +107,8 @@ def record_of(plan: Plan, stop: Stop, watchdog: Watchdog) -> EvaluationRecord:
     model_dir, task = plan.config.model_dir, plan.task
     unfinished = exporters.unfinished(model_dir) if evaluates else ()
     if task.is_local and task.name != "local" and not task.has_evaluator:
-        return EvaluationRecord(on_batch, unfinished, evaluator_beat.Presence(model_dir).is_there)
-    return EvaluationRecord(on_batch, unfinished)
+        is_made_elsewhere = evaluator_beat.Presence(model_dir).is_there
+    return EvaluationRecord(on_batch, unfinished, is_made_elsewhere)
 
 
 def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: EvaluationRecord,

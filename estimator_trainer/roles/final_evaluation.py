@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import record_file
-from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import board
@@ -58,6 +57,9 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
         _remove_unfinished(record, single.model_dir)
     is_final = bool(max_steps and checkpoints.step_of(latest) >= max_steps)
     if record.checkpoint_path != latest:
+        # An evaluator that is gone may have evaluated it.
+        _restore_kept(single.model_dir, record, latest)
+    if record.checkpoint_path != latest:
         evaluate(spec, single, record, latest, max_steps)
     elif record.is_cut_off:
         cut_off = [each for each in spec.exporters if isinstance(each, RecordedExporter)]
@@ -79,7 +81,7 @@ def _remove_unfinished(record: EvaluationRecord, model_dir: str) -> None:
     for path in record.unfinished.intersection(exporters_lib.unfinished(model_dir)):
         if path.endswith(".new"):
             export = posixpath.dirname(posixpath.dirname(path))
-            record_file.copy_into(export, model_dir, _exported_step(export) or 0)
+            record_file.copy_into(export, model_dir, exporters_lib.exported_step(export) or 0)
             continue
         logging.info("removes %s, an export that a killed process left unfinished", path)
         tf.io.gfile.rmtree(path)
@@ -102,26 +104,20 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
         record.checkpoint_path, record.is_restored = latest, True
         record.metrics = dict(before.metrics)
         record.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
-    elif latest and (metrics := record_lib.kept(model_dir, latest)) is not None:
-        logging.info("step %d was evaluated before: exports what is missing", step)
-        record.checkpoint_path, record.metrics = latest, metrics
-        record.is_restored = record.is_cut_off = True
-        record.exports = _exports_of(model_dir, record.step)
+    elif latest:
+        _restore_kept(model_dir, record, latest)
 
 
-def _exports_of(model_dir: str, step: int) -> list[str]:
-    """Returns the paths of the exports of a step, by the step that is among their variables."""
-    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "[0-9]*")
-    paths = (path.rstrip("/") for path in sorted(tf.io.gfile.glob(pattern)))
-    return [path for path in paths if _exported_step(path) == step]
-
-
-def _exported_step(export: str) -> int | None:
-    try:
-        variables = posixpath.join(export, "variables", "variables")
-        return int(tf.train.load_checkpoint(variables).get_tensor("global_step"))
-    except (tf.errors.OpError, ValueError, RuntimeError):
-        return None
+def _restore_kept(model_dir: str, record: EvaluationRecord, path: str) -> None:
+    """Puts into `record` what was evaluated and exported of a checkpoint, if it was the last."""
+    metrics = record_lib.kept(model_dir, path)
+    if metrics is None:
+        return
+    logging.info("step %d was evaluated before: exports what is missing",
+                 checkpoints.step_of(path))
+    record.checkpoint_path, record.metrics = path, metrics
+    record.is_restored = record.is_cut_off = True
+    record.exports = exporters_lib.exports_of(model_dir, record.step)
 
 
 def _export(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator, path: str,

@@ -1,0 +1,140 @@
+"""Exports and the best checkpoint stay right when another process exports meanwhile."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+
+import pytest
+import tensorflow as tf
+
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.roles import final_evaluation
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from tests.support import line_model
+
+
+class _Job:
+    """A model with two checkpoints, and what happens while one of them is exported."""
+
+    def __init__(self, folder):
+        spec = importlib.util.spec_from_file_location("line", line_model.write(folder))
+        line = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(line)
+        self.model_dir, self.meanwhile = str(folder / "model"), lambda: None
+        self.estimator = tf.estimator.Estimator(line.model_fn, self.model_dir,
+                                                params=line.DEFAULT_PARAMS)
+        for steps in (1, 4):
+            self.estimator.train(lambda: line.input_fn("train", line.DEFAULT_PARAMS),
+                                 max_steps=steps)
+        self.best = exporters.BestExporter(
+            TrainerConfig(best_metric="loss", best_mode="min"), self.receiver)
+
+    def receiver(self):
+        self.meanwhile()
+        x = tf.compat.v1.placeholder(tf.float32, [None])
+        return tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
+
+    def path(self, step):
+        return f"{self.model_dir}/model.ckpt-{step}"
+
+    def export(self, exporter, step, loss):
+        return exporter.export(self.estimator, f"{self.model_dir}/export/best", self.path(step),
+                               {"global_step": step, "loss": loss}, False)
+
+    def exports(self):
+        return tf.io.gfile.glob(f"{self.model_dir}/export/best/*")
+
+    def kept(self):
+        return sorted(tf.io.gfile.listdir(f"{self.model_dir}/best_checkpoint"))
+
+    def remove(self, step):
+        for path in tf.io.gfile.glob(f"{self.path(step)}.*"):
+            tf.io.gfile.remove(path)
+
+
+@pytest.fixture
+def job(tmp_path):
+    return _Job(tmp_path)
+
+
+def _of(step):
+    return ["checkpoint", *(f"model.ckpt-{step}.{end}"
+                            for end in ("data-00000-of-00001", "index", "meta"))]
+
+
+def test_what_was_the_best_takes_no_better_one_away_that_another_process_found(job):
+    """A chief takes an evaluator that stands still for gone, and exports in its place."""
+    other = []
+
+    def chief_exports():
+        job.meanwhile = lambda: None
+        time.sleep(1)  # TensorFlow names an export after its second.
+        other.append(job.export(job.best, 4, 0.25))
+
+    job.meanwhile = chief_exports
+    assert job.export(job.best, 1, 1.0) is None
+    assert checkpoints.read_best(job.model_dir).step == 4
+    assert checkpoints.latest_best(job.model_dir).endswith("-4") and job.kept() == _of(4)
+    assert job.exports() == [tf.compat.as_str_any(other[0])]
+
+
+def test_a_checkpoint_that_was_deleted_meanwhile_takes_the_best_one_not_away(job):
+    job.export(job.best, 1, 1.0)
+    before = checkpoints.read_best(job.model_dir)
+    job.remove(4)
+    with pytest.raises(tf.errors.NotFoundError):
+        job.export(job.best, 4, 0.25)
+    assert checkpoints.read_best(job.model_dir) == before
+    assert job.kept() == _of(1) and len(job.exports()) == 1
+
+
+def test_a_better_checkpoint_takes_the_place_of_the_best_one(job):
+    job.export(job.best, 1, 1.0)
+    job.export(job.best, 4, 0.25)
+    assert checkpoints.read_best(job.model_dir).step == 4 and job.kept() == _of(4)
+
+
+def test_nothing_is_exported_or_kept_once_another_process_does_that(job, tmp_path):
+    is_replaced = []
+    record = EvaluationRecord(is_made_elsewhere=lambda: bool(is_replaced))
+    exporter = exporters.RecordedExporter(
+        tf.estimator.LatestExporter("best", job.receiver), record)
+    job.export(record, 1, 1.0)
+    kept = (tmp_path / "model" / "evaluated.json").read_text()
+    assert job.export(exporter, 1, 1.0)
+    is_replaced.append(True)
+    job.export(record, 4, 0.25)
+    assert job.export(exporter, 4, 0.25) is None
+    assert len(job.exports()) == 1 and record.step == 4
+    assert (tmp_path / "model" / "evaluated.json").read_text() == kept
+
+
+def test_an_export_that_was_made_twice_is_left_once(job):
+    """A chief exports, too, while the export of an evaluator stands still."""
+    is_replaced = []
+    latest = tf.estimator.LatestExporter("best", job.receiver)
+    exporter = exporters.RecordedExporter(
+        latest, EvaluationRecord(is_made_elsewhere=lambda: bool(is_replaced)))
+
+    def chief_exports():
+        job.meanwhile = lambda: None
+        time.sleep(1)
+        is_replaced.append(job.export(latest, 4, 0.25))
+
+    job.meanwhile = chief_exports
+    assert job.export(exporter, 4, 0.25) is None
+    assert job.exports() == [tf.compat.as_str_any(is_replaced[0])]
+
+
+def test_a_chief_exports_alone_what_an_evaluator_had_evaluated_before_it_was_gone(job):
+    job.export(EvaluationRecord(), 4, 0.25)
+    record = EvaluationRecord()
+    exporter = exporters.RecordedExporter(
+        tf.estimator.LatestExporter("best", job.receiver), record)
+    spec = tf.estimator.EvalSpec(lambda: pytest.fail("evaluated again"), exporters=[exporter])
+    final_evaluation.finish(spec, job.estimator, record, [], max_steps=4)
+    assert record.metrics == {"global_step": 4, "loss": 0.25}
+    assert record.exports == job.exports() and len(record.exports) == 1
