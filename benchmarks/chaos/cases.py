@@ -1,4 +1,4 @@
-"""Named jobs, each with one fault that a random schedule has not: disk, clock, memory, outputs.
+"""Named jobs, each with one fault that a random schedule has not: of disk, clock, memory, network.
 
 A case is a function of a folder that returns a sentence for each promise that was broken. Cases of
 disks are in damage.py.
@@ -18,6 +18,7 @@ from benchmarks.chaos import job as job_lib
 from benchmarks.chaos import memory
 from benchmarks.chaos import model_dir
 from benchmarks.chaos import moments
+from benchmarks.chaos import network as network_lib
 from benchmarks.chaos import promises
 from benchmarks.chaos import schedules
 from benchmarks.chaos.skipped import Skipped
@@ -27,6 +28,10 @@ Case = Callable[[pathlib.Path], list[str]]
 _FAKETIME = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
 # libfaketime refuses the system call by which Python sleeps.
 _SLEEP = "import select, time\ntime.sleep = lambda secs: select.select([], [], [], secs) and None\n"
+_QUALITIES = {"20 ms late": network_lib.Quality(delay_secs=0.02),
+              "1% lost": network_lib.Quality(loss=0.01)}
+# A thousandth of what a network of data centres has; a step of the model takes 10 kB.
+_SLOW_BYTES_PER_SEC = 200e3
 _ROLES = ("chief:0", "worker:0", "ps:0", "evaluator:0")
 _OUTPUTS = {"stdout closed": "1>&-", "stderr closed": "2>&-", "both closed": "1>&- 2>&-",
             "stdout full": "1>/dev/full", "stderr full": "2>/dev/full"}
@@ -96,6 +101,7 @@ def all_cases() -> dict[str, Case]:
     for secs in (15, 90):
         cases[f"evaluator {secs} s late"] = functools.partial(_late_evaluator, secs)
     cases["evaluator 30 s early"] = _early_evaluator
+    cases.update(_network_cases())
     for role in ("local", "chief:0", "worker:0", "ps:0", "evaluator:0"):
         for output in _OUTPUTS:
             cases[f"output: {output} ({role})"] = functools.partial(_output, role, output)
@@ -181,6 +187,51 @@ def _early_evaluator(folder: pathlib.Path) -> list[str]:
                 delays={task: 30.0 for task in ("chief:0", "worker:0", "ps:0")})
 
 
+def _network_cases() -> dict[str, Case]:
+    cases: dict[str, Case] = {}
+    for shape in ("asynchronous", "synchronous", "parameter_server", "all-reduce"):
+        for name, quality in _QUALITIES.items():
+            cases[f"network: {name} ({shape})"] = functools.partial(_bad_network, shape, quality)
+        roles = ("chief:0", "worker:0") if shape == "all-reduce" else _ROLES[:-1]
+        for role in roles:
+            for secs in (5, 60):
+                cases[f"network: {role} cut off for {secs} s ({shape})"] = functools.partial(
+                    _partition, shape, role, secs)
+        if "ps:0" in roles:
+            cases[f"network: slow ps ({shape})"] = functools.partial(_slow_ps, shape)
+    return cases
+
+
+def _bad_network(shape: str, quality: network_lib.Quality, folder: pathlib.Path) -> list[str]:
+    """A slow network, or one that loses packets, costs time alone."""
+    planned = damage.schedule(shape)
+    with network_lib.network(planned.tasks, quality) as network:
+        return _run(folder, planned, network=network, num_processes=len(planned.tasks))
+
+
+def _slow_ps(shape: str, folder: pathlib.Path) -> list[str]:
+    """A ps with a bad link costs time alone."""
+    planned = damage.schedule(shape)
+    with network_lib.network(planned.tasks) as network:
+        network.slow("ps:0", _SLOW_BYTES_PER_SEC)
+        return _run(folder, planned, network=network, num_processes=len(planned.tasks))
+
+
+def _partition(shape: str, role: str, secs: float, folder: pathlib.Path) -> list[str]:
+    """A task that is cut off for less than --peer_timeout_secs costs time alone, else restarts."""
+    planned = damage.schedule(shape)
+
+    def turn(job: job_lib.Job) -> bool:
+        is_due = _step(job) >= 40
+        if is_due:
+            network.cut(role, secs)
+        return is_due
+
+    with network_lib.network(planned.tasks) as network:
+        return _run(folder, planned, once=turn, network=network, limit_secs=300.0,
+                    num_processes=len(planned.tasks) if secs < 10 else 0)
+
+
 def _output(role: str, output: str, folder: pathlib.Path) -> list[str]:
     """A job ends right though nobody can read what one task prints."""
     way = {"is_forked": False, "prefix": ("sh", "-c", f'exec "$@" {_OUTPUTS[output]}', "sh")}
@@ -192,7 +243,8 @@ def _output(role: str, output: str, folder: pathlib.Path) -> list[str]:
 def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | None = None,
          ways: dict[str, dict[str, Any]] | None = None,
          once: Callable[[job_lib.Job], bool] | None = None,
-         delays: dict[str, float] | None = None, **expected: Any) -> list[str]:
+         delays: dict[str, float] | None = None, network: network_lib.Network | None = None,
+         limit_secs: float = job_lib.LIMIT_SECS, **expected: Any) -> list[str]:
     """Runs a job to its end; returns its broken promises.
 
     Args:
@@ -202,10 +254,14 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
       ways: How processes of a task are started, by its name; see `job.Job.ways`.
       once: Called often, until it returns True.
       delays: Seconds to the first start of a task, by its name.
+      network: The network of the tasks; None for the loopback interface.
+      limit_secs: The most that the job may take.
       **expected: See `_broken`.
     """
-    job = job_lib.Job(schedule, folder, flags or [])
+    job = job_lib.Job(schedule, folder, flags or [], hosts=network and network.hosts)
     job.ways.update(ways or {})
+    if network:
+        job.ways.update({task: {"prefix": network.prefix(task)} for task in schedule.tasks})
     waiting = {task: (delays or {}).get(task, 0.0) for task in schedule.tasks}
     is_over = [once is None]
 
@@ -219,7 +275,7 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
 
     try:
         turn()
-        hung = job.run(turn, job_lib.LIMIT_SECS)
+        hung = job.run(turn, limit_secs)
         ended = job.ended(hung)
     finally:
         job.close()

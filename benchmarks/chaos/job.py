@@ -18,6 +18,9 @@ from tests.support import jobs
 LIMIT_SECS = 120.0
 MODEL = pathlib.Path(__file__).with_name("model.py")
 _RESTART_SECS = 0.5
+# Exit codes after which a scheduler starts a task again. SIGALRM ends a trainer of an all-reduce
+# that waits inside TensorFlow; a shell and a container show it as 142.
+RESTARTED = (142, 143, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGALRM)
 # A save of this model takes milliseconds.
 _POLL_SECS = 0.003
 
@@ -86,7 +89,8 @@ class Job:
     """
 
     def __init__(self, schedule: schedules.Schedule, root: pathlib.Path, flags: Sequence[str] = (),
-                 model_dir: pathlib.Path | None = None):
+                 model_dir: pathlib.Path | None = None,
+                 hosts: dict[str, list[str]] | None = None):
         """Makes the job; `start` starts its tasks.
 
         Args:
@@ -94,6 +98,7 @@ class Job:
           root: A new folder for logs and model_dir.
           flags: Flags beside those of the schedule.
           model_dir: The job's directory; None for one in `root`.
+          hosts: Addresses by role; None for free ports of this machine.
         """
         self.model_dir = model_dir or root / "model"
         self.processes: list[Process] = []
@@ -110,7 +115,7 @@ class Job:
         counts = dict(schedules.SHAPES[schedule.shape].counts)
         # A chief that is alone evaluates by itself, unless TF_CONFIG tells of an evaluator.
         is_listed = counts == {"chief": 1} and schedule.evaluator
-        self._hosts = jobs.cluster(**counts, **({"evaluator": 1} if is_listed else {}))
+        self._hosts = hosts or jobs.cluster(**counts, **({"evaluator": 1} if is_listed else {}))
         self._current: dict[str, Process] = {}
         self._start = time.monotonic()
 
@@ -288,4 +293,4 @@ def _has_group(process: Process) -> bool:
 
 def _is_restarted(code: int) -> bool:
     """Returns whether a scheduler starts a task again that ended with this code."""
-    return code in (142, 143, -signal.SIGKILL, -signal.SIGTERM)
+    return code in RESTARTED

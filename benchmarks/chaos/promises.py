@@ -12,6 +12,7 @@ from benchmarks.chaos import schedules
 from estimator_trainer import result
 
 _BEFORE_ITS_WORK = "SIGTERM: ends before the work began"
+_STACKS = "(most recent call first):"
 _LAST_LINE = re.compile(r'role=(\S+) status=(\w+) step=(\d+) reason=([A-Za-z_]\w*|".*")')
 
 
@@ -31,7 +32,7 @@ def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True
     failed = [f"a fault ends a task with 142 or 143, or not at all; {process.task} ended with"
               f" {process.running.code}: {process.running.last_line[:300]}"
               for process in ended.processes
-              if process.running.code not in (0, 142, 143, -signal.SIGKILL, -signal.SIGTERM)]
+              if process.running.code not in (0, *job_lib.RESTARTED)]
     heard = [process for process in ended.processes if process.task != silent]
     left = [f"nothing is left running; processes of {task} are" for task in ended.left]
     problems = [*failed, *of_processes(heard), *left]
@@ -70,6 +71,10 @@ def of_processes(processes: list[job_lib.Process]) -> list[str]:
         is_early = code == -signal.SIGTERM and not log.strip()
         if is_early or code == 143 and log.rstrip().endswith(_BEFORE_ITS_WORK):
             continue  # The program had not come as far as its role.
+        if code == -signal.SIGALRM:
+            if _STACKS not in log:
+                problems.append(f"stacks are shown before SIGALRM; {process.task} showed none")
+            continue
         found = _LAST_LINE.fullmatch(process.running.last_line)
         # The process of a job without TF_CONFIG is "local".
         if not found or found[1] != process.task:
