@@ -11,6 +11,8 @@ import signal
 import time
 from typing import Any, Callable, Sequence
 
+import psutil
+
 from benchmarks.chaos import moments
 from benchmarks.chaos import schedules
 from tests.support import jobs
@@ -284,11 +286,21 @@ def run(schedule: schedules.Schedule, root: pathlib.Path) -> Ended:
 
 def _has_group(process: Process) -> bool:
     """Returns whether a process that has ended left others of its group running."""
+    group = process.running.process.pid
     try:
-        os.killpg(process.running.process.pid, 0)
+        os.killpg(group, 0)
     except ProcessLookupError:
         return False
-    return True
+    # A process of a killed one that has ended may have nobody who asks for its exit code.
+    return any(each.info["status"] != psutil.STATUS_ZOMBIE and _group_of(each.pid) == group
+               for each in psutil.process_iter(["status"]))
+
+
+def _group_of(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
 
 
 def _is_restarted(code: int) -> bool:
