@@ -55,7 +55,8 @@ def of_files(ended: job_lib.Ended, has_events: bool = True) -> list[str]:
 def steps(schedule: schedules.Schedule) -> range:
     """Returns the steps that may be the last one."""
     shape = schedules.SHAPES[schedule.shape]
-    return range(schedule.steps, schedule.steps + (1 if shape.is_exact else shape.num_trainers))
+    most = schedule.steps + (0 if shape.is_exact else shape.num_trainers)
+    return range(schedule.steps, most + 1)
 
 
 def of_processes(processes: list[job_lib.Process]) -> list[str]:
