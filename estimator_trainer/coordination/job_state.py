@@ -259,6 +259,11 @@ class JobStateReader:
                 messages.say(self._model_dir, run, joined_twice)
         return not is_second
 
+    def withdraw(self, worker: int) -> None:
+        """Lets another process of a worker of an all-reduce take part; this one has not begun."""
+        if self.joined_run:
+            messages.take_back(self._model_dir, self.joined_run, f"worker-{worker}.joined")
+
     def leave(self, worker: int) -> None:
         """Tells the chief that the worker of that index has finished its part."""
         messages.say(self._model_dir, self._last.run if self._last else "", f"worker-{worker}.left")

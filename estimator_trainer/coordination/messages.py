@@ -9,6 +9,7 @@ left the training. A look for one name would miss a new file for as long as "not
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 from typing import Any, TypeVar
 
@@ -34,6 +35,12 @@ def say(model_dir: str, run: str, name: str, content: dict[str, Any] | None = No
     """
     # A note is never empty; some file systems cannot rename an empty file.
     notes.write(_path(model_dir, run, name), content or {})
+
+
+def take_back(model_dir: str, run: str, name: str) -> None:
+    """Removes a message, if it is still there."""
+    with contextlib.suppress(tf.errors.NotFoundError):
+        tf.io.gfile.remove(_path(model_dir, run, name))
 
 
 def said(model_dir: str, run: str) -> frozenset[str]:

@@ -46,6 +46,7 @@ class Watchdog:
         self._connections_at = 0.0
         self._step = 0
         self._has_stepped = self._is_past_steps = False
+        self._needs_peers = bool(self._peers)
         self._ticked_at = self._logged_at = time.monotonic()
         self._asked_at: float | None = None
         self._broke_at: float | None = None
@@ -68,10 +69,10 @@ class Watchdog:
             self._step, self._has_stepped = step, True
             self._down_at.clear()
 
-    def leave_steps(self) -> None:
-        """Notes that this process makes no more training steps, and needs no peer any more."""
+    def leave_steps(self, needs_peers: bool = False) -> None:
+        """Notes that this process makes no more training steps, and whether it needs its peers."""
         self.tick()
-        self._is_past_steps = True
+        self._is_past_steps, self._needs_peers = True, needs_peers
 
     def wait_for_end(self) -> None:
         """Waits until this watchdog ends the process, because an all-reduce broke.
@@ -108,7 +109,7 @@ class Watchdog:
         # A job with a short peer timeout looks for its peers before half of it is over.
         patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
-        if self._peers and not self._is_past_steps and is_quiet:
+        if self._needs_peers and is_quiet:
             self._look_for_peers(now)
         quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs
         if quiet_secs > limit and self._task.role != "ps":

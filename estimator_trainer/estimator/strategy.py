@@ -7,6 +7,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from estimator_trainer import allocator
+from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
@@ -63,8 +64,11 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
 def of_plan(plan: Plan) -> Strategies:
     """Returns the strategies of this task: those that a script has made, or new ones."""
     if plan.given is None:
-        with signals.killed_after(
-                plan.config.stall_timeout_secs if plan.task.is_all_reduce else None):
+        # All trainers have joined, and one that is gone since then is waited for in vain.
+        config = plan.config
+        patience_secs = min(config.stall_timeout_secs,
+                            config.peer_timeout_secs + deadlines.DISK_REMEMBERS_SECS)
+        with signals.killed_after(patience_secs if plan.task.is_all_reduce else None):
             return for_training(plan.config, plan.task)
     given: Strategies = plan.given.strategies
     return given if plan.task.is_trainer else Strategies(None, given.eval)

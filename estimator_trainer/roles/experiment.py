@@ -10,6 +10,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import environment
+from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import evaluator_beat
 from estimator_trainer.coordination.stop import Stop
@@ -137,7 +138,7 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
     """Trains, and in some roles evaluates meanwhile, until `hooks.end` ends it.
 
     Raises:
-      Interrupted: if this task was asked to stop before.
+      Interrupted: if this task was asked to stop before, or a ps was gone at the end.
     """
     stop.check()
     spec, clock = experiment.train_spec, plan.config.checkpoints
@@ -161,6 +162,12 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
     except tf.errors.OpError as error:
         if end_of_training.is_of_another_trainer(error):
             watchdog.wait_for_end()
+        lost = end_of_training.lost_ps(error)
+        if lost:
+            # A ps that fails tells why before it is gone.
+            stop.check()
+            raise errors.Interrupted("lost", f"{lost} was gone when training ended",
+                                     plan.task.name) from error
         raise
 
 

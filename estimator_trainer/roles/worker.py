@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobState
@@ -30,7 +31,11 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
       TrainerError: if training failed in another task.
     """
     config, task = plan.config, plan.task
-    final_state = _wait_to_begin(config, state_reader, stop, task)
+    try:
+        final_state = _wait_to_begin(config, state_reader, stop, task, watchdog)
+    except errors.Interrupted:
+        state_reader.withdraw(task.index)
+        raise
     if final_state:
         return outcome.follow(task, final_state)
     strategies = strategy.of_plan(plan)
@@ -50,11 +55,15 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
 
 
 def _wait_to_begin(config: TrainerConfig, state_reader: JobStateReader, stop: Stop,
-                   task: TaskConfig) -> JobState | None:
+                   task: TaskConfig, watchdog: Watchdog) -> JobState | None:
     """Waits until this worker can take part; returns how the job ended, if it has."""
-    membership = Membership(config.model_dir, task, state_reader)
+    membership, run = Membership(config.model_dir, task, state_reader), ""
     while True:
         now = state_reader.now()
+        if now and now.run != run:
+            # A worker that ended soon after a chief began would leave that one waiting in vain.
+            run = now.run
+            watchdog.tick()
         if now and now.status != "running":
             return state_reader.final_state()
         if now and membership.check(now) and (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -35,11 +36,24 @@ _NO_DATA = ("{} got no data for a step that all trainers make together: the inpu
             " smaller batches, fewer trainers, or .repeat() and --train_steps.")
 _POLL_SECS = 0.2
 _LOG_SECS = 10.0
+# monitored_session.py has the same two.
+_OF_A_LOST_TASK = (tf.errors.AbortedError, tf.errors.UnavailableError)
+_PS = re.compile(r"/job:ps/replica:\d+/task:(\d+)")
 
 
 def is_of_another_trainer(error: tf.errors.OpError) -> bool:
     """Returns whether an all-reduce broke because of another trainer, or of the way to it."""
     return _BROKEN in str(error)
+
+
+def lost_ps(error: tf.errors.OpError) -> str:
+    """Returns the name of the ps that an error says is gone, or was started again; else "".
+
+    TensorFlow makes a new session for such errors as long as it trains, and not for the last calls
+    of hooks.
+    """
+    found = _PS.search(str(error))
+    return f"ps:{found[1]}" if found and isinstance(error, _OF_A_LOST_TASK) else ""
 
 
 class EndOfTraining(tf.estimator.SessionRunHook):
@@ -166,7 +180,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self.reason = "input_exhausted"
             self._leave(session)
             self._save_what_came_late(session)
-        self._watchdog.leave_steps()
+        self._leave_steps()
         self._log_end()
 
     def _ask_all(self) -> None:
@@ -179,12 +193,16 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def _leave(self, session: tf.compat.v1.Session) -> None:
         """Lets the others end too, whom this trainer's end concerns."""
-        self._watchdog.leave_steps()
+        self._leave_steps()
         if self._is_asynchronous and self._state_writer:
             self._wait_for_workers(session, self._state_writer)
         elif (self._wake and self._state_reader and self.reason != "train_steps"
               and not self._stop.is_to_be_continued):
             self._wait_for_chief(session, self._state_reader)
+
+    def _leave_steps(self) -> None:
+        # The chief saves at the end, and no ps ends before; others may find theirs gone by then.
+        self._watchdog.leave_steps(needs_peers="ps" in self._task.cluster and self._task.is_chief)
 
     def _save_what_came_late(self, session: tf.compat.v1.Session) -> None:
         """Saves the steps that workers made since the Estimator saved, at the end of a chief."""

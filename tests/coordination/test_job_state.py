@@ -119,6 +119,25 @@ def test_a_second_process_of_a_worker_does_not_join_the_run_of_the_first(tmp_pat
     assert second.join(0) and not _heard(again).is_joined_twice(0)
 
 
+def test_a_worker_that_ended_before_it_began_leaves_its_place_to_another_process(tmp_path):
+    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief.announce("running")
+    first, second = (job_state.JobStateReader(str(tmp_path), max_steps=100) for _ in range(2))
+    first.withdraw(0)
+    assert first.join(0)
+    first.withdraw(0)
+    assert second.join(0) and not _heard(chief).is_joined_twice(0)
+
+
+@pytest.mark.parametrize("kind, text, lost", [
+    (tf.errors.UnavailableError, "From /job:ps/replica:0/task:2:\nfailed to connect", "ps:2"),
+    (tf.errors.AbortedError, 'this worker ("/job:ps/replica:0/task:0") just restarted.', "ps:0"),
+    (tf.errors.UnavailableError, "the bucket does not answer", ""),
+    (tf.errors.InvalidArgumentError, "[[/job:ps/replica:0/task:0/add]] shapes differ", "")])
+def test_an_error_tells_which_ps_is_gone(kind, text, lost):
+    assert end_of_training.lost_ps(kind(None, None, text)) == lost
+
+
 @pytest.mark.parametrize("step, reason", [(100, "train_steps"), (101, "train_steps"),
                                           (99, "input_exhausted")])
 def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, reason):

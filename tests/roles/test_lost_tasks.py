@@ -9,6 +9,7 @@ import signal
 import pytest
 
 from tests.support import jobs
+from tests.support import line_model
 from tests.support import slow_jobs
 from tests.support.slow_jobs import flags
 from tests.support.slow_jobs import TIMEOUT_SECS
@@ -72,6 +73,74 @@ def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp
     step = jobs.saved_step(tmp_path / "model")
     args = [*args, "--train_steps=200"]
     assert 50 <= step <= slow_jobs.rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
+
+
+_PAUSE = '''
+
+class _Pause(tf.estimator.SessionRunHook):
+    def end(self, session):
+        open("{0}/at_end", "w").close()
+        while not tf.io.gfile.exists("{0}/go_on"):
+            pass
+
+
+_model_fn = model_fn
+
+
+def model_fn(features, labels, mode, params):
+    spec = _model_fn(features, labels, mode, params)
+    return spec._replace(training_chief_hooks=[_Pause()]) if mode == "train" else spec
+'''
+
+
+@pytest.mark.soak
+def test_a_worker_that_is_stopped_before_an_all_reduce_begins_takes_part_when_it_comes_again(
+        tmp_path):
+    hosts = jobs.cluster(chief=1, worker=2)
+    args = flags(tmp_path, "--train_steps=50", "--train_distribute=multi_worker_mirrored")
+
+    def start(role, index=0):
+        folder = tmp_path / str(len(started))
+        folder.mkdir()
+        tf_config = json.dumps({"cluster": hosts, "task": {"type": role, "index": index}})
+        started.append(jobs.start(folder, f"{role}:{index}", args, tf_config))
+        return started[-1]
+
+    started = []
+    try:
+        start("chief")
+        first = start("worker")
+        jobs.wait_for(lambda: list(tmp_path.glob("model/tasks/*.worker-0.joined")), TIMEOUT_SECS)
+        slow_jobs.send(first, signal.SIGTERM)
+        jobs.wait_for(lambda: first.code is not None, 20)
+        assert not list(tmp_path.glob("model/tasks/*.worker-0.joined"))
+        start("worker")
+        start("worker", 1)
+        jobs.wait_for(lambda: all(task.code is not None for task in started), TIMEOUT_SECS)
+        assert [task.code for task in started] == [0, 143, 0, 0], [t.log[-2000:] for t in started]
+    finally:
+        for task in started:
+            jobs.kill(task)
+
+
+@pytest.mark.soak
+def test_a_ps_that_is_gone_when_training_ends_does_not_make_the_job_a_failed_one(tmp_path):
+    plugin = line_model.write(tmp_path)
+    plugin.write_text(plugin.read_text() + _PAUSE.format(tmp_path))
+    args = [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={tmp_path}/model",
+            "--train_steps=40", "--save_checkpoints_steps=20", "--peer_timeout_secs=5"]
+    hosts = jobs.cluster(chief=1, ps=1)
+    with jobs.running(tmp_path, hosts, args) as tasks:
+        jobs.wait_for((tmp_path / "at_end").exists, TIMEOUT_SECS)
+        jobs.kill(tasks.pop("ps:0"))
+        (tmp_path / "go_on").touch()
+        slow_jobs.wait_for_all(tasks)
+    slow_jobs.assert_codes(tasks, 142)
+    assert "ps:0" in tasks["chief:0"].last_line
+    (tmp_path / "again").mkdir()
+    with jobs.running(tmp_path / "again", hosts, args) as tasks:
+        jobs.wait(list(tasks.values()), TIMEOUT_SECS)
+    assert jobs.result(tmp_path / "model")["status"] == "done"
 
 
 @pytest.mark.parametrize("victim", ["worker:0", slow_jobs.soak("chief:0")])
