@@ -240,7 +240,8 @@ def _output(role: str, output: str, folder: pathlib.Path) -> list[str]:
     """A job ends right though nobody can read what one task prints."""
     way = {"is_forked": False, "prefix": ("sh", "-c", f'exec "$@" {_OUTPUTS[output]}', "sh")}
     shape = "local" if role == "local" else "asynchronous"
-    return _run(folder, damage.schedule(shape), ways={role: way},
+    # A process that is not forked comes seconds later, and an evaluator then comes too late.
+    return _run(folder, damage.schedule(shape, steps=1500), ways={role: way},
                 silent=role if output != "stdout closed" and output != "stdout full" else "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -120,8 +121,7 @@ def is_whole(path: str) -> bool:
         return False
     # Only reading a string tells its length; the size of its dtype counts as 0.
     needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
-    files = tf.io.gfile.glob(f"{small_files.escape(path)}.data-*")
-    return bool(needed <= sum(tf.io.gfile.stat(file).length for file in files))
+    return needed <= _size_of_files(f"{small_files.escape(path)}.data-*")
 
 
 def step_of(path: str) -> int:
@@ -158,8 +158,9 @@ def copy_best(model_dir: str, checkpoint_path: str) -> None:
     folder = _best_dir(model_dir)
     small_files.make_folder(folder)
     for source in tf.io.gfile.glob(f"{small_files.escape(checkpoint_path)}.*"):
-        tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
-                         overwrite=True)
+        with contextlib.suppress(tf.errors.NotFoundError):
+            tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
+                             overwrite=True)
     if not is_whole(posixpath.join(folder, posixpath.basename(checkpoint_path))):
         remove_others_than_best(model_dir)
         raise tf.errors.NotFoundError(None, None, f"{checkpoint_path} was deleted meanwhile")
@@ -181,7 +182,8 @@ def remove_others_than_best(model_dir: str) -> None:
     for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/*"):
         name = posixpath.basename(path)
         if name != STATE_FILE and not (best and name.startswith(f"{best}.")):
-            tf.io.gfile.remove(path)
+            with contextlib.suppress(tf.errors.NotFoundError):
+                tf.io.gfile.remove(path)
 
 
 def read_result(model_dir: str, warn_of: small_files.Warn | None = None) -> Result | None:
@@ -220,9 +222,17 @@ def paths_in(folder: str) -> list[str]:
 
 def all_of(model_dir: str) -> dict[int, int]:
     """Returns the checkpoints that are there: their sizes in bytes, by global step."""
-    return {step_of(path): sum(tf.io.gfile.stat(file).length
-                               for file in tf.io.gfile.glob(f"{small_files.escape(path)}.*"))
+    return {step_of(path): _size_of_files(f"{small_files.escape(path)}.*")
             for path in paths_in(model_dir)}
+
+
+def _size_of_files(pattern: str) -> int:
+    """Returns the bytes of all files of a pattern, but for those that are removed meanwhile."""
+    size = 0
+    for path in tf.io.gfile.glob(pattern):
+        with contextlib.suppress(tf.errors.NotFoundError):
+            size += int(tf.io.gfile.stat(path).length)
+    return size
 
 
 def _newest_if_listed(model_dir: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import re
 import shutil
@@ -41,5 +42,7 @@ def checkpoint_bytes(folder: str) -> int:
     for path in pathlib.Path(folder).glob("model.ckpt-*"):
         match = _CHECKPOINT.match(path.name)
         if match:
-            sizes[int(match[1])] = sizes.get(int(match[1]), 0) + path.stat().st_size
+            with contextlib.suppress(FileNotFoundError):  # A training removed it meanwhile.
+                size, step = path.stat().st_size, int(match[1])
+                sizes[step] = sizes.get(step, 0) + size
     return sizes[max(sizes)] if sizes else 0

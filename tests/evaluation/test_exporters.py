@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.plan import free_disk
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import line_model
@@ -138,3 +139,14 @@ def test_a_chief_exports_alone_what_an_evaluator_had_evaluated_before_it_was_gon
     final_evaluation.finish(spec, job.estimator, record, [], max_steps=4)
     assert record.metrics == {"global_step": 4, "loss": 0.25}
     assert record.exports == job.exports() and len(record.exports) == 1
+
+
+def test_files_that_a_training_removes_meanwhile_count_as_gone(job, tmp_path):
+    """A listing still has them; a link to nothing stands for one."""
+    link = tmp_path / "model" / "model.ckpt-4.data-00000-of-00001"
+    whole = checkpoints.all_of(job.model_dir)
+    link.unlink()
+    link.symlink_to("gone")
+    assert checkpoints.is_whole(job.path(1)) and not checkpoints.is_whole(job.path(4))
+    assert checkpoints.all_of(job.model_dir)[4] < whole[4]
+    assert 0 < free_disk.checkpoint_bytes(job.model_dir) < whole[4]
