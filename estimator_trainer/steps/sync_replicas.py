@@ -18,6 +18,8 @@ from estimator_trainer.steps import graph_state
 _OF_THE_SESSION = (tf.errors.CancelledError, tf.errors.AbortedError, tf.errors.UnavailableError,
                    RuntimeError)
 _POLL_SECS = 0.2
+# SyncReplicasOptimizer names the variable so.
+_LOCAL_STEP = "sync_rep_local_step"
 
 
 class SyncReplicasHook(tf.estimator.SessionRunHook):
@@ -28,7 +30,7 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, optimizer: tf.compat.v1.train.SyncReplicasOptimizer, is_chief: bool,
-                 num_tokens: int = -1):
+                 num_tokens: int = -1, needs_all: bool = False):
         """Makes the hook, as `make_session_run_hook` does.
 
         Args:
@@ -36,10 +38,11 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
           is_chief: Whether this trainer completes the steps.
           num_tokens: Number of steps that the trainers may begin before the first update; the
             chief's counts. -1 is the number of gradients that a step takes.
+          needs_all: Whether each step waits for a gradient of each trainer.
         """
         self._optimizer = optimizer
         self._is_chief = is_chief
-        self._num_tokens = num_tokens
+        self._num_tokens, self._needs_all = num_tokens, needs_all
         self._failure: tf.errors.OpError | None = None
 
     def begin(self) -> None:
@@ -53,6 +56,14 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
             self._add_tokens = self._optimizer.get_init_tokens_op(self._num_tokens)
         else:
             self._start = self._optimizer.local_step_init_op
+            if self._needs_all:
+                [local_step] = [each for each in tf.compat.v1.local_variables()
+                                if each.op.name.endswith(_LOCAL_STEP)]
+                # A chief that was started again first restores the step, and then lets the others
+                # begin at it. A first gradient that comes between would be dropped as too old, and
+                # no step would ever be complete.
+                with tf.control_dependencies([self._start]):
+                    self._start = local_step.assign(local_step.dtype.max)
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         self._failure = None  # An earlier session's.

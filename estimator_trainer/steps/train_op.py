@@ -47,7 +47,8 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
     hooks = list(spec.training_hooks)
     if config.sync_replicas:
         hooks.append(sync_replicas.SyncReplicasHook(
-            _sync_optimizer(config), task.is_chief, config.sync_tokens))
+            _sync_optimizer(config), task.is_chief, config.sync_tokens,
+            needs_all=config.sync_replicas == task.num_trainers and not config.sync_tokens))
     _tell_left_out_updates(spec.train_op)
     return spec._replace(training_hooks=hooks)
 

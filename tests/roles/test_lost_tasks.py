@@ -8,6 +8,9 @@ import signal
 
 import pytest
 
+from benchmarks.chaos import job as chaos_job
+from benchmarks.chaos import promises
+from benchmarks.chaos import schedules
 from tests.support import jobs
 from tests.support import line_model
 from tests.support import slow_jobs
@@ -53,6 +56,17 @@ def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(tmp_path):
     steps = [int(s) for s in re.findall(r"training from step (\d+)", tasks["chief:0"].log)]
     assert len(steps) == 2 and steps[1] >= 100
     assert jobs.saved_step(tmp_path / "model") >= 800
+
+
+@pytest.mark.soak
+def test_synchronous_trainers_that_are_killed_at_once_train_on_with_their_ps(tmp_path):
+    """A worker that began before its chief lost its gradient, and each waited for the other's."""
+    schedule = schedules.make(seed=0, number=15)
+    assert (schedule.shape, schedule.faults[0].victims) == (
+        "synchronous", ("worker:0", "chief:0"))
+    ended = chaos_job.run(schedule, tmp_path / "job")
+    assert not promises.broken(ended)
+    assert 142 not in [process.running.code for process in ended.processes]
 
 
 @pytest.mark.parametrize("kind, victim", [
