@@ -241,7 +241,7 @@ def _output(role: str, output: str, folder: pathlib.Path) -> list[str]:
     way = {"is_forked": False, "prefix": ("sh", "-c", f'exec "$@" {_OUTPUTS[output]}', "sh")}
     shape = "local" if role == "local" else "asynchronous"
     # A process that is not forked comes seconds later, and an evaluator then comes too late.
-    return _run(folder, damage.schedule(shape, steps=600), ways={role: way},
+    return _run(folder, damage.schedule(shape, steps=1500), ways={role: way},
                 silent=role if output != "stdout closed" and output != "stdout full" else "")
 
 
