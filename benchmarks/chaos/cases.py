@@ -32,7 +32,10 @@ _QUALITIES = {"20 ms late": network_lib.Quality(delay_secs=0.02),
               "1% lost": network_lib.Quality(loss=0.01)}
 # A thousandth of what a network of data centres has; a step of the model takes 10 kB.
 _SLOW_BYTES_PER_SEC = 200e3
+# A task may be cut off for a minute, and processes are not forked.
+_NETWORK_LIMIT_SECS = 300.0
 _ROLES = ("chief:0", "worker:0", "ps:0", "evaluator:0")
+_NO_FAULT = "the fault of this case happens; its moment did not come"
 _OUTPUTS = {"stdout closed": "1>&-", "stderr closed": "2>&-", "both closed": "1>&- 2>&-",
             "stdout full": "1>/dev/full", "stderr full": "2>/dev/full"}
 
@@ -232,7 +235,7 @@ def _partition(shape: str, role: str, secs: float, folder: pathlib.Path) -> list
         return is_due
 
     with network_lib.network(planned.tasks) as network:
-        return _run(folder, planned, once=turn, network=network, limit_secs=300.0,
+        return _run(folder, planned, once=turn, network=network,
                     num_processes=len(planned.tasks) if is_short else 0)
 
 
@@ -249,7 +252,7 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
          ways: dict[str, dict[str, Any]] | None = None,
          once: Callable[[job_lib.Job], bool] | None = None,
          delays: dict[str, float] | None = None, network: network_lib.Network | None = None,
-         limit_secs: float = job_lib.LIMIT_SECS, **expected: Any) -> list[str]:
+         **expected: Any) -> list[str]:
     """Runs a job to its end; returns its broken promises.
 
     Args:
@@ -260,13 +263,11 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
       once: Called often, until it returns True.
       delays: Seconds to the first start of a task, by its name.
       network: The network of the tasks; None for the loopback interface.
-      limit_secs: The most that the job may take.
       **expected: See `_broken`.
     """
-    job = job_lib.Job(schedule, folder, flags or [], hosts=network and network.hosts)
-    job.ways.update(ways or {})
-    if network:
-        job.ways.update({task: {"prefix": network.prefix(task)} for task in schedule.tasks})
+    hosts, ways = (network.hosts, network.ways) if network else (None, ways or {})
+    job = job_lib.Job(schedule, folder, flags or [], hosts=hosts)
+    job.ways.update(ways)
     waiting = {task: (delays or {}).get(task, 0.0) for task in schedule.tasks}
     is_over = [once is None]
 
@@ -280,14 +281,13 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
 
     try:
         turn()
-        hung = job.run(turn, limit_secs)
+        hung = job.run(turn, _NETWORK_LIMIT_SECS if network else job_lib.LIMIT_SECS)
         ended = job.ended(hung)
     finally:
         job.close()
         jobs.release_ports()
     promises.history(job.processes, folder)
-    problems = [] if is_over[0] else ["the fault of this case happens; its moment did not come"]
-    return problems + _broken(ended, **expected)
+    return ([] if is_over[0] else [_NO_FAULT]) + _broken(ended, **expected)
 
 
 def _broken(ended: job_lib.Ended, num_processes: int = 0, silent: str = "") -> list[str]:

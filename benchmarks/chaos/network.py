@@ -21,7 +21,7 @@ import struct
 import subprocess
 import threading
 import time
-from typing import Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from benchmarks.chaos.skipped import Skipped
 
@@ -69,9 +69,11 @@ class Network:
         self._thread = threading.Thread(target=self._carry, daemon=True)
         self._thread.start()
 
-    def prefix(self, task: str) -> tuple[str, ...]:
-        """Returns the words before the command line of a task."""
-        return ("ip", "netns", "exec", self._spaces[task])
+    @property
+    def ways(self) -> dict[str, dict[str, Any]]:
+        """How processes are started in the network, by the names of their tasks."""
+        return {task: {"prefix": ("ip", "netns", "exec", space)}
+                for task, space in self._spaces.items()}
 
     def cut(self, task: str, secs: float) -> None:
         """Cuts a task off from all others for a while."""
