@@ -38,8 +38,8 @@ def say(model_dir: str, run: str, name: str, content: dict[str, Any] | None = No
 
 
 def take_back(model_dir: str, run: str, name: str) -> None:
-    """Removes a message, if it is still there."""
-    with contextlib.suppress(tf.errors.NotFoundError):
+    """Removes a message, if it is still there and can be removed."""
+    with contextlib.suppress(tf.errors.OpError):
         tf.io.gfile.remove(_path(model_dir, run, name))
 
 
