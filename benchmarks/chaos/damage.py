@@ -85,7 +85,7 @@ class _Damage:
             shutil.rmtree(self._model_dir, ignore_errors=True)
             self._aside.rename(self._model_dir)
         elif self._fault.kind == "read-only":
-            _sh("umount", str(self._model_dir))
+            sh("umount", str(self._model_dir))
         elif self._fault.kind.endswith("free"):
             self._aside.unlink()
 
@@ -96,8 +96,8 @@ class _Damage:
         elif kind == "moved":
             self._model_dir.rename(self._aside)
         elif kind == "read-only":
-            _sh("mount", "--bind", path, path)
-            _sh("mount", "-o", "remount,ro,bind", path)
+            sh("mount", "--bind", path, path)
+            sh("mount", "-o", "remount,ro,bind", path)
         else:
             _fill(self._aside, int(kind.partition(" ")[0]) << 20)
 
@@ -112,14 +112,14 @@ def _disk(folder: pathlib.Path, kind: str) -> Iterator[pathlib.Path]:
         return
     if _INSIDE not in sys.argv:
         raise Skipped("only root may mount a disk; `unshare` must be there too")
-    _sh("mount", "-t", "tmpfs", "-o", f"size={_DISK_MB}m", "tmpfs", str(disk))
+    sh("mount", "-t", "tmpfs", "-o", f"size={_DISK_MB}m", "tmpfs", str(disk))
     try:
         yield disk / "model"
     finally:
         # The files on the disk are evidence.
         with contextlib.suppress(FileNotFoundError):
             shutil.copytree(disk / "model", folder / "model", dirs_exist_ok=True)
-        _sh("umount", str(disk))
+        sh("umount", str(disk))
 
 
 def _fill(path: pathlib.Path, free: int) -> None:
@@ -166,5 +166,6 @@ def again(planned: schedules.Schedule, root: pathlib.Path, model_dir: pathlib.Pa
         ended, is_order_checked=False, has_events=has_events)]
 
 
-def _sh(*words: str) -> None:
+def sh(*words: str) -> None:
+    """Runs a command; raises CalledProcessError if it fails."""
     subprocess.run(words, check=True, capture_output=True)

@@ -190,8 +190,7 @@ class Job:
             codes = {task: self._code(process) for task, process in self._current.items()}
             if set(codes.values()) == {0} and len(codes) == len(self._schedule.tasks):
                 return ()
-            if any(code is not None and not _is_restarted(code) and code
-                   for code in codes.values()):
+            if any(code not in (None, 0, *RESTARTED) for code in codes.values()):
                 self._settle()
                 return ()
             for task, code in codes.items():
@@ -287,10 +286,6 @@ def run(schedule: schedules.Schedule, root: pathlib.Path) -> Ended:
 def _has_group(process: Process) -> bool:
     """Returns whether a process that has ended left others of its group running."""
     group = process.running.process.pid
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
     # A process of a killed one that has ended may have nobody who asks for its exit code.
     return any(each.info["status"] != psutil.STATUS_ZOMBIE and _group_of(each.pid) == group
                for each in psutil.process_iter(["status"]))
@@ -301,8 +296,3 @@ def _group_of(pid: int) -> int | None:
         return os.getpgid(pid)
     except ProcessLookupError:
         return None
-
-
-def _is_restarted(code: int) -> bool:
-    """Returns whether a scheduler starts a task again that ended with this code."""
-    return code in RESTARTED

@@ -23,6 +23,7 @@ import threading
 import time
 from typing import Any, Iterator, Sequence
 
+from benchmarks.chaos import damage
 from benchmarks.chaos.skipped import Skipped
 
 _TUN = pathlib.Path("/dev/net/tun")
@@ -35,7 +36,7 @@ _POLL_SECS = 0.05
 
 @dataclasses.dataclass(frozen=True)
 class Quality:
-    """What happens to a packet between two tasks.
+    """The quality of the way between two tasks.
 
     Attributes:
       delay_secs: Seconds from one task to the other.
@@ -63,10 +64,17 @@ class Network:
         self._cut_until: dict[bytes, float] = {}
         self._bytes_per_sec: dict[bytes, float] = {}
         self._free_at: dict[bytes, float] = {}
-        self._is_open = True
-        for number, task in enumerate(tasks, 1):
-            self._add(task, number)
+        self._tasks, self._is_open = tasks, True
         self._thread = threading.Thread(target=self._carry, daemon=True)
+
+    def open(self) -> None:
+        """Makes the namespaces, and begins to carry packets.
+
+        Raises:
+          OSError, CalledProcessError: No network namespaces can be made here.
+        """
+        for number, task in enumerate(self._tasks, 1):
+            self._add(task, number)
         self._thread.start()
 
     @property
@@ -86,7 +94,8 @@ class Network:
     def close(self) -> None:
         """Removes everything that was made."""
         self._is_open = False
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
         for file in self._files.values():
             os.close(file)
         for space in self._spaces.values():
@@ -97,14 +106,14 @@ class Network:
         address = f"10.79.0.{number}"
         space = self._spaces[task] = f"chaos{os.getpid()}-{number}"
         device = f"tun{os.getpid()}x{number}"
-        _ip("netns", "add", space)
+        damage.sh("ip", "netns", "add", space)
         file = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(file, _TUNSETIFF,
                     struct.pack("16sH22x", device.encode(), _IFF_TUN | _IFF_NO_PI))
-        _ip("link", "set", device, "netns", space)
-        _ip("-n", space, "addr", "add", f"{address}/24", "dev", device)
-        _ip("-n", space, "link", "set", device, "mtu", str(_PACKET_BYTES), "up")
-        _ip("-n", space, "link", "set", "lo", "up")
+        damage.sh("ip", "link", "set", device, "netns", space)
+        damage.sh("ip", "-n", space, "addr", "add", f"{address}/24", "dev", device)
+        damage.sh("ip", "-n", space, "link", "set", device, "mtu", str(_PACKET_BYTES), "up")
+        damage.sh("ip", "-n", space, "link", "set", "lo", "up")
         self._addresses[task] = socket.inet_aton(address)
         self._files[self._addresses[task]] = file
         self.hosts.setdefault(role, []).append(f"{address}:{_PORT}")
@@ -155,10 +164,10 @@ def network(tasks: Sequence[str], quality: Quality = Quality()) -> Iterator[Netw
         raise Skipped(f"a network of its own needs root, the command `ip` and {_TUN}")
     made = Network(tasks, quality)
     try:
+        try:
+            made.open()
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Skipped(f"no network namespaces here: {error}") from error
         yield made
     finally:
         made.close()
-
-
-def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True)

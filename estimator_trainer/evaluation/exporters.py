@@ -88,7 +88,7 @@ class BestExporter(tf.estimator.Exporter):
         checkpoints.copy_best(estimator.model_dir, checkpoint_path)
         path = self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
                                      is_the_final_export)
-        # What is wrong with the file was told above.
+        # The first look has told of a damaged file.
         best = checkpoints.read_best(estimator.model_dir, lambda sentence: None)
         if not self._is_best(metrics[self._metric], best):
             # A chief that took this process for gone has found a better one meanwhile.

@@ -89,24 +89,6 @@ def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp
     assert 50 <= step <= slow_jobs.rerun(tmp_path, hosts, args, evaluator=True) <= step + 20
 
 
-_PAUSE = '''
-
-class _Pause(tf.estimator.SessionRunHook):
-    def end(self, session):
-        open("{0}/at_end", "w").close()
-        while not tf.io.gfile.exists("{0}/go_on"):
-            pass
-
-
-_model_fn = model_fn
-
-
-def model_fn(features, labels, mode, params):
-    spec = _model_fn(features, labels, mode, params)
-    return spec._replace(training_chief_hooks=[_Pause()]) if mode == "train" else spec
-'''
-
-
 @pytest.mark.soak
 def test_a_worker_that_is_stopped_before_an_all_reduce_begins_takes_part_when_it_comes_again(
         tmp_path):
@@ -135,6 +117,24 @@ def test_a_worker_that_is_stopped_before_an_all_reduce_begins_takes_part_when_it
     finally:
         for task in started:
             jobs.kill(task)
+
+
+_PAUSE = '''
+
+class _Pause(tf.estimator.SessionRunHook):
+    def end(self, session):
+        open("{0}/at_end", "w").close()
+        while not tf.io.gfile.exists("{0}/go_on"):
+            pass
+
+
+_model_fn = model_fn
+
+
+def model_fn(features, labels, mode, params):
+    spec = _model_fn(features, labels, mode, params)
+    return spec._replace(training_chief_hooks=[_Pause()]) if mode == "train" else spec
+'''
 
 
 @pytest.mark.soak
