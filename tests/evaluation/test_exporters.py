@@ -16,6 +16,8 @@ from estimator_trainer.roles import final_evaluation
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import line_model
 
+pytestmark = pytest.mark.cluster
+
 
 class _Job:
     """A model with two checkpoints, and what happens while one of them is exported."""
