@@ -17,8 +17,8 @@ _REQUIREMENTS = [line for line in
 _STARTER = [f"starter/{path.name}" for path in (_HERE / "estimator_trainer/starter").iterdir()
             if path.suffix in (".txt", ".csv")]
 # What the page of a run is made of, uPlot among it.
-_PAGE = [f"run_report/{path.name}"
-         for path in (_HERE / "estimator_trainer/run_report").iterdir()
+_PAGE = [f"reports/{path.name}"
+         for path in (_HERE / "estimator_trainer/reports").iterdir()
          if path.suffix in (".css", ".js", ".LICENSE")]
 # The versions that were tested together, for `pip install -c`.
 _CONSTRAINTS = [f"constraints/{path.name}"
@@ -71,7 +71,7 @@ setuptools.setup(
     package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_CONSTRAINTS, *_STARTER,
                                         *_PAGE],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
-    license_files=["NOTICE", "estimator_trainer/run_report/uPlot.LICENSE"],
+    license_files=["NOTICE", "estimator_trainer/reports/uPlot.LICENSE"],
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,
     extras_require={

@@ -22,7 +22,7 @@ from typing import Any, Sequence
 import yaml
 
 from benchmarks import control_plane
-from estimator_trainer.jobs.platforms import yaml_file
+from estimator_trainer.manifest import yaml_file
 from tests.support import manifests
 
 _PLATFORMS = ("kubernetes", "jobset", "tfjob")

@@ -23,7 +23,7 @@ from typing import Any, Iterator, Sequence
 import urllib.error
 import urllib.request
 
-from estimator_trainer.jobs.launcher import prctl
+from estimator_trainer.launcher import prctl
 
 _START_SECS = 120.0
 _REQUEST_SECS = 60.0

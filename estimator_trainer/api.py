@@ -22,14 +22,14 @@ from typing import Any, Mapping, Sequence
 
 from estimator_trainer import environment
 from estimator_trainer import python_call
+from estimator_trainer.checks import machine_check
+from estimator_trainer.checks import model_dir_name
+from estimator_trainer.checks import printout as plan_report
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks.asked import Asked
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
-from estimator_trainer.plan import machine_check
-from estimator_trainer.plan import model_dir_name
-from estimator_trainer.plan import report as plan_report
-from estimator_trainer.plan import run_plan
-from estimator_trainer.plan.asked import Asked
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.job_config import JobConfig
@@ -96,7 +96,7 @@ def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
             raise ConfigError("checkpoint is 'all' (from checkpoint=); evaluate takes one."
                               " For example: checkpoint='step=1000'")
         plan = python_call.plan_of(run_plan.for_one_process, "evaluate", given, params)
-        from estimator_trainer.roles import offline
+        from estimator_trainer.evaluation import offline
         with python_call.explained(plan):
             return offline.evaluate(plan)[0]
 
@@ -123,7 +123,7 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
     settings = {**settings, **({} if data is None else {"data": data if is_path else "-"})}
     with python_call.call(None, None, model_dir, settings) as given:
         plan = python_call.plan_of(run_plan.for_one_process, "predict", given, params)
-        from estimator_trainer.roles import predict as predict_lib
+        from estimator_trainer.prediction import predict as predict_lib
         with python_call.explained(plan):
             return list(predict_lib.instances(plan, None if is_path else data))
 
@@ -133,7 +133,7 @@ def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
     """Exports a SavedModel from a checkpoint, and returns its path; see `evaluate`."""
     with python_call.call(None, None, model_dir, settings) as given:
         plan = python_call.plan_of(run_plan.for_one_process, "export", given, params)
-        from estimator_trainer.roles import offline
+        from estimator_trainer.evaluation import offline
         with python_call.explained(plan):
             return offline.export(plan)
 
@@ -192,7 +192,7 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
                  for key, value in (params or {}).items()]
         given["param"] = (*given.get("param", ()), *pairs)
         config = keyword_settings.config_of(given)
-        from estimator_trainer.jobs import launch as launch_lib
+        from estimator_trainer.launcher import launch as launch_lib
         variables = environment.read()
         code = launch_lib.run(job, config, keyword_settings.words_of(config, given), variables,
                               given=frozenset(given))
@@ -214,7 +214,7 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
     with python_call.call(None, None, folders[0], {}) as given:
         python_call.prepare(run_plan.for_model_dir(
             keyword_settings.config_of(given), environment.read()))
-        from estimator_trainer.run_report import page
+        from estimator_trainer.reports import page
         return page.write([os.fspath(folder) for folder in folders], os.fspath(output))
 
 
@@ -223,5 +223,5 @@ def show(model_dir: Folder) -> dict[str, Any]:
     with python_call.call(None, None, model_dir, {}) as given:
         plan = run_plan.for_model_dir(keyword_settings.config_of(given), environment.read())
         python_call.prepare(plan)
-        from estimator_trainer.roles import show as show_lib
+        from estimator_trainer.reports import show as show_lib
         return show_lib.found_in(plan.config.model_dir)

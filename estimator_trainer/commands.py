@@ -16,16 +16,16 @@ from estimator_trainer import result
 from estimator_trainer import shown_text
 from estimator_trainer import storage
 from estimator_trainer import storage_plugin
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import scratch_dir
+from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import recorded_run
-from estimator_trainer.plan import run_plan
-from estimator_trainer.plan import scratch_dir
-from estimator_trainer.plan import script_file
-from estimator_trainer.plan import tensorflow1_hint
-from estimator_trainer.plan.asked import Asked
-from estimator_trainer.plan.findings import Findings
-from estimator_trainer.plan.plan import Plan
-from estimator_trainer.plan.script_file import Script
+from estimator_trainer.plugins import script_file
+from estimator_trainer.plugins import tensorflow1_hint
+from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.record import recorded_run
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -59,13 +59,13 @@ def run_script(line: CommandLine, variables: Environment) -> int:
 
 def launch(line: CommandLine, variables: Environment) -> int:
     """Runs every task of a job on this machine."""
-    from estimator_trainer.jobs import launch as launch_lib
+    from estimator_trainer.launcher import launch as launch_lib
     return launch_lib.run(line.job, line.config, line.flags, variables, _script(line), line.given)
 
 
 def manifest(line: CommandLine, variables: Environment) -> int:
     """Writes the job for a scheduler."""
-    from estimator_trainer.jobs import manifest as manifest_lib
+    from estimator_trainer.manifest import manifest as manifest_lib
     _print(manifest_lib.write(line.job, line.config, line.flags, _script(line)))
     return 0
 
@@ -82,8 +82,8 @@ def show(line: CommandLine, variables: Environment) -> int:
     plan = run_plan.for_model_dir(line.config, variables)
     run_plan.refuse(plan)
     import_tensorflow(plan)
+    from estimator_trainer.reports import show as show_lib
     from estimator_trainer.roles import access
-    from estimator_trainer.roles import show as show_lib
     access.check(plan.config, plan.versions.tensorflow)
     _print(show_lib.show(plan.config.model_dir, line.as_json))
     return 0
@@ -95,9 +95,9 @@ def report(line: CommandLine, variables: Environment) -> int:
     plan = run_plan.for_model_dir(config, variables)
     run_plan.refuse(plan)
     import_tensorflow(plan)
+    from estimator_trainer.reports import page as page_lib
+    from estimator_trainer.reports import server
     from estimator_trainer.roles import access
-    from estimator_trainer.run_report import page as page_lib
-    from estimator_trainer.run_report import server
     for folder in page.model_dir:
         access.check(dataclasses.replace(config, model_dir=folder), plan.versions.tensorflow)
     if page.serve:
@@ -109,14 +109,14 @@ def report(line: CommandLine, variables: Environment) -> int:
 
 def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
-    from estimator_trainer.plan import machine_check
-    from estimator_trainer.plan import report
+    from estimator_trainer.checks import machine_check
+    from estimator_trainer.checks import printout
     variables = _with_hosts(line, variables)
     plan = run_plan.for_training(line.config, variables, Asked(line.given))
     found = machine_check.examine(plan, variables, line.is_probing)
     if line.is_probing:
         found += _probe(plan, found)
-    _print(report.describe(plan, found, line.as_json))
+    _print(printout.describe(plan, found, line.as_json))
     return 2 if plan.problems or found.problems else 0
 
 
@@ -128,8 +128,8 @@ def init(line: CommandLine, variables: Environment) -> int:
 
 def list_plugins(line: CommandLine, variables: Environment) -> int:
     """Prints the plug-ins and their params."""
-    from estimator_trainer.plan import report
-    _print(report.list_plugins(line.as_json))
+    from estimator_trainer.checks import printout
+    _print(printout.list_plugins(line.as_json))
     return 0
 
 
@@ -195,8 +195,8 @@ def _probe(plan: Plan, found: Findings) -> Findings:
         return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
                                   " broken here. Solve the problems below, then check again."])
     import_tensorflow(plan)
+    from estimator_trainer.checks import probe
     from estimator_trainer.roles import access
-    from estimator_trainer.roles import probe
     try:
         access.check(plan.config, plan.versions.tensorflow)
     except errors.ConfigError as error:
@@ -209,9 +209,9 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
     from estimator_trainer.estimator import devices
     from estimator_trainer.estimator import frozen
     from estimator_trainer.estimator import strategy
+    from estimator_trainer.evaluation import offline
+    from estimator_trainer.prediction import predict
     from estimator_trainer.roles import access
-    from estimator_trainer.roles import offline
-    from estimator_trainer.roles import predict
     from estimator_trainer.roles import run
     strategy.split_cpu(plan.config)
     step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,

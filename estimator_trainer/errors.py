@@ -18,7 +18,7 @@ import sys
 import traceback
 from typing import Iterable, Sequence
 
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 from estimator_trainer import shown_text
 from estimator_trainer import task_events
 from estimator_trainer.result import Status
@@ -126,7 +126,7 @@ def first_line(error: BaseException) -> str:
         line = line.removeprefix(f"{type(error).__name__}: ")
     elif _GRAPH.match(line):
         line = _after(lines, _OF_NODE) or _after(lines, _GRAPH) or line
-    return secret_names.without_credentials(line)[:300]
+    return redaction.without_credentials(line)[:300]
 
 
 def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:

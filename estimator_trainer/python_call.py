@@ -12,15 +12,15 @@ from typing import Any, Callable, Iterator, Mapping
 from estimator_trainer import commands
 from estimator_trainer import environment
 from estimator_trainer import logs
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
-from estimator_trainer.plan import given_objects
-from estimator_trainer.plan import plugin_import
-from estimator_trainer.plan import run_plan
-from estimator_trainer.plan.asked import Asked
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.plugins import importing
+from estimator_trainer.plugins import passed_objects
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -37,8 +37,8 @@ def call(model_fn: Any, input_fn: Any, model_dir: str | os.PathLike[str],
              **settings}
     for kind in _PLUGINS:
         if kind in given and not isinstance(given[kind], str):
-            given[kind] = given_objects.keep(given[kind])
-    plugin_import.forget_edited()
+            given[kind] = passed_objects.keep(given[kind])
+    importing.forget_edited()
     with logs.as_before(), environment.same_cluster_after():
         try:
             yield given
@@ -59,7 +59,7 @@ def plan_of(make: Callable[..., Plan], command: str, given: Mapping[str, Any],
                           " process; expected the command line for it, or in this program:"
                           " import estimator_trainer.compat.tf1")
     words = (f"estimator_trainer.{command}",
-             *(f"{name}={secret_names.masked(name, value)!r}"
+             *(f"{name}={redaction.masked(name, value)!r}"
                for name, value in {**given, **(params or {})}.items()))
     plan = run_plan.ready(make(config, variables, Asked(
         frozenset(given), params or {}, commands.reader(config, variables), words)))

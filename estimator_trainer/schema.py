@@ -19,7 +19,7 @@ import types
 import typing
 from typing import Annotated, Any, Callable, Literal, Mapping, NamedTuple, TypeVar
 
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 
 T = TypeVar("T")
 _Reader = Callable[[Any], Any]
@@ -311,7 +311,7 @@ def _shown(name: str, value: Any) -> str:
         return json.dumps(value)
     if isinstance(value, (list, dict)):
         return _NAMES[type(value)]
-    return _cut(repr(secret_names.masked(name, value)), _MOST_CHARACTERS)
+    return _cut(repr(redaction.masked(name, value)), _MOST_CHARACTERS)
 
 
 def _cut(text: str, most: int) -> str:

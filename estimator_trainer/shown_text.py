@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 
 # Control characters but for tab and line break, marks that turn the direction of writing, line
 # separators of Unicode, and halves of characters, which no stream can write.
@@ -22,7 +22,7 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,20}m)")
 
 def of(text: str) -> str:
     """Returns a text of one or more lines as it may be shown; control characters as `\\x1b`."""
-    return printable(secret_names.without_credentials(text))
+    return printable(redaction.without_credentials(text))
 
 
 def printable(text: str) -> str:
@@ -42,7 +42,7 @@ def line(text: str, is_coloured: bool) -> str:
     """
     parts = _COLOUR.split(text.rstrip("\r\n").rpartition("\r")[2])
     colours = parts[1::2] if is_coloured else [""] * len(parts[1::2])
-    shown = secret_names.without_credentials("".join(
+    shown = redaction.without_credentials("".join(
         part + colour for part, colour in zip(map(printable, parts[::2]), [*colours, ""])))
     return f"{shown}\x1b[0m" if colours and is_coloured else shown
 

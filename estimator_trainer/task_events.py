@@ -1,7 +1,7 @@
 """A task tells its events to the launcher that started it, as JSON lines in a pipe.
 
 The launcher names the pipe in the environment. What keeps the history hears the events, too, with
-more details (coordination/history_file.py). The kinds:
+more details (reports/history.py). The kinds:
 
     trains (step), serves, evaluates             the task has begun its work
     model                                        what is trained

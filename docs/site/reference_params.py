@@ -10,18 +10,18 @@ from docs.site.reference_flags import slug
 from docs.site.reference_markdown import code
 from docs.site.reference_markdown import table
 from docs.site.reference_markdown import text
-from estimator_trainer.plan import module_files
-from estimator_trainer.plan import param_defaults
-from estimator_trainer.plan import param_docs
-from estimator_trainer.plan import plugins
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins import param_defaults
+from estimator_trainer.plugins import param_docs
+from estimator_trainer.plugins import source_files
 
 _HEAD = ("param", "default", "meaning")
 
 
 def of_plugins() -> str:
     """Returns a section for each plug-in, and one for each module whose params several share."""
-    found = [plugins.find(kind, name) for kind in plugins.ARGUMENTS
-             for name in plugins.available(kind)]
+    found = [loader.find(kind, name) for kind in loader.ARGUMENTS
+             for name in loader.available(kind)]
     sections: list[str] = []
     shared: list[str] = []
     for plugin in found:
@@ -39,7 +39,7 @@ def of_plugins() -> str:
 
 
 def _shared(module: str) -> str:
-    path = module_files.of_module(module)
+    path = source_files.of_module(module)
     assert path is not None
     params = _table(param_defaults.of_module(path) or {}, param_docs.read(path).texts)
     return f"### {module}\n\nSeveral plug-ins share these params.\n\n{params}"

@@ -28,8 +28,8 @@ from estimator_trainer import environment
 from estimator_trainer import versions
 from estimator_trainer.compat import legacy_keras
 from estimator_trainer.compat import module_aliases
-from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
+from estimator_trainer.patches import private_api
 
 __all__ = ["install"]
 

@@ -9,8 +9,8 @@ import tensorflow.compat.v2 as tf_v2
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.compat import legacy_keras
 from estimator_trainer.compat import module_aliases
-from estimator_trainer.compat import private_api
 from estimator_trainer.compat import removed_tpu
+from estimator_trainer.patches import private_api
 
 # `tf.compat.v1` and `tensorflow.compat.v1` can be two module objects, and each has both again.
 _V1_NAMESPACES = (tf.compat.v1, tf_v1, tf.compat.v1.compat.v1, tf.compat.v2.compat.v1)

@@ -24,7 +24,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer.compat import private_api
+from estimator_trainer.patches import private_api
 
 _MULTI_WORKER_MIRRORED = (tf.distribute.MultiWorkerMirroredStrategy,
                           tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy)

@@ -13,8 +13,8 @@ from typing import Any
 
 from estimator_trainer import environment
 from estimator_trainer import versions
-from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
+from estimator_trainer.patches import private_api
 
 _FIRST = ("put `import estimator_trainer.compat` before the first `import tensorflow`, or "
           f"type: export {versions.LEGACY_KERAS_VARIABLE}=1")

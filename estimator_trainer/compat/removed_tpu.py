@@ -10,8 +10,8 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
+from estimator_trainer.patches import private_api
 
 _MODULES = ("tpu_embedding", "tpu_embedding_gradient", "session_support")
 # The part of tpu_embedding that `tf.compat.v1.tpu.experimental` had, and Estimator looks up there.

@@ -21,7 +21,7 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.coordination import messages
-from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Request
 from estimator_trainer.coordination.stop import Stop
@@ -155,7 +155,8 @@ class JobStateWriter:
     def _write(self, final_state: JobState) -> None:
         self._now, self._written_at = final_state, time.monotonic()
         if self._is_heard:
-            notes.write(posixpath.join(self._model_dir, JOB_FILE), dataclasses.asdict(final_state))
+            shared_files.write(posixpath.join(self._model_dir, JOB_FILE),
+                               dataclasses.asdict(final_state))
 
 
 class JobStateReader:
@@ -276,4 +277,4 @@ class JobStateReader:
             return self._seen
 
     def _read(self) -> JobState | None:
-        return notes.read_as(JobState, posixpath.join(self._model_dir, JOB_FILE))
+        return shared_files.read_as(JobState, posixpath.join(self._model_dir, JOB_FILE))

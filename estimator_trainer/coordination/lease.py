@@ -25,7 +25,7 @@ from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer import storage
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 
 FILE = "lease.json"
@@ -150,7 +150,7 @@ class Lease:
                 os.rmdir(self._new_folder)
 
     def _write(self) -> None:
-        notes.write(self._path, dataclasses.asdict(self._holder))
+        shared_files.write(self._path, dataclasses.asdict(self._holder))
 
 
 def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Lease:
@@ -181,7 +181,7 @@ def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Le
 
 def read(path: str) -> Holder | None:
     """Returns who holds a lease; None if nobody does, or if it cannot be read now."""
-    return notes.read_as(Holder, path)
+    return shared_files.read_as(Holder, path)
 
 
 def this_process() -> Process:

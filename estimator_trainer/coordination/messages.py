@@ -17,7 +17,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination import small_files
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def say(model_dir: str, run: str, name: str, content: dict[str, Any] | None = No
       content: What the name does not say.
     """
     # A note is never empty; some file systems cannot rename an empty file.
-    notes.write(_path(model_dir, run, name), content or {})
+    shared_files.write(_path(model_dir, run, name), content or {})
 
 
 def take_back(model_dir: str, run: str, name: str) -> None:
@@ -52,7 +52,7 @@ def said(model_dir: str, run: str) -> frozenset[str]:
 
 def read_as(kind: type[T], model_dir: str, run: str, name: str) -> T | None:
     """Returns the content of a message, of the schema `kind`; None if it cannot be used now."""
-    return notes.read_as(kind, _path(model_dir, run, name))
+    return shared_files.read_as(kind, _path(model_dir, run, name))
 
 
 def begin(model_dir: str) -> None:

@@ -16,7 +16,7 @@ from absl import logging
 
 from estimator_trainer import deadlines
 from estimator_trainer.coordination import messages
-from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.job_state import JOB_FILE
 from estimator_trainer.coordination.job_state import JobState
 
@@ -90,7 +90,7 @@ class Teller:
 
     def _write(self, path: str) -> None:
         if path:
-            notes.try_to_write(path, dataclasses.asdict(
+            shared_files.try_to_write(path, dataclasses.asdict(
                 _ScriptState(self._num_trainings, self._beat, self._end.is_set())))
 
 
@@ -104,7 +104,7 @@ def _wait_for_workers(model_dir: str, num_workers: int) -> None:
 
 def _run_in(model_dir: str) -> str:
     """Returns the id of the chief's run that the job's state in a model_dir is of; "" for none."""
-    state = notes.read_as(JobState, posixpath.join(model_dir, JOB_FILE))
+    state = shared_files.read_as(JobState, posixpath.join(model_dir, JOB_FILE))
     return state.run if state else ""
 
 
@@ -124,7 +124,7 @@ class Listener:
         self._peer_timeout_secs = peer_timeout_secs
         self._poll_secs = max(
             _POLL_SECS, deadlines.rhythm(model_dir, peer_timeout_secs).task_secs)
-        self._found = notes.read_as(_ScriptState, self._path)
+        self._found = shared_files.read_as(_ScriptState, self._path)
 
     def follows(self, num_trainings: int) -> bool:
         """Waits for what the chief's script does after the training.
@@ -140,7 +140,7 @@ class Listener:
         messages.say(self._model_dir, _run_in(self._model_dir), self._waits)
         seen, seen_at = self._found, time.monotonic()
         while time.monotonic() - seen_at < self._peer_timeout_secs:
-            now = notes.read_as(_ScriptState, self._path)
+            now = shared_files.read_as(_ScriptState, self._path)
             if now and now != seen:
                 if now.trainings > num_trainings:
                     return True

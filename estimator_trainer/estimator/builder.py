@@ -10,22 +10,22 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.compat import private_api
-from estimator_trainer.estimator import given_run_config
+from estimator_trainer.communication import variable_placement
 from estimator_trainer.estimator import session_options
 from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import upstream
-from estimator_trainer.estimator import variable_placement
+from estimator_trainer.estimator import user_run_config
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.patches import private_api
+from estimator_trainer.patches import upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import ballots
-from estimator_trainer.steps import loop
-from estimator_trainer.steps import obstacle
+from estimator_trainer.training import loop
+from estimator_trainer.training import loop_unsupported
+from estimator_trainer.training import stop_consensus
 
 # No graph has as many collective operations.
 _MOST_COLLECTIVES = 100_000
@@ -59,7 +59,7 @@ def _train(plan: Plan, parts: LoadedPlugins, estimator: tf.estimator.Estimator,
     with environment.tf_config(plan.task.platform_tf_config):
         if is_of_script and config.is_collective and config.steps_per_loop < 2:
             # A script may have hooks in one trainer of an all-reduce alone: all graphs are alike.
-            can_loop, is_looped = is_looped, ballots.all_agree(is_looped, estimator.config)
+            can_loop, is_looped = is_looped, stop_consensus.all_agree(is_looped, estimator.config)
             if can_loop and not is_looped:
                 logging.info("one step in a session run: another trainer has hooks or saving"
                              " listeners")
@@ -89,10 +89,10 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
     # The public `config` is a copy, with a copy of the strategy.
     keys = private_api.CollectiveKeys(private_api.part(estimator, "_config").train_distribute)
     try:
-        obstacle.check_process()
+        loop_unsupported.check_process()
         with upstream.initializing_outside(), upstream.seeding_as(loop.graph_around):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
-    except obstacle.Obstacle as found:
+    except loop_unsupported.Obstacle as found:
         if asked_steps:
             raise errors.ConfigError(
                 f"steps_per_loop is {asked_steps} (from --steps_per_loop), which this"
@@ -124,11 +124,11 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
            task: TaskConfig | None = None) -> tf.estimator.Estimator:
     given = parts.given
     if given and not parts.script:
-        config = given_run_config.settings(config, given.config)
+        config = user_run_config.settings(config, given.config)
     seed = _graph_seed(config, parts)
     clock = config.checkpoints
-    kept = (parts.script.run_config if parts.script else given_run_config.kept(
-        given.config, given_run_config.taken_by_flags(config)) if given else {})
+    kept = (parts.script.run_config if parts.script else user_run_config.kept(
+        given.config, user_run_config.taken_by_flags(config)) if given else {})
     run_config = tf.estimator.RunConfig(**{
         "model_dir": config.model_dir,
         "tf_random_seed": seed,
@@ -142,10 +142,10 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
         # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
         "experimental_max_worker_delay_secs": 0, **kept})
     if task and "ps" in task.cluster and not strategies.train:
-        run_config = given_run_config.of_servers(run_config, task)
+        run_config = user_run_config.of_servers(run_config, task)
     # The role's ConfigProto has device filters, without which a session waits for every task.
     merged = tf.compat.v1.ConfigProto()
-    of_given = given_run_config.session_config(given.config) if given else None
+    of_given = user_run_config.session_config(given.config) if given else None
     for part in (run_config.session_config, of_given, session_options.config_of(config),
                  parts.session_config):
         merged.MergeFrom(part or tf.compat.v1.ConfigProto())

@@ -14,8 +14,8 @@ import tensorflow as tf
 from estimator_trainer import environment
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import signals
-from estimator_trainer.estimator import given_run_config
-from estimator_trainer.estimator import replacement
+from estimator_trainer.estimator import user_run_config
+from estimator_trainer.patches import replacement
 
 
 @contextlib.contextmanager
@@ -41,7 +41,7 @@ def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
         now = task()
         with environment.tf_config(now.tf_config()):
             construct(config, *args, **kwargs)
-        vars(config).update(vars(given_run_config.of_platform(config, now)))
+        vars(config).update(vars(user_run_config.of_platform(config, now)))
 
     with replacement.attributes([(kind, "__init__", construct_anywhere)]):
         yield

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_trainer.estimator.input_fn_adapter import InputFn
-from estimator_trainer.steps import batches
+from estimator_trainer.input import batches
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,13 +14,13 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.estimator import upstream
+from estimator_trainer.graph import ancestry
+from estimator_trainer.graph import graph_state
+from estimator_trainer.graph import variable_names
+from estimator_trainer.input import batches
+from estimator_trainer.patches import upstream
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import ancestry
-from estimator_trainer.steps import batches
-from estimator_trainer.steps import graph_state
-from estimator_trainer.steps import variable_names
 
 _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
 

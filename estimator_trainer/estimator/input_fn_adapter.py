@@ -9,15 +9,15 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
-from estimator_trainer.estimator import given_run_config
-from estimator_trainer.estimator import iterated_input
-from estimator_trainer.plan import plugins
-from estimator_trainer.plan.plan import Plan
-from estimator_trainer.plan.plugin import Plugin
-from estimator_trainer.steps import batches
-from estimator_trainer.steps import graph_names
-from estimator_trainer.steps import loop
-from estimator_trainer.steps.obstacle import Obstacle
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.estimator import user_run_config
+from estimator_trainer.graph import graph_names
+from estimator_trainer.input import batches
+from estimator_trainer.input import iterated_input
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.training import loop
+from estimator_trainer.training.loop_unsupported import Obstacle
 
 # It returns a tf.data.Dataset, or tensors that each session run computes.
 InputFn = Callable[..., Any]
@@ -59,7 +59,7 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         else:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
         adapted = training if is_training else other_modes
-        config = given_run_config.of_platform(config or _run_config(plan), plan.task)
+        config = user_run_config.of_platform(config or _run_config(plan), plan.task)
         passed = {"mode": mode, "params": params, "config": config, "input_context": input_context}
         made, reason = adapted.call(passed, has_strategy)
         with graph_names.own():
@@ -105,18 +105,18 @@ class _Adapted:
     def _call(self, passed: dict[str, Any]) -> tuple[Any, str]:
         task, mode = self._plan.task, passed["mode"]
         if (mode == tf.estimator.ModeKeys.TRAIN and task.num_input_pipelines > 1 and
-                "input_context" not in plugins.arguments(self._function)):
+                "input_context" not in loader.arguments(self._function)):
             logging.log_first_n(
                 logging.WARNING, "input_fn %s takes no input_context, so it cannot know its shard:"
                 " unless it shards by itself, each of the %d trainers reads the whole input.", 1,
                 self._name, task.num_input_pipelines)
         with iterated_input.recorded() as iterated:
-            made = plugins.call(self._function, passed)
+            made = loader.call(self._function, passed)
             while callable(made):
                 # A function that makes an input_fn was given in its place.
                 if self._plugin:
-                    plugins.check_function(self._plugin, made)
-                made = plugins.call(made, passed)
+                    loader.check_function(self._plugin, made)
+                made = loader.call(made, passed)
         if isinstance(made, tf.data.Dataset):
             return made, ""
         batch = _batch(made)

@@ -10,22 +10,22 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import data_spec
-from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_class
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import model_shape
-from estimator_trainer.estimator import plugin_flags
-from estimator_trainer.estimator import plugin_sources
 from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator import recorded_data
 from estimator_trainer.estimator import serving_input
-from estimator_trainer.estimator.given_estimator import GivenEstimator
+from estimator_trainer.estimator import user_run_config
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.plan import plugins
-from estimator_trainer.plan.plan import Plan
-from estimator_trainer.plan.prediction_data import FILES
+from estimator_trainer.estimator.user_estimator import GivenEstimator
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins import module_flags
+from estimator_trainer.plugins import plugin_sources
+from estimator_trainer.plugins.prediction_data import FILES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -56,7 +56,7 @@ class ScriptParts:
     @property
     def saves(self) -> bool:
         """Whether training saves checkpoints, by its RunConfig or by a hook."""
-        return not given_run_config.never_saves(self.run_config) or any(
+        return not user_run_config.never_saves(self.run_config) or any(
             isinstance(hook, tf.estimator.CheckpointSaverHook) for hook in self.train_hooks)
 
 
@@ -159,10 +159,10 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     assert plan.model is not None and plan.data is not None and plan.params is not None
     recorded_data.tell_imports(plan)
     with model_shape.same_in_all_tasks(plan):
-        with plugin_flags.parsed(plan.config.plugin_flag):
-            model_thing, model_module = plugins.load(plan.model, model_shape.is_other)
-            input_function, module = plugins.load(plan.data)
-            train_function, _ = plugins.load(plan.train_data) if plan.train_data else (None, None)
+        with module_flags.parsed(plan.config.plugin_flag):
+            model_thing, model_module = loader.load(plan.model, model_shape.is_other)
+            input_function, module = loader.load(plan.data)
+            train_function, _ = loader.load(plan.train_data) if plan.train_data else (None, None)
         known = _data_params(plan) if known is None else known
         params = plan.params.with_data(known, _of_tpu_estimator(plan.config))
         model = model_shape.model_of(model_thing, plan, params)
@@ -170,7 +170,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     own = model_shape.input_fn_for(model, input_function, plan)
     own_of_training = train_function and model_shape.input_fn_for(model, train_function, plan)
     input_fn = input_fn_adapter.adapt(own, plan, own_of_training)
-    sources = {plugin.kind: plugin_sources.of(plugin, plugins.load(plugin, lambda thing: True)[1])
+    sources = {plugin.kind: plugin_sources.of(plugin, loader.load(plugin, lambda thing: True)[1])
                for plugin in plan.plugins}
     return LoadedPlugins(
         model_fn, input_fn, params, None, getattr(model_module, "session_config", None),
@@ -196,7 +196,7 @@ def data_problem(plan: Plan) -> str:
 def _data_modules(plan: Plan) -> list[types.ModuleType]:
     """Returns the modules of the input_fns, that of training last."""
     used = [plugin for plugin in (plan.data, plan.train_data) if plugin]
-    return list(dict.fromkeys(plugins.load(plugin)[1] for plugin in used))
+    return list(dict.fromkeys(loader.load(plugin)[1] for plugin in used))
 
 
 def _data_params(plan: Plan) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,
     """Returns the user's serving_input_receiver_fn, or one that is derived from the data."""
     own, name = getattr(module, "serving_input_receiver_fn", None), "serving_input_receiver_fn"
     if plan.serving:
-        own, name = plugins.load(plan.serving)[0], plan.serving.name
+        own, name = loader.load(plan.serving)[0], plan.serving.name
     if own is None:
         return serving_input.receiver_fn(spec.features, plan.config.serving_input,
                                          is_needed="none" not in plan.config.exporters)

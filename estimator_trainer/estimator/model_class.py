@@ -36,9 +36,9 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import stop
-from estimator_trainer.plan import plugins
-from estimator_trainer.steps import ancestry
-from estimator_trainer.steps import graph_state
+from estimator_trainer.graph import ancestry
+from estimator_trainer.graph import graph_state
+from estimator_trainer.plugins import loader
 
 # Why training ended, as in Result.
 REASON = "train_returned_true"
@@ -53,12 +53,12 @@ def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
                  "config": config, "is_chief": config.is_chief,
                  "global_step": tf.compat.v1.train.get_or_create_global_step(),
                  **_replicas(config)}
-        instance = plugins.call(model, known)
+        instance = loader.call(model, known)
         if mode == tf.estimator.ModeKeys.TRAIN:
-            handle = plugins.call(instance.build_model, known)
+            handle = loader.call(instance.build_model, known)
             return _training(instance, handle, config.is_chief, params.get("checkpoint_path"))
-        sees_data = {"features", "labels", "mode"} & set(plugins.arguments(instance.build_model))
-        spec = plugins.call(instance.build_model, known) if sees_data else None
+        sees_data = {"features", "labels", "mode"} & set(loader.arguments(instance.build_model))
+        spec = loader.call(instance.build_model, known) if sees_data else None
         return spec if isinstance(spec, tf.estimator.EstimatorSpec) else _unknown(instance, mode)
 
     return model_fn
@@ -67,7 +67,7 @@ def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
 def feeds_itself(thing: Any) -> bool:
     """Returns whether this is such a class, and one that never sees the input_fn's data."""
     return (inspect.isclass(thing) and hasattr(thing, "build_model")
-            and not {"features", "labels"} & set(plugins.arguments(thing.build_model)))
+            and not {"features", "labels"} & set(loader.arguments(thing.build_model)))
 
 
 def fed_batch() -> tf.Tensor | None:
@@ -101,7 +101,7 @@ class _Iterations(tf.estimator.SessionRunHook):
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
         seen = _Seen(run_context.session, getattr(self._instance, "loss", None), self._last_loss)
-        if plugins.call(self._instance.train, {
+        if loader.call(self._instance.train, {
                 "session": seen, "num_global_step": self._step, "global_step": self._global_step,
                 "is_chief": self._is_chief}):
             stop.of(run_context.session.graph).ask("done", REASON, type(self._instance).__name__)
@@ -115,7 +115,7 @@ class _Iterations(tf.estimator.SessionRunHook):
     def end(self, session: tf.compat.v1.Session) -> None:
         is_done = stop.of(session.graph).is_done
         if self._is_chief and is_done and hasattr(self._instance, "after_train"):
-            plugins.call(self._instance.after_train, {"session": session, "is_chief": True})
+            loader.call(self._instance.after_train, {"session": session, "is_chief": True})
 
 
 class _Seen:
@@ -151,8 +151,8 @@ def _training(instance: Any, handle: Any, is_chief: bool,
     _hand_over([handle, *getattr(handle, "__dict__", {}).values(), *vars(instance).values()])
     init_fn = None
     get_init_fn = getattr(instance, "get_init_fn", None)
-    if get_init_fn and (checkpoint_path or "checkpoint_path" not in plugins.arguments(get_init_fn)):
-        init_fn = plugins.call(get_init_fn, {"checkpoint_path": checkpoint_path})
+    if get_init_fn and (checkpoint_path or "checkpoint_path" not in loader.arguments(get_init_fn)):
+        init_fn = loader.call(get_init_fn, {"checkpoint_path": checkpoint_path})
     return tf.estimator.EstimatorSpec(
         tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=tf.no_op(),
         training_hooks=[_Iterations(instance, loss, batch, is_chief)],

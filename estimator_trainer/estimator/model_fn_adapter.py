@@ -10,24 +10,24 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.estimator import carried
+from estimator_trainer.communication import ps_packs
 from estimator_trainer.estimator import frozen
-from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import keras_version
 from estimator_trainer.estimator import missing_feature
 from estimator_trainer.estimator import model_class
-from estimator_trainer.estimator import ps_packs
+from estimator_trainer.estimator import passthrough
+from estimator_trainer.estimator import user_run_config
 from estimator_trainer.estimator import warm_start
-from estimator_trainer.plan import plugins
+from estimator_trainer.graph import graph_names
+from estimator_trainer.graph import graph_state
+from estimator_trainer.input import batches
+from estimator_trainer.plugins import loader
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import ballots
-from estimator_trainer.steps import batches
-from estimator_trainer.steps import graph_names
-from estimator_trainer.steps import graph_state
-from estimator_trainer.steps import loop
-from estimator_trainer.steps import obstacle
-from estimator_trainer.steps import train_op
+from estimator_trainer.training import loop
+from estimator_trainer.training import loop_unsupported
+from estimator_trainer.training import stop_consensus
+from estimator_trainer.training import train_op
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
@@ -62,24 +62,24 @@ class _Adapted:
     def model_fn(self, features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         call = functools.partial(self._call, mode=mode, params=params,
-                                 config=given_run_config.of_platform(config, self._task))
+                                 config=user_run_config.of_platform(config, self._task))
         if mode == tf.estimator.ModeKeys.TRAIN:
             spec = self._train(features, labels, call, config)
             warm_start.apply(self._config, self._task.is_chief)
             return spec
-        features, beside = carried.taken_apart(features)
+        features, beside = passthrough.taken_apart(features)
         spec = call(features, labels)
         graph_state.EXAMPLES.add(batches.size((labels, features)))
         forward_key = self._config.forward_key
         if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
             spec = _with_key(spec, forward_key, features[forward_key])
-        return carried.with_predictions(spec, beside)
+        return passthrough.with_predictions(spec, beside)
 
     def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:
         name = self._config.model_fn
         with (_placed(self._config.device), keras_version.checked(name),
               missing_feature.explained(features, name)):
-            spec = plugins.call(self._function, {"features": features, "labels": labels, **others})
+            spec = loader.call(self._function, {"features": features, "labels": labels, **others})
         if isinstance(spec, tf.compat.v1.estimator.tpu.TPUEstimatorSpec):
             spec = spec.as_estimator_spec()
         if not isinstance(spec, tf.estimator.EstimatorSpec):
@@ -92,7 +92,7 @@ class _Adapted:
     def _train(self, features: Any, labels: Any, call: ModelFn,
                run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         with graph_names.own():
-            ballot = ballots.ballot() if self._task.is_all_reduce else None
+            ballot = stop_consensus.ballot() if self._task.is_all_reduce else None
         if loop.is_wanted():
             return self._looped(call, ballot, run_config)
         spec, made = self._step((features, labels), call)
@@ -107,31 +107,31 @@ class _Adapted:
         """Adds to a step how its trainers agree to end: later where a hook may ask for it."""
         told = made.is_last, made.is_missing, ballot
         has_hooks = self._has_hooks or spec.training_hooks or spec.training_chief_hooks
-        if ballots.all_agree(not has_hooks, run_config):
-            return spec, made._replace(counts=ballots.counts(*told))
-        counts, last_hook = ballots.counts_after_step(*told)
+        if stop_consensus.all_agree(not has_hooks, run_config):
+            return spec, made._replace(counts=stop_consensus.counts(*told))
+        counts, last_hook = stop_consensus.counts_after_step(*told)
         hooks = [*spec.training_hooks, last_hook]
         return spec._replace(training_hooks=hooks), made._replace(counts=counts)
 
     def _looped(self, call: ModelFn, ballot: tf.Tensor | None,
                 run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         if self._is_class:
-            raise obstacle.Obstacle("it runs its own iterations")
+            raise loop_unsupported.Obstacle("it runs its own iterations")
         reasons: list[str] = []
 
         def step(batch: Any) -> loop.Step:
-            known = obstacle.things()
+            known = loop_unsupported.things()
             spec, made = self._step(batch, call)
-            obstacle.check(spec, known)
-            reasons.append(obstacle.of_one_trainer(spec, self._config))
+            loop_unsupported.check(spec, known)
+            reasons.append(loop_unsupported.of_one_trainer(spec, self._config))
             return made
 
-        def settle(found: obstacle.Obstacle | None) -> None:
+        def settle(found: loop_unsupported.Obstacle | None) -> None:
             against = next(filter(None, reasons), "")
-            found = found or (obstacle.Obstacle(against) if against else None)
-            is_agreed = ballot is None or ballots.all_agree(found is None, run_config)
+            found = found or (loop_unsupported.Obstacle(against) if against else None)
+            is_agreed = ballot is None or stop_consensus.all_agree(found is None, run_config)
             if found or not is_agreed:
-                raise found or obstacle.Obstacle("another trainer can make no more")
+                raise found or loop_unsupported.Obstacle("another trainer can make no more")
 
         made = loop.build(step, self._config, self._task.num_trainers, ballot, settle)
         # The Estimator does not see that the optimizer scaled the loss, and adds up the losses of

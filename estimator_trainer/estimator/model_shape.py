@@ -19,15 +19,15 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import cluster_patches
-from estimator_trainer.estimator import given_estimator
-from estimator_trainer.estimator import given_run_config
 from estimator_trainer.estimator import keras_model
 from estimator_trainer.estimator import random_state
-from estimator_trainer.estimator.given_estimator import GivenEstimator
-from estimator_trainer.plan import plugins
-from estimator_trainer.plan.plan import Plan
-from estimator_trainer.plan.plugin_params import PluginParams
+from estimator_trainer.estimator import user_estimator
+from estimator_trainer.estimator import user_run_config
+from estimator_trainer.estimator.user_estimator import GivenEstimator
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins.plugin_params import PluginParams
 
 # That of TensorFlow 1 is the base class of all.
 _Estimator = tf.compat.v1.estimator.Estimator
@@ -70,10 +70,10 @@ def input_fn_for(model: Model, function: Callable[..., Any], plan: Plan) -> Call
         params = passed["params"]
         known = given.input_params(passed["mode"], PluginParams({**params, **own}))
         kept = {key: params[key] for key in set_by_user}
-        return plugins.call(function, {**passed, "params": PluginParams({**known, **kept})})
+        return loader.call(function, {**passed, "params": PluginParams({**known, **kept})})
 
     # The adapter passes what the signature names.
-    takes = dict.fromkeys([*plugins.arguments(function), "mode", "params"])
+    takes = dict.fromkeys([*loader.arguments(function), "mode", "params"])
     setattr(input_fn, "__signature__", inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in takes]))
     return input_fn
@@ -106,7 +106,7 @@ def model_of(thing: Any, plan: Plan, params: dict[str, Any]) -> Model:
             " tf.estimator.Estimator(model_fn, config=config, params=params)")
     with environment.no_cluster():
         estimator = keras_model.estimator_of(thing, name) if is_keras else thing
-    given = given_estimator.take_apart(estimator)
+    given = user_estimator.take_apart(estimator)
     if given.config.train_distribute:
         logging.warning("the strategy in the RunConfig of model_fn %s is not used; --train_"
                         "distribute chooses one", name)
@@ -130,7 +130,7 @@ def same_in_all_tasks(plan: Plan) -> Iterator[None]:
 
 def _is_model_fn(function: Callable[..., Any]) -> bool:
     """Returns whether a function is a model_fn, to which the Estimator passes `features`."""
-    return "features" in plugins.arguments(function)
+    return "features" in loader.arguments(function)
 
 
 def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) -> Any:
@@ -143,7 +143,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
             keep_checkpoint_max=config.keep_checkpoint_max,
             save_summary_steps=config.save_summary_steps)
-    run_config = given_run_config.of_platform(run_config, plan.task)
+    run_config = user_run_config.of_platform(run_config, plan.task)
     known = {**params, "config": run_config, "run_config": run_config, "params": params,
              "hparams": params, "model_dir": config.model_dir}
     missing = [p.name for p in inspect.signature(function).parameters.values()
@@ -160,7 +160,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
     # What the function makes must not begin to serve as a task of the cluster.
     with (cluster_patches.configs_in_any_cluster(lambda: plan.task),
           cluster_patches.strategies_reading(lambda: "")):
-        return plugins.call(function, known)
+        return loader.call(function, known)
 
 
 def _function(given: GivenEstimator, plan: Plan,
@@ -172,7 +172,7 @@ def _function(given: GivenEstimator, plan: Plan,
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         own = copy.deepcopy(given.params)
         for key in overriding:
-            given_estimator.add_param(own, key, params[key])
+            user_estimator.add_param(own, key, params[key])
         if model is not None:
             features = keras_model.features_of(model, features)
         return given.model_fn(features, labels, mode, own, config)

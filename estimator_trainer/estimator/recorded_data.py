@@ -7,14 +7,14 @@ from typing import Any, Mapping
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator.data_spec import DataSpec
-from estimator_trainer.plan import changes
-from estimator_trainer.plan import plugin_files
-from estimator_trainer.plan.changes import Change
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.plugins import fingerprints
+from estimator_trainer.record import changes
+from estimator_trainer.record.changes import Change
 
 # Version 1.0 recorded this for a function without source.
-_OF_NO_SOURCE = plugin_files.sha256_of_text("")
+_OF_NO_SOURCE = fingerprints.sha256_of_text("")
 
 
 def described(spec: DataSpec, facts: Mapping[str, Any]) -> dict[str, Any]:

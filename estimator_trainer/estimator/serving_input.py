@@ -7,7 +7,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.plan import plugins
+from estimator_trainer.plugins import loader
 
 ReceiverFn = Callable[[], Any]
 
@@ -70,7 +70,7 @@ def adapt(function: ReceiverFn, name: str, params: dict[str, Any]) -> ReceiverFn
     def serving_input_receiver_fn() -> Any:
         made: Any = function
         while callable(made):
-            made = plugins.call(made, {"params": params})
+            made = loader.call(made, {"params": params})
         if hasattr(made, "default_inputs"):
             return tf.estimator.export.ServingInputReceiver(made.features, made.default_inputs)
         if not hasattr(made, "receiver_tensors"):

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import upstream
+from estimator_trainer.patches import upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 

@@ -10,10 +10,10 @@ from estimator_trainer import allocator
 from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.communication import gradient_packs
 from estimator_trainer.coordination import signals
-from estimator_trainer.estimator import gradient_packs
-from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 

@@ -14,8 +14,8 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation import record
 from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -42,8 +42,8 @@ class EarlyStopping(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
-        metrics = record.plain_metrics(eval_result)
-        record.check_metric("early_stopping_metric", self._metric, metrics)
+        metrics = evaluation_log.plain_metrics(eval_result)
+        evaluation_log.check_metric("early_stopping_metric", self._metric, metrics)
         value, step = metrics[self._metric], metrics["global_step"]
         if math.isnan(self._best) or exporters.is_better(value, self._best, self._mode):
             self._best, self._best_step = value, step

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.random_state import RandomState
-from estimator_trainer.steps import ancestry
+from estimator_trainer.graph import ancestry
 
 # Ops that hold something between session runs, which a checkpoint, the local initializer or the
 # start of the input sets anew.

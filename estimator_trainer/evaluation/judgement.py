@@ -21,12 +21,12 @@ from estimator_trainer import errors
 from estimator_trainer import schema
 from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Stop
-from estimator_trainer.estimator import carried
-from estimator_trainer.estimator.carried import Answer
+from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.evaluation.classification import Classification
 from estimator_trainer.evaluation.classification import ClassificationContent
-from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.evaluation.regression import Regression
 from estimator_trainer.evaluation.regression import RegressionContent
 
@@ -104,12 +104,12 @@ def _answers(single: tf.estimator.Estimator, parts: LoadedPlugins, path: str,
         made = parts.input_fn(tf.estimator.ModeKeys.EVAL, params, config)
         if isinstance(made, tf.data.Dataset):
             return (made.take(eval_steps) if eval_steps else made).map(
-                functools.partial(carried.mark, has_inputs=True, most_rank=4))
+                functools.partial(passthrough.mark, has_inputs=True, most_rank=4))
         batch = made if isinstance(made, tuple) else (made,)
-        return carried.mark(*batch, has_inputs=True, most_rank=4)
+        return passthrough.mark(*batch, has_inputs=True, most_rank=4)
 
     for prediction in single.predict(input_fn, checkpoint_path=path):
-        yield carried.answer(prediction)
+        yield passthrough.answer(prediction)
 
 
 def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,

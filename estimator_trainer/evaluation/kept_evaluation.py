@@ -19,13 +19,13 @@ from typing import Any, Callable, Iterator, Sequence
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer.compat import private_api
-from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import evaluation_graph
 from estimator_trainer.evaluation.evaluation_graph import EvaluationGraph
-from estimator_trainer.evaluation.record import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.patches import private_api
+from estimator_trainer.patches import upstream
 
 
 def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,

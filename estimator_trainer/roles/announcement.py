@@ -6,9 +6,9 @@ from typing import Any
 
 from absl import logging
 
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.plan.plan import Plan
 
 
 def log(plan: Plan, parts: LoadedPlugins | None = None) -> None:
@@ -29,6 +29,6 @@ def _changed(plan: Plan, params: dict[str, Any]) -> str:
     """Returns the params that are not at their defaults."""
     defaults = {key: value for plugin in plan.plugins for key, value in (
         plugin.default_params or {}).items()}
-    return " ".join(f"{key}={secret_names.masked(key, value)!r}"
+    return " ".join(f"{key}={redaction.masked(key, value)!r}"
                     for key, value in sorted(params.items())
                     if key not in defaults or defaults[key] != value)

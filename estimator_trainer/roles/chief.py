@@ -6,9 +6,10 @@ import contextlib
 
 from absl import logging
 
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import evaluator_heartbeat
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.stop import Stop
@@ -19,19 +20,18 @@ from estimator_trainer.estimator import strategy
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
-from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.record import earlier_run
+from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
-from estimator_trainer.roles import earlier_run
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles import preflight
-from estimator_trainer.roles import run_history
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps.end_of_training import EndOfTraining
+from estimator_trainer.training.end_of_training import EndOfTraining
 
 
 def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog) -> Result:
@@ -68,9 +68,10 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         watchdog.leave_steps()
         stop.check()
         state_writer.announce("done", step, reason)
-        if plan.is_evaluated and evaluator_beat.evaluator_finishes(config, task, step, stop) and (
-                ended := outcome.report_of_evaluator(config, task, step, reason, earlier)):
-            return ended
+        if plan.is_evaluated and evaluator_heartbeat.evaluator_finishes(config, task, step, stop):
+            ended = outcome.report_of_evaluator(config, task, step, reason, earlier)
+            if ended:
+                return ended
         state_writer.announce("done", step, reason, finisher=task.name)
         if plan.is_evaluated:
             final = exporters.at_the_end(config, parts, record)

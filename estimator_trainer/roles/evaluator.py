@@ -11,9 +11,10 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import evaluator_heartbeat
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.membership import Membership
@@ -24,11 +25,10 @@ from estimator_trainer.estimator import strategy
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
-from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.record import earlier_run
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
-from estimator_trainer.roles import earlier_run
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.roles import outcome
@@ -60,7 +60,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     final = exporters.at_the_end(config, parts, record)
     announcement.log(plan, parts)
     final_evaluation.restore(config.model_dir, record, checkpoints.latest_step(config.model_dir))
-    with (evaluator_beat.beating(config.model_dir, lambda: record.step),
+    with (evaluator_heartbeat.beating(config.model_dir, lambda: record.step),
           evaluation.used_by(experiment.estimator) if evaluation else contextlib.nullcontext()):
         _wait_for_own_job(config, task, state_reader, stop, watchdog)
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)

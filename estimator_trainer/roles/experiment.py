@@ -11,29 +11,29 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import evaluator_heartbeat
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import upstream
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.patches import upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import bfloat16_advice
-from estimator_trainer.steps import end_of_training
-from estimator_trainer.steps import progress
-from estimator_trainer.steps import worker_events
-from estimator_trainer.steps.bfloat16_advice import Bfloat16Advice
-from estimator_trainer.steps.end_of_training import EndOfTraining
-from estimator_trainer.steps.model_size import ModelSize
-from estimator_trainer.steps.numerics import NumericsListener
-from estimator_trainer.steps.profiler import StepProfiler
-from estimator_trainer.steps.progress import TrainingProgress
+from estimator_trainer.training import bfloat16_advice
+from estimator_trainer.training import end_of_training
+from estimator_trainer.training import progress
+from estimator_trainer.training import worker_events
+from estimator_trainer.training.bfloat16_advice import Bfloat16Advice
+from estimator_trainer.training.end_of_training import EndOfTraining
+from estimator_trainer.training.model_size import ModelSize
+from estimator_trainer.training.numerics import NumericsListener
+from estimator_trainer.training.profiler import StepProfiler
+from estimator_trainer.training.progress import TrainingProgress
 
 
 class Experiment(NamedTuple):
@@ -108,7 +108,7 @@ def record_of(plan: Plan, stop: Stop, watchdog: Watchdog,
     model_dir, task = plan.config.model_dir, plan.task
     unfinished = exporters.unfinished(model_dir) if evaluates else ()
     if task.is_local and task.name != "local" and not task.has_evaluator:
-        is_made_elsewhere = evaluator_beat.Presence(model_dir).is_there
+        is_made_elsewhere = evaluator_heartbeat.Presence(model_dir).is_there
     return EvaluationRecord(on_batch, unfinished, is_made_elsewhere)
 
 

@@ -8,17 +8,17 @@ from typing import Any, Sequence
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import record_file
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import board
+from estimator_trainer.evaluation import evaluation_log as record_lib
 from estimator_trainer.evaluation import exporters as exporters_lib
 from estimator_trainer.evaluation import judgement
-from estimator_trainer.evaluation import record as record_lib
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.evaluation.exporters import RecordedExporter
-from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.record import record_file
+from estimator_trainer.reports import tensorboard
 
 
 def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
@@ -92,7 +92,7 @@ def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,
     """Keeps what a report shows of the evaluation that was made last, in files and in events."""
     if plan.config.report:
         content = judgement.write(single, parts, record, plan.config.eval_steps, stop)
-        board.write(single.model_dir, record.metrics, content)
+        tensorboard.write(single.model_dir, record.metrics, content)
 
 
 def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:

@@ -9,12 +9,12 @@ from typing import Any, Callable, Iterator
 from absl import logging
 
 from estimator_trainer import task_events
-from estimator_trainer.coordination.history_file import HistoryWriter
-from estimator_trainer.plan import ways_to_look
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.checks import ways_to_look
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.reports import page
+from estimator_trainer.reports.history import HistoryWriter
 from estimator_trainer.result import Result
 from estimator_trainer.roles import outcome
-from estimator_trainer.run_report import page
 
 # The history's names of the events that it keeps.
 _KINDS = {"model": "model", "trains": "trains", "serves": "serves", "progress": "train",

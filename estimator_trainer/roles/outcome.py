@@ -12,6 +12,7 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer import result
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoint_choice
@@ -21,14 +22,13 @@ from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
-from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan import run_record
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.record import run_record
+from estimator_trainer.record.earlier_run import EarlierRun
 from estimator_trainer.result import Result
-from estimator_trainer.roles.earlier_run import EarlierRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import end_of_training
-from estimator_trainer.steps.end_of_training import EndOfTraining
+from estimator_trainer.training import end_of_training
+from estimator_trainer.training.end_of_training import EndOfTraining
 
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)

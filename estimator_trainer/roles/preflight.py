@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import small_files
 from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import record
+from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
-from estimator_trainer.plan.plan import Plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -47,7 +47,7 @@ def _check_metrics(config: TrainerConfig, names: list[str]) -> None:
               "early_stopping_metric": config.early_stopping_metric}
     for flag, name in wanted.items():
         if name:
-            record.check_metric(flag, name, names)
+            evaluation_log.check_metric(flag, name, names)
 
 
 def _check_export(parts: LoadedPlugins) -> None:

@@ -8,8 +8,9 @@ import tensorflow as tf
 from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import evaluator_heartbeat
 from estimator_trainer.coordination import lease as lease_lib
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobStateReader
@@ -20,8 +21,8 @@ from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import cluster_patches
-from estimator_trainer.estimator import upstream
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.patches import upstream
+from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import chief
 from estimator_trainer.roles import evaluator
@@ -29,9 +30,8 @@ from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles import preflight
 from estimator_trainer.roles import ps
-from estimator_trainer.roles import run_history
 from estimator_trainer.roles import worker
-from estimator_trainer.steps.sync_replicas import SyncReplicasHook
+from estimator_trainer.training.sync_replicas import SyncReplicasHook
 
 _BESIDE_CHIEF = {"evaluator": evaluator.run, "ps": ps.run, "worker": worker.run}
 
@@ -111,7 +111,7 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
         except Exception as error:
             explained = outcome.explained(error, plan)
             if task.role == "evaluator":
-                evaluator_beat.tell_failure(config.model_dir)
+                evaluator_heartbeat.tell_failure(config.model_dir)
             elif getattr(error, "is_missed", True):
                 state_reader.ask("failed", outcome.in_short(explained), task.name)
             outcome.raise_explained(error, explained)

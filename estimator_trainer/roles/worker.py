@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import signals
 from estimator_trainer.coordination.job_state import JobState
@@ -12,13 +13,12 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator import strategy
-from estimator_trainer.plan.plan import Plan
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import experiment as experiment_lib
 from estimator_trainer.roles import outcome
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps.end_of_training import EndOfTraining
+from estimator_trainer.training.end_of_training import EndOfTraining
 
 _POLL_SECS = 0.25
 

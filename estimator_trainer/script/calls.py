@@ -19,25 +19,25 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer.checks import model_dir_name
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import estimator_training
-from estimator_trainer.compat import private_api
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import sequel
-from estimator_trainer.estimator import given_estimator
-from estimator_trainer.estimator.given_experiment import GivenExperiment
+from estimator_trainer.estimator import user_estimator
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.evaluation import record
-from estimator_trainer.plan import model_dir_name
-from estimator_trainer.plan import run_plan
-from estimator_trainer.plan.plan import Plan
+from estimator_trainer.evaluation import evaluation_log
+from estimator_trainer.patches import private_api
 from estimator_trainer.result import Result
 from estimator_trainer.roles import access
 from estimator_trainer.roles import ps
 from estimator_trainer.roles import run as role
+from estimator_trainer.script.experiment import GivenExperiment
 
 # The methods that compute with a model in one process.
 _USES = ("evaluate", "predict", "export_saved_model", "export_savedmodel",
@@ -154,7 +154,7 @@ class Calls:
                 "the script trains a second time in one job with a ps; expected one call of"
                 " tf.estimator.train_and_evaluate or Estimator.train, after which the ps ends")
         _refuse_pattern(estimator)
-        experiment = GivenExperiment(given_estimator.take_apart(estimator), train_spec, eval_spec,
+        experiment = GivenExperiment(user_estimator.take_apart(estimator), train_spec, eval_spec,
                                      self._strategies, self._given)
         self.plan = plan = self._planned(experiment)
         run_plan.refuse(plan)
@@ -191,7 +191,7 @@ class Calls:
         metrics, exports = returned if isinstance(returned, tuple) else (None, None)
         self.result = Result(
             self.plan.task.name, "done", checkpoints.latest_step(estimator.model_dir),
-            "own_train", record.plain_metrics(metrics or {}),
+            "own_train", evaluation_log.plain_metrics(metrics or {}),
             tuple(tf.compat.as_str_any(path) for path in exports or () if path))
         if self.plan.task.is_chief:
             checkpoints.write_result(estimator.model_dir, self.result)

@@ -11,17 +11,17 @@ from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer import shown_text
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import upstream
-from estimator_trainer.plan import tensorflow1_hint
-from estimator_trainer.plan.plan import Plan
-from estimator_trainer.plan.script_file import Script
+from estimator_trainer.patches import estimator_calls
+from estimator_trainer.patches import upstream
+from estimator_trainer.plugins import tensorflow1_hint
+from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
-from estimator_trainer.script import bends
 from estimator_trainer.script.calls import Calls
-from estimator_trainer.steps.sync_replicas import SyncReplicasHook
+from estimator_trainer.training.sync_replicas import SyncReplicasHook
 
 
 def run(plan: Plan, given: frozenset[str]) -> int:
@@ -41,7 +41,7 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     chosen = strategy.for_training(plan.config, plan.task) if given & {
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, given, chosen)
-    with (bends.calling(calls.replacements()),
+    with (estimator_calls.calling(calls.replacements()),
           cluster_patches.configs_in_any_cluster(lambda: calls.task),
           cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config(),
                                              plan.config.stall_timeout_secs),

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, Sequence
 
 from estimator_trainer import errors
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings import flag_parser
 from estimator_trainer.settings import plugin_flag_words
@@ -128,8 +128,8 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
 def _shown(wrong: str, argv: Sequence[str]) -> str:
     """Returns a word that should not be there, as it may be shown: a secret's name may precede."""
     before = argv[argv.index(wrong) - 1] if wrong in argv[1:] else ""
-    is_of_secret = secret_names.is_secret(before.rpartition("=")[2])
-    return secret_names.MASK if is_of_secret else secret_names.masked_words([wrong])[0]
+    is_of_secret = redaction.is_secret(before.rpartition("=")[2])
+    return redaction.MASK if is_of_secret else redaction.masked_words([wrong])[0]
 
 
 def _parse_script(argv: list[str]) -> CommandLine:

@@ -7,7 +7,7 @@ import os
 from typing import Any, Mapping
 
 from estimator_trainer import errors
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}
@@ -61,6 +61,6 @@ def _typed(name: str, value: Any, default: Any) -> Any:
     if type(value) is type(default):
         return value
     raise errors.ConfigError(
-        f"{name} is {secret_names.masked(name, value)!r} (from {name}=); expected"
+        f"{name} is {redaction.masked(name, value)!r} (from {name}=); expected"
         f" {_KINDS[type(default)]}. For example:"
         f" {name}={list(default) if isinstance(default, tuple) else default!r}")

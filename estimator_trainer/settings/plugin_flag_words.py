@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from estimator_trainer import errors
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 
 
 def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
@@ -36,8 +36,8 @@ def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
 
 def _shown(word: str, words: Sequence[str]) -> str:
     """Returns a word that may be the rest of the last flag's value, as it may be shown."""
-    is_of_secret = bool(words) and bool(secret_names.secrets_of(words[-1:]))
-    return secret_names.MASK if is_of_secret else secret_names.masked_words([word])[0]
+    is_of_secret = bool(words) and bool(redaction.secrets_of(words[-1:]))
+    return redaction.MASK if is_of_secret else redaction.masked_words([word])[0]
 
 
 def _is_number(word: str) -> bool:

@@ -12,15 +12,15 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import history_file
-from estimator_trainer.coordination import record_file
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import judgement
 from estimator_trainer.evaluation.regression import Regression
-from estimator_trainer.plan import recorded_run
-from estimator_trainer.roles import earlier_run
-from estimator_trainer.roles import show
-from estimator_trainer.run_report import page
+from estimator_trainer.record import earlier_run
+from estimator_trainer.record import record_file
+from estimator_trainer.record import recorded_run
+from estimator_trainer.reports import history
+from estimator_trainer.reports import page
+from estimator_trainer.reports import show
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import run_files
 
@@ -42,7 +42,7 @@ def _read(model_dir):
     checkpoints.read_best(model_dir, told.append)
     checkpoints.read_result(model_dir, told.append)
     judgement.read(model_dir, told.append)
-    history_file.read(model_dir, told.append)
+    history.read(model_dir, told.append)
     record_file.read_if_whole(model_dir, told.append)
     earlier_run.as_recorded(model_dir)
     return told
@@ -136,7 +136,7 @@ def test_keys_of_a_newer_version_are_taken_and_those_that_an_older_one_lacks_hav
     lines = [{**line, "newer": 1} for line in _CONTENTS["history.jsonl"]]
     lines.append({"task": "local", "kind": "newer", "time": 1.0, "step": "any"})
     model_dir = _write_all(tmp_path / "m", *newer.items(), ("history.jsonl", lines))
-    assert not _read(model_dir) and len(history_file.read(model_dir)) == len(lines)
+    assert not _read(model_dir) and len(history.read(model_dir)) == len(lines)
     _show(model_dir)
     # A run that is kept keeps what a newer version knows of the run.
     assert record_file.read(model_dir).runs[0]["newer"] == 1
@@ -166,7 +166,7 @@ def test_what_the_program_writes_is_read(tmp_path):
 def test_damaged_lines_are_counted_and_the_others_are_kept(tmp_path):
     lines = [*_CONTENTS["history.jsonl"], {"task": 1}, [], "x", {}]
     model_dir, told = _write_all(tmp_path / "m", ("history.jsonl", lines)), []
-    assert history_file.read(model_dir, told.append) == _CONTENTS["history.jsonl"]
+    assert history.read(model_dir, told.append) == _CONTENTS["history.jsonl"]
     [sentence] = told
     assert "in line 9, the file has no 'kind'" in sentence and "(and 3 more lines)" in sentence
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from estimator_trainer import cli
-from estimator_trainer.plan import plugins
+from estimator_trainer.plugins import loader
 from tests.support import jobs
 
 
@@ -46,5 +46,5 @@ def test_init_writes_over_nothing(tmp_path, capsys):
 def test_what_init_writes_documents_its_params(tmp_path, monkeypatch):
     cli.main(["init", str(tmp_path)])
     monkeypatch.chdir(tmp_path)
-    assert plugins.find("model_fn", "./model.py").default_params["hidden_units"] == 16
-    assert plugins.find("input_fn", "./data.py").global_batch_param == "batch_size"
+    assert loader.find("model_fn", "./model.py").default_params["hidden_units"] == 16
+    assert loader.find("input_fn", "./data.py").global_batch_param == "batch_size"

@@ -25,7 +25,7 @@ def test_it_answers_without_tensorflow(args, no_tensorflow):
 def test_a_start_imports_nothing_that_one_command_alone_needs():
     code = ("import sys; from estimator_trainer import cli\n"
             "print({'yaml', 'tensorflow', 'numpy', 'estimator_trainer.jobs',"
-            " 'estimator_trainer.plan.report', 'estimator_trainer.roles'} & set(sys.modules))")
+            " 'estimator_trainer.checks.printout', 'estimator_trainer.roles'} & set(sys.modules))")
     ran = subprocess.run([sys.executable, "-c", code], env=jobs.environment(), text=True,
                          capture_output=True, timeout=60, check=True)
     assert ran.stdout == "set()\n"

@@ -8,9 +8,9 @@ import pytest
 
 from estimator_trainer import cli
 from estimator_trainer import errors
+from estimator_trainer.checks import machine_check
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
-from estimator_trainer.plan import machine_check
 from tests.support import dialects
 from tests.support.dialects import DIALECTS
 from tests.support.tf_configs import A

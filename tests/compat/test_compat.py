@@ -13,8 +13,8 @@ import pytest
 from estimator_trainer import compat  # Before TensorFlow.
 from estimator_trainer import versions
 from estimator_trainer.compat import legacy_keras
-from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
+from estimator_trainer.patches import private_api
 
 # isort: split
 import tensorflow as tf

@@ -11,8 +11,8 @@ import pathlib
 import pytest
 
 from estimator_trainer.compat import estimator_training  # Before TensorFlow.
-from estimator_trainer.compat import private_api
 from estimator_trainer.errors import ConfigError
+from estimator_trainer.patches import private_api
 
 # isort: split
 import tensorflow as tf
@@ -35,7 +35,7 @@ def test_a_private_name_in_use_is_still_in_tensorflow(name):
     try:
         private_api.use(name)
     except ConfigError as error:
-        pytest.fail(f"{error}; change estimator_trainer/compat/private_api.py", pytrace=False)
+        pytest.fail(f"{error}; change estimator_trainer/patches/private_api.py", pytrace=False)
 
 
 def test_a_private_name_that_moved_is_named_in_one_sentence(monkeypatch):

@@ -64,7 +64,7 @@ print(json.dumps({
                   type(variable).__name__, v2.__version__[:2]],
     "asked": {name: ask(name) for name in (
         "__main__", "my_model", "model_fns.mine", "tensorflow_datasets.core", "tf_keras.src.x",
-        "estimator_trainer.steps.loop")},
+        "estimator_trainer.training.loop")},
     "slim": contrib_layers.fully_connected(x, 3, scope="fc").op.name if SLIM else None,
 }))
 """
@@ -132,7 +132,7 @@ def test_a_program_gets_tensorflow_1_and_a_library_tensorflow_2():
     assert found["asked"] == {
         "__main__": True, "my_model": True, "model_fns.mine": True,
         "tensorflow_datasets.core": False, "tf_keras.src.x": False,
-        "estimator_trainer.steps.loop": False}
+        "estimator_trainer.training.loop": False}
     assert found["slim"] == ("fc/Relu" if HAS_SLIM else None)
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
-from estimator_trainer.coordination import evaluator_beat
-from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import evaluator_heartbeat
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
-from estimator_trainer.evaluation import record as record_lib
+from estimator_trainer.evaluation import evaluation_log as record_lib
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
@@ -37,7 +37,7 @@ def _impatient(monkeypatch):
 
 def _chief_is_relieved(tmp_path, step):
     config = TrainerConfig(model_dir=str(tmp_path))
-    return evaluator_beat.evaluator_finishes(config, CHIEF, step, Stop())
+    return evaluator_heartbeat.evaluator_finishes(config, CHIEF, step, Stop())
 
 
 def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
@@ -47,7 +47,7 @@ def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
 @pytest.mark.cluster
 def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
     def evaluate():
-        with evaluator_beat.beating(str(tmp_path), lambda: record.step):
+        with evaluator_heartbeat.beating(str(tmp_path), lambda: record.step):
             time.sleep(3)  # The chief would notice a lost beat in less.
             record.metrics = {"global_step": 10}
 
@@ -59,41 +59,41 @@ def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
 
 
 def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record):
-    with evaluator_beat.beating(str(tmp_path), lambda: record.step):
+    with evaluator_heartbeat.beating(str(tmp_path), lambda: record.step):
         record.metrics = {"global_step": 10}
     assert _chief_is_relieved(tmp_path, 10)
     assert not _chief_is_relieved(tmp_path, 11)
 
 
 def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
-    notes.write(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
+    shared_files.write(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
     assert not _chief_is_relieved(tmp_path, 10)
 
 
 def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch):
     """A request of status "done" once ended every later pause at once."""
-    notes.write(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
-    read, looks = notes.read, []
+    shared_files.write(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
+    read, looks = shared_files.read, []
 
     def look(path):
         looks.append(path)
         return {"process": "lives", "count": len(looks)} if len(looks) < 5 else {"evaluated": 10}
 
-    monkeypatch.setattr(notes, "read", look)
+    monkeypatch.setattr(shared_files, "read", look)
     stop = Stop()
     stop.ask("done", "early_stopping", "evaluator:0")
     slept = mock.Mock()
     monkeypatch.setattr(time, "sleep", slept)
-    assert evaluator_beat.evaluator_finishes(
+    assert evaluator_heartbeat.evaluator_finishes(
         TrainerConfig(model_dir=str(tmp_path)), CHIEF, 10, stop)
     assert slept.call_count == len(looks) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))
 
 
 def test_a_chief_alone_sees_an_evaluator_that_its_cluster_does_not_have(tmp_path, monkeypatch):
-    with evaluator_beat.beating(str(tmp_path), lambda: 7):
+    with evaluator_heartbeat.beating(str(tmp_path), lambda: 7):
         jobs.wait_for((tmp_path / "evaluator.beat").exists, 5)
-        presence = evaluator_beat.Presence(str(tmp_path))
+        presence = evaluator_heartbeat.Presence(str(tmp_path))
         assert not presence.is_there()  # The beat may be an old one.
         jobs.wait_for(presence.is_there, 5)
     assert not presence.is_there()
-    assert not evaluator_beat.Presence(str(tmp_path / "other")).is_there()
+    assert not evaluator_heartbeat.Presence(str(tmp_path / "other")).is_there()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from estimator_trainer.coordination import history_file
-from estimator_trainer.coordination.history_file import HistoryWriter
+from estimator_trainer.reports import history
+from estimator_trainer.reports.history import HistoryWriter
 
 
 def _steps(lines, kind="train"):
@@ -36,7 +36,7 @@ def test_the_head_collects_the_lines_of_the_others(tmp_path):
     assert text.count('"worker:0"') == text.count('"chief:0"') == 4
     # What comes after the head's end is there for who reads.
     _written(tmp_path, "evaluator:0", False, [9])
-    lines = history_file.read(str(tmp_path))
+    lines = history.read(str(tmp_path))
     assert {line["task"] for line in lines} == {"worker:0", "chief:0", "evaluator:0"}
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
 
@@ -46,7 +46,7 @@ def test_a_line_that_was_cut_off_costs_no_other_line(tmp_path):
     with (tmp_path / "history.jsonl").open("a") as file:
         file.write('{"task": "local", "kind": "tra')
     _written(tmp_path, "local", True, [20])
-    assert _steps(history_file.read(str(tmp_path))) == [0, 10, 20]
+    assert _steps(history.read(str(tmp_path))) == [0, 10, 20]
 
 
 def test_a_number_that_is_none_is_null(tmp_path):
@@ -60,23 +60,23 @@ def test_a_number_that_is_none_is_null(tmp_path):
 
 def test_a_long_history_is_thinned_and_keeps_its_ends(tmp_path):
     lines = [{"task": "local", "kind": "train", "time": float(i), "step": 10 * i}
-             for i in range(3 * history_file.MOST_LINES)]
+             for i in range(3 * history.MOST_LINES)]
     lines.insert(5, {"task": "local", "kind": "start", "time": 4.5})
-    kept = history_file.thinned(lines)
+    kept = history.thinned(lines)
     steps = _steps(kept)
-    assert history_file.MOST_LINES / 3 < len(steps) <= history_file.MOST_LINES
-    assert (steps[0], steps[-1]) == (0, 10 * (3 * history_file.MOST_LINES - 1))
+    assert history.MOST_LINES / 3 < len(steps) <= history.MOST_LINES
+    assert (steps[0], steps[-1]) == (0, 10 * (3 * history.MOST_LINES - 1))
     # They lie evenly, and what is not training stays.
     gaps = {b - a for a, b in zip(steps, steps[1:-1])}
     assert max(gaps) <= 2 * min(gaps)
     assert [line["kind"] for line in kept].count("start") == 1
-    assert history_file.thinned(kept) == kept
+    assert history.thinned(kept) == kept
 
 
 def test_many_tasks_share_the_lines_that_there_are():
     lines = [{"task": f"worker:{i % 8}", "kind": "train", "time": float(i), "step": i}
-             for i in range(4 * history_file.MOST_LINES)]
-    assert len(history_file.thinned(lines)) <= history_file.MOST_LINES
+             for i in range(4 * history.MOST_LINES)]
+    assert len(history.thinned(lines)) <= history.MOST_LINES
 
 
 def test_a_mistake_leaves_no_directory_behind(tmp_path):

@@ -14,7 +14,7 @@ from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import lease
-from estimator_trainer.coordination import notes
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 
 LOCAL = task_config.parse("")
@@ -37,7 +37,7 @@ def _held_elsewhere(tmp_path, task=LOCAL, **changes):
     found = lease.read(path)
     process = dataclasses.replace(found.process, host="host-a", machine="another boot", pid=1234)
     holder = dataclasses.replace(found, process=process, **changes)
-    notes.write(path, dataclasses.asdict(holder))
+    shared_files.write(path, dataclasses.asdict(holder))
     return holder
 
 
@@ -68,7 +68,7 @@ def test_a_process_of_this_machine_that_lives_keeps_a_second_one_out(tmp_path):
             path = str(tmp_path / lease.FILE)
             found = lease.read(path)
             start = lease._stat(sleeper.pid)[1]
-            notes.write(path, dataclasses.asdict(dataclasses.replace(
+            shared_files.write(path, dataclasses.asdict(dataclasses.replace(
                 found, run="theirs", process=dataclasses.replace(
                     found.process, pid=sleeper.pid, start=start))))
             with pytest.raises(errors.ConfigError) as raised:
@@ -89,7 +89,8 @@ def test_a_number_that_another_process_has_by_now_keeps_nobody_out(tmp_path):
     path = str(tmp_path / lease.FILE)
     found = lease.read(path)
     reused = dataclasses.replace(found.process, pid=os.getppid(), start="1")
-    notes.write(path, dataclasses.asdict(dataclasses.replace(found, run="old", process=reused)))
+    shared_files.write(path, dataclasses.asdict(
+        dataclasses.replace(found, run="old", process=reused)))
     _acquire(tmp_path)
 
 
@@ -99,7 +100,7 @@ def test_a_sign_of_life_from_elsewhere_keeps_a_second_one_out(tmp_path, quick, m
     stop = Stop()
 
     def live(secs):
-        notes.write(str(tmp_path / lease.FILE), dataclasses.asdict(
+        shared_files.write(str(tmp_path / lease.FILE), dataclasses.asdict(
             dataclasses.replace(theirs, heartbeat=next(after_look))))
 
     monkeypatch.setattr(stop, "sleep", live)
@@ -145,7 +146,7 @@ def test_the_chief_of_the_same_cluster_goes_on_elsewhere_at_once(tmp_path):
 def test_another_job_is_kept_out(task, tmp_path, quick, monkeypatch):
     theirs = _held_elsewhere(tmp_path, _chief())
     stop, beats = Stop(), iter(range(1, 100))
-    monkeypatch.setattr(stop, "sleep", lambda secs: notes.write(
+    monkeypatch.setattr(stop, "sleep", lambda secs: shared_files.write(
         str(tmp_path / lease.FILE),
         dataclasses.asdict(dataclasses.replace(theirs, heartbeat=next(beats)))))
     with pytest.raises(errors.ConfigError, match="chief:0, process 1234 on host-a"):
@@ -172,7 +173,8 @@ def test_a_training_that_is_about_to_end_is_waited_for(tmp_path, quick, monkeypa
         if beat is None:
             path.unlink()
         else:
-            notes.write(str(path), dataclasses.asdict(dataclasses.replace(theirs, heartbeat=beat)))
+            shared_files.write(str(path), dataclasses.asdict(
+                dataclasses.replace(theirs, heartbeat=beat)))
 
     monkeypatch.setattr(stop, "sleep", end)
     _acquire(tmp_path, stop=stop)

@@ -13,17 +13,17 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
+from estimator_trainer.checks import probe
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_beat
+from estimator_trainer.coordination import evaluator_heartbeat
 from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination import messages
-from estimator_trainer.coordination import notes
 from estimator_trainer.coordination import sequel
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.evaluation import record as record_lib
+from estimator_trainer.evaluation import evaluation_log as record_lib
 from estimator_trainer.roles import evaluator
-from estimator_trainer.roles import probe
 from tests.support import cloud_storage
 from tests.support import jobs
 
@@ -32,50 +32,50 @@ def test_a_note_is_json_of_one_length(tmp_path):
     path = str(tmp_path / "deep" / "job.json")
     lengths = set()
     for content in ({}, {"status": "running"}, {"reason": "é" * 300, "step": 7}):
-        notes.write(path, content)
-        assert notes.read(path) == content
+        shared_files.write(path, content)
+        assert shared_files.read(path) == content
         text = (tmp_path / "deep" / "job.json").read_text()
         assert json.loads(text).items() >= content.items() and text.endswith("\n")
         lengths.add(len(text))
     assert len(lengths) == 1
     with pytest.raises(ValueError, match="a note takes"):
-        notes.write(path, {"reason": "x" * 5000})
+        shared_files.write(path, {"reason": "x" * 5000})
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["job.json"]
 
 
 def test_an_object_is_not_written_twice_in_a_second(monkeypatch):
     slept, written = mock.Mock(), []
-    monkeypatch.setattr(notes.time, "sleep", slept)
-    monkeypatch.setattr(notes.small_files, "write", lambda path, text: written.append(path))
+    monkeypatch.setattr(shared_files.time, "sleep", slept)
+    monkeypatch.setattr(shared_files.small_files, "write", lambda path, text: written.append(path))
     for _ in range(2):
-        notes.write("gs://bucket/job/job.json", {})
-    notes.write("gs://bucket/job/evaluator.beat", {})
+        shared_files.write("gs://bucket/job/job.json", {})
+    shared_files.write("gs://bucket/job/evaluator.beat", {})
     assert len(written) == 3
     assert [0 < call.args[0] <= 1 for call in slept.call_args_list] == [False, True, False]
 
 
 def test_no_part_of_a_note_and_no_mixture_is_believed(tmp_path):
     path = tmp_path / "job.json"
-    notes.write(str(path), {"status": "running", "step": 0})
+    shared_files.write(str(path), {"status": "running", "step": 0})
     running = path.read_bytes()
-    notes.write(str(path), {"status": "stopped", "step": 9})
+    shared_files.write(str(path), {"status": "stopped", "step": 9})
     stopped = path.read_bytes()
     for length in range(0, 80):
         path.write_bytes(stopped[:length])
-        assert notes.read(str(path)) in (None, {"status": "stopped", "step": 9})
+        assert shared_files.read(str(path)) in (None, {"status": "stopped", "step": 9})
         path.write_bytes(running[:length] + stopped[length:])
-        assert notes.read(str(path)) in (None, {"status": "running", "step": 0},
-                                         {"status": "stopped", "step": 9})
+        assert shared_files.read(str(path)) in (None, {"status": "running", "step": 0},
+                                                {"status": "stopped", "step": 9})
     path.write_bytes(b"\xff\xfe")
-    assert notes.read(str(path)) is None
+    assert shared_files.read(str(path)) is None
     path.write_text("[]\n")
-    assert notes.read(str(path)) is None
-    assert notes.read(str(tmp_path / "none")) is None
+    assert shared_files.read(str(path)) is None
+    assert shared_files.read(str(tmp_path / "none")) is None
 
 
 def test_a_note_that_cannot_be_read_now_is_not_there_yet(tmp_path, caplog):
     (tmp_path / "job.json").mkdir()
-    assert notes.read(str(tmp_path / "job.json")) is None
+    assert shared_files.read(str(tmp_path / "job.json")) is None
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
     assert state_reader.final_state() is None
 
@@ -92,7 +92,7 @@ def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_rememb
             print(checkpoints.latest_step("gs://bucket/job"), notes.read("gs://bucket/job/note"),
                   flush=True)
         """
-    notes.write(str(tmp_path / "note"), {"reason": "so"})
+    shared_files.write(str(tmp_path / "note"), {"reason": "so"})
     note = (tmp_path / "note").read_bytes()
     with cloud_storage.CloudStorage(tmp_path) as bucket:
         for step in (7, 100000):
@@ -231,11 +231,11 @@ def test_a_training_that_made_no_step_leaves_nothing_to_wait_for(evaluation):
     {"run": "a", "status": ["done"]}])
 def test_a_note_of_another_shape_counts_as_not_there(tmp_path, content):
     path = str(tmp_path / job_state.JOB_FILE)
-    notes.write(path, content)
+    shared_files.write(path, content)
     reader = job_state.JobStateReader(str(tmp_path), 10)
     assert reader.now() is None and reader.final_state() is None
     # A newer version may say more.
-    notes.write(path, {"run": "a", "status": "running", "newer": [1]})
+    shared_files.write(path, {"run": "a", "status": "running", "newer": [1]})
     assert reader.now() == job_state.JobState("a", "running")
 
 
@@ -254,7 +254,7 @@ def test_a_request_of_another_shape_ends_no_job(tmp_path):
 
 
 @pytest.mark.parametrize("kind, right, wrong", [
-    (evaluator_beat._Beat, {"evaluated": 10}, {"evaluated": "10"}),
+    (evaluator_heartbeat._Beat, {"evaluated": 10}, {"evaluated": "10"}),
     (sequel._ScriptState, {"trainings": 1, "beat": 0, "is_over": True}, {"trainings": 1}),
     (sequel._ScriptState, {"trainings": 1, "beat": 0, "is_over": True},
      {"trainings": "2", "beat": 0, "is_over": True}),
@@ -262,7 +262,7 @@ def test_a_request_of_another_shape_ends_no_job(tmp_path):
 ])
 def test_each_note_has_a_schema(tmp_path, kind, right, wrong):
     path = str(tmp_path / "note")
-    notes.write(path, wrong)
-    assert notes.read(path) == wrong and notes.read_as(kind, path) is None
-    notes.write(path, {**right, "newer": None})
-    assert notes.read_as(kind, path) == kind(**right)
+    shared_files.write(path, wrong)
+    assert shared_files.read(path) == wrong and shared_files.read_as(kind, path) is None
+    shared_files.write(path, {**right, "newer": None})
+    assert shared_files.read_as(kind, path) == kind(**right)

@@ -8,8 +8,8 @@ import pytest
 
 from estimator_trainer import environment
 from estimator_trainer import storage
+from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 NEW, NATIVE = "2.21.0", "2.15.1"

@@ -10,7 +10,7 @@ import sys
 import traceback
 from typing import Mapping, NoReturn, Sequence
 
-from estimator_trainer.jobs.launcher import prctl
+from estimator_trainer.launcher import prctl
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.equality.plain_imports", "numpy.random"])

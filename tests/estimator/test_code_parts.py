@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.estimator import code_parts
+from estimator_trainer.plugins import object_fingerprints
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -45,7 +45,7 @@ def _parts(name, *edits):
         text = text.replace(before, after)
     names = {"__name__": "cell"}
     exec(compile(text, "<cell>", "exec"), names)  # pylint: disable=exec-used
-    return code_parts.of(names[name], f"cell:{name}")
+    return object_fingerprints.of(names[name], f"cell:{name}")
 
 
 def _changed(name, *edits):
@@ -86,7 +86,7 @@ def test_arrays_of_all_kinds_are_told_by_what_they_hold():
     for array in (np.float32(1.0), np.zeros([2, 0]), np.arange(6).reshape(2, 3).T,
                   np.array(["a", "b"]), np.array(["2020-01-01"], "datetime64[D]"),
                   np.array([b"a", None, "b"]), np.ma.array([1, 2])):
-        assert code_parts.of(array, "a") == code_parts.of(array.copy(), "a") != {}
+        assert object_fingerprints.of(array, "a") == object_fingerprints.of(array.copy(), "a") != {}
 
 
 def test_what_raises_when_it_is_looked_at_is_left_out():
@@ -100,7 +100,7 @@ def test_what_raises_when_it_is_looked_at_is_left_out():
     def model_fn(features):
         return raising, features
 
-    assert "mine" in code_parts.of(model_fn, "mine")
+    assert "mine" in object_fingerprints.of(model_fn, "mine")
 
 
 def test_secrets_are_not_hashed():
@@ -111,7 +111,7 @@ def test_functions_of_installed_packages_are_no_parts():
     def model_fn(features):
         return tf.nn.relu(np.mean(features))
 
-    assert list(code_parts.of(model_fn, "mine")) == ["mine"]
+    assert list(object_fingerprints.of(model_fn, "mine")) == ["mine"]
 
 
 def _keras_model(units=3, rate=0.1):
@@ -122,10 +122,10 @@ def _keras_model(units=3, rate=0.1):
 
 
 def test_a_keras_model_is_known_by_its_layers_and_how_it_is_compiled():
-    before = code_parts.of(_keras_model(), "m")
-    assert before and before == code_parts.of(_keras_model(), "m")
-    assert before != code_parts.of(_keras_model(units=4), "m")
-    assert before != code_parts.of(_keras_model(rate=0.2), "m")
+    before = object_fingerprints.of(_keras_model(), "m")
+    assert before and before == object_fingerprints.of(_keras_model(), "m")
+    assert before != object_fingerprints.of(_keras_model(units=4), "m")
+    assert before != object_fingerprints.of(_keras_model(rate=0.2), "m")
 
 
 def _estimator(units=4, **given):
@@ -134,9 +134,9 @@ def _estimator(units=4, **given):
 
 
 def test_an_estimator_is_known_by_its_model_fn_and_params(tmp_path):
-    before = code_parts.of(_estimator(), "m")
-    assert before and before == code_parts.of(_estimator(model_dir=str(tmp_path)), "m")
-    assert before != code_parts.of(_estimator(units=5), "m")
+    before = object_fingerprints.of(_estimator(), "m")
+    assert before and before == object_fingerprints.of(_estimator(model_dir=str(tmp_path)), "m")
+    assert before != object_fingerprints.of(_estimator(units=5), "m")
 
 
 def test_wrapped_functions_and_those_with_cycles_are_parts():
@@ -150,4 +150,4 @@ def test_wrapped_functions_and_those_with_cycles_are_parts():
     def model_fn(features):
         return model_fn and features
 
-    assert {"m", "m.function"} <= set(code_parts.of(model_fn, "m"))
+    assert {"m", "m.function"} <= set(object_fingerprints.of(model_fn, "m"))

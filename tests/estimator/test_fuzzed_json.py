@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.estimator.json_instances import JsonInstances
+from estimator_trainer.prediction.json_instances import JsonInstances
 from tests.support import rereading
 
 SPECS = {"f": tf.TensorSpec([None], tf.float32), "h": tf.TensorSpec([None], tf.float16),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.compat import private_api
-from estimator_trainer.estimator import given_estimator
+from estimator_trainer.estimator import user_estimator
+from estimator_trainer.patches import private_api
 
 # isort: split
 import tensorflow as tf
@@ -46,7 +46,7 @@ def _called(given, mode, params=None, with_input=True):
 
 def test_the_model_fn_of_an_estimator_gets_the_params_of_the_run(tmp_path):
     config = tf.estimator.RunConfig(str(tmp_path), tf_random_seed=7)
-    given = given_estimator.take_apart(tf.estimator.Estimator(
+    given = user_estimator.take_apart(tf.estimator.Estimator(
         _plain_model_fn, params={"units": 3}, config=config, warm_start_from=str(tmp_path)))
     assert given.params == {"units": 3}
     assert given.config.tf_random_seed == 7
@@ -57,7 +57,7 @@ def test_the_model_fn_of_an_estimator_gets_the_params_of_the_run(tmp_path):
 
 
 def test_a_tpu_estimator_adds_the_batch_size_of_the_mode_and_no_hook():
-    given = given_estimator.take_apart(_TPU.TPUEstimator(
+    given = user_estimator.take_apart(_TPU.TPUEstimator(
         _tpu_model_fn, config=_TPU.RunConfig(), use_tpu=False, train_batch_size=8,
         predict_batch_size=2, params={"units": 3}))
     (_, params), spec = _called(given, "train")
@@ -75,12 +75,12 @@ def test_a_tpu_estimator_that_wants_a_tpu_is_refused():
     wants = _TPU.TPUEstimator(_tpu_model_fn, config=_TPU.RunConfig(), use_tpu=False)
     private_api.set_part(private_api.part(wants, "_ctx"), "_use_tpu", True)
     with pytest.raises(errors.ConfigError, match="use_tpu=False"):
-        given_estimator.take_apart(wants)
+        user_estimator.take_apart(wants)
 
 
 def test_a_canned_estimator_uses_its_keras_optimizer_in_each_graph_anew():
     optimizer = tf.keras.optimizers.legacy.Adam()
-    given = given_estimator.take_apart(tf.estimator.LinearRegressor(
+    given = user_estimator.take_apart(tf.estimator.LinearRegressor(
         [tf.feature_column.numeric_column("x")], optimizer=optimizer))
     for _ in range(2):  # A loop is tried, then single steps.
         with tf.Graph().as_default():

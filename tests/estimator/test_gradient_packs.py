@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.estimator import gradient_packs
+from estimator_trainer.communication import gradient_packs
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.estimator import array_queue
-from estimator_trainer.estimator import iterated_input
+from estimator_trainer.input import array_queue
+from estimator_trainer.input import iterated_input
 
 pytestmark = pytest.mark.cluster
 

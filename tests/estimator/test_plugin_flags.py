@@ -8,7 +8,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.compat import estimator_training  # noqa: F401  Before TensorFlow.
-from estimator_trainer.estimator import plugin_flags
+from estimator_trainer.plugins import module_flags
 
 # isort: split
 import tensorflow as tf
@@ -34,11 +34,11 @@ def define():
 
 
 def test_flags_get_their_defaults_and_what_is_given_each_time_anew(define):
-    with plugin_flags.parsed(()):
+    with module_flags.parsed(()):
         define()
     assert flags.FLAGS.my_hidden == 5
     for _ in range(2):
-        with plugin_flags.parsed(("my_hidden=3", "my_tag=a", "my_tag=b")):
+        with module_flags.parsed(("my_hidden=3", "my_tag=a", "my_tag=b")):
             define()
             # As modules of TensorFlow 1 do, this reads a flag when it is imported.
             assert tf.compat.v1.flags.FLAGS.my_hidden == 3
@@ -52,5 +52,5 @@ def test_flags_get_their_defaults_and_what_is_given_each_time_anew(define):
 ])
 def test_what_cannot_be_parsed_is_a_sentence(words, required, sentence, define):
     with pytest.raises(errors.ConfigError, match=sentence):
-        with plugin_flags.parsed(words):
+        with module_flags.parsed(words):
             define(required)

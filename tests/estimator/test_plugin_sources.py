@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from estimator_trainer.estimator import plugin_sources
-from estimator_trainer.plan import plugins
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins import plugin_sources
 
 _MODEL = "import layers_of_linked\ndef model_fn(features, labels, mode):\n    ...\n"
 
@@ -26,8 +26,8 @@ def fixture_mounted(tmp_path, monkeypatch):
 
 
 def test_the_files_of_a_mounted_folder_are_known_again(mounted):
-    plugin = plugins.find("model_fn", f"{mounted}/linked.py")
-    _, module = plugins.load(plugin)
+    plugin = loader.find("model_fn", f"{mounted}/linked.py")
+    _, module = loader.load(plugin)
     before = plugin_sources.of(plugin, module)
     assert sorted(before) == ["layers_of_linked.py", "linked.py"]
     (mounted / "..2026" / "layers_of_linked.py").write_text("WIDTH = 4\n")
@@ -36,6 +36,6 @@ def test_the_files_of_a_mounted_folder_are_known_again(mounted):
 
 
 def test_the_sources_of_a_package_are_named_from_it():
-    plugin = plugins.find("model_fn", "cnn")
-    names = plugin_sources.of(plugin, plugins.load(plugin)[1])
+    plugin = loader.find("model_fn", "cnn")
+    names = plugin_sources.of(plugin, loader.load(plugin)[1])
     assert {"model_fns/cnn.py", "model_fns/training/averages.py"} <= set(names)

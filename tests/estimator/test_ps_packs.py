@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.estimator import ps_packs
+from estimator_trainer.communication import ps_packs
 from tests.support import jobs
 
 _STEPS = 4

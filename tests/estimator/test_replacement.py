@@ -6,7 +6,7 @@ from concurrent import futures
 import threading
 import types
 
-from estimator_trainer.estimator import replacement
+from estimator_trainer.patches import replacement
 
 
 def test_two_replacements_that_end_in_the_order_they_began_leave_the_first_value():

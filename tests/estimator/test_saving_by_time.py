@@ -8,8 +8,8 @@ import time
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.compat import private_api
-from estimator_trainer.estimator import upstream
+from estimator_trainer.patches import private_api
+from estimator_trainer.patches import upstream
 from tests.estimator.test_upstream_bends import _input_fn
 from tests.estimator.test_upstream_bends import _model_fn
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.estimator import upstream
+from estimator_trainer.patches import upstream
 
 
 def _model_fn(features, labels, mode):

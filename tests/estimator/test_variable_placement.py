@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.estimator import variable_placement
+from estimator_trainer.communication import variable_placement
 
 CLUSTER = {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1", "d:1"]}
 

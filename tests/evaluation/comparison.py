@@ -5,11 +5,11 @@ from __future__ import annotations
 import tensorflow as tf
 
 from estimator_trainer import environment
+from estimator_trainer.checks import run_plan
 from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
-from estimator_trainer.evaluation import record
+from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
-from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 STEPS = (4, 8, 9)
@@ -41,7 +41,7 @@ def compare(single, input_fn, paths, steps=None):
     paths = [*paths, paths[0]]
     expected = [single.evaluate(input_fn, steps, checkpoint_path=path, name="own")
                 for path in paths]
-    hook = record.EvaluationProgress()
+    hook = evaluation_log.EvaluationProgress()
     with KeptEvaluation(single, input_fn, [hook]).used_by(single):
         assert "evaluate" in vars(single)
         found = [single.evaluate(input_fn, steps, [hook], path, "kept") for path in paths]

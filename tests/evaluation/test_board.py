@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from tensorboard.backend.event_processing import event_accumulator
 
-from estimator_trainer.coordination import record_file
-from estimator_trainer.evaluation import board
 from estimator_trainer.evaluation.classification import Classification
-from estimator_trainer.plan.run_record import RunRecord
+from estimator_trainer.record import record_file
+from estimator_trainer.record.run_record import RunRecord
+from estimator_trainer.reports import tensorboard
 
 
 def _tags(folder):
@@ -24,7 +24,7 @@ def test_tensorboard_reads_what_a_judgement_leaves(tmp_path):
     for label, predicted in ((0, 0), (1, 1), (1, 0)):
         judged.add(label, predicted, np.eye(2)[predicted] * 0.8 + 0.1,
                    {"image": np.ones([3, 5, 1], np.float32)})
-    board.write(str(tmp_path), {"global_step": 7, "accuracy": 2 / 3}, judged.content())
+    tensorboard.write(str(tmp_path), {"global_step": 7, "accuracy": 2 / 3}, judged.content())
     reader, tags = _tags(tmp_path)
     assert tags["record"] == "text" and "learning_rate" in str(reader.Tensors("record"))
     assert {plugin for tag, plugin in tags.items() if "hparams" in tag} == {"hparams"}
@@ -37,5 +37,5 @@ def test_tensorboard_reads_what_a_judgement_leaves(tmp_path):
 
 def test_a_record_that_cannot_be_read_fails_no_job(tmp_path, caplog):
     (tmp_path / "record.json").write_text("{")
-    board.write(str(tmp_path), {"global_step": 1}, None)
+    tensorboard.write(str(tmp_path), {"global_step": 1}, None)
     assert "cannot write events" in caplog.text

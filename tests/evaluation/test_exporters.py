@@ -8,10 +8,10 @@ import time
 import pytest
 import tensorflow as tf
 
+from estimator_trainer.checks import free_disk
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.record import EvaluationRecord
-from estimator_trainer.plan import free_disk
+from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import line_model

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.evaluation import record
+from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from tests.evaluation import comparison
 
@@ -76,7 +76,7 @@ def test_a_failure_closes_the_session_and_the_next_evaluation_has_another(job):
 
 def test_another_input_is_evaluated_by_the_estimator(job):
     single, input_fn, paths = job("linear")
-    hook = record.EvaluationProgress()
+    hook = evaluation_log.EvaluationProgress()
 
     def half(mode, params):
         return input_fn(mode, params).take(2)

@@ -54,7 +54,8 @@ def test_every_package_says_in_one_sentence_what_lives_there():
 
 def test_the_architecture_names_every_package_in_its_order():
     drawn = ARCHITECTURE.partition("## The packages")[2]
-    places = [re.search(rf"\b{name}\b/?", drawn).start() for name in test_layering.PACKAGES]
+    places = [re.search(rf"\b{name}\b/?", drawn).start() for name in test_layering.PACKAGES
+              if "." not in name]
     assert places == sorted(places)
 
 

@@ -20,7 +20,7 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import signals
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.settings.command_table import COMMANDS
-from estimator_trainer.steps import end_of_training
+from estimator_trainer.training import end_of_training
 from tests.support import jobs
 
 PAGE = reference.PAGE.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.jobs.launcher import addresses
+from estimator_trainer.launcher import addresses
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow

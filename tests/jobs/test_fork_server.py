@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from estimator_trainer.jobs.launcher import fork_server
-from estimator_trainer.jobs.launcher import task_process
+from estimator_trainer.launcher import fork_server
+from estimator_trainer.launcher import task_process
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
@@ -84,7 +84,7 @@ def test_a_task_is_started_anew_where_the_fork_server_was_killed(server, tmp_pat
 
 
 def test_a_server_that_has_nobody_left_to_ask_ends():
-    code = ("import sys; from estimator_trainer.jobs.launcher import fork_server\n"
+    code = ("import sys; from estimator_trainer.launcher import fork_server\n"
             "print(fork_server.ForkServer({'PYTHONPATH': sys.argv[1]}).pid)")
     ran = subprocess.run([sys.executable, "-c", code, str(jobs.REPO)], env=jobs.environment(),
                          capture_output=True, text=True, timeout=60, check=True)

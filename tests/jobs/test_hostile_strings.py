@@ -21,9 +21,9 @@ from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import result
 from estimator_trainer import shown_text
-from estimator_trainer.jobs.launcher.screen import Screen
-from estimator_trainer.jobs.platforms import source_package
-from estimator_trainer.plan import plugins
+from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.manifest import source_package
+from estimator_trainer.plugins import loader
 from tests.support import manifests
 
 pytestmark = [pytest.mark.any_tensorflow, pytest.mark.usefixtures("own_folder")]
@@ -144,7 +144,7 @@ def test_the_screen_keeps_colours_and_the_last_state_of_a_bar() -> None:
 
 
 def _archived(folder: pathlib.Path) -> list[tarfile.TarInfo]:
-    found = plugins.find("model_fn", "team.model")
+    found = loader.find("model_fn", "team.model")
     with tarfile.open(fileobj=io.BytesIO(source_package.archive([found], "2.21"))) as tar:
         members = tar.getmembers()
         assert not any(b"PRIVATE" in tar.extractfile(each).read()  # type: ignore[union-attr]

@@ -14,7 +14,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from estimator_trainer.jobs.platforms import dockerfile
+from estimator_trainer.manifest import dockerfile
 from tests.support import containers
 from tests.support import images
 from tests.support import manifests

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from estimator_trainer.jobs import launch
+from estimator_trainer.launcher import launch
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs

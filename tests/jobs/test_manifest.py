@@ -16,8 +16,8 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
-from estimator_trainer.jobs.platforms import source_package
-from estimator_trainer.jobs.platforms import yaml_file
+from estimator_trainer.manifest import source_package
+from estimator_trainer.manifest import yaml_file
 from tests.support import platform_schemas
 from tests.support.manifests import counts
 from tests.support.manifests import documents

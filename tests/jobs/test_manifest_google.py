@@ -18,9 +18,9 @@ import yaml
 
 from estimator_trainer import errors
 from estimator_trainer import versions
-from estimator_trainer.jobs import manifest
-from estimator_trainer.jobs.platforms import source_package
-from estimator_trainer.plan import script_file
+from estimator_trainer.manifest import manifest
+from estimator_trainer.manifest import source_package
+from estimator_trainer.plugins import script_file
 from estimator_trainer.settings import command_line
 from estimator_trainer.settings import job_config
 from tests.support import platform_schemas

@@ -11,7 +11,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
-from estimator_trainer.jobs.platforms import dockerfile
+from estimator_trainer.manifest import dockerfile
 from tests.support import platform_schemas
 from tests.support.manifests import counts
 from tests.support.manifests import documents

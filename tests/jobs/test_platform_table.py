@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estimator_trainer.jobs.platforms import platform_table
+from estimator_trainer.manifest import platform_table
 from estimator_trainer.settings import job_config
 
 

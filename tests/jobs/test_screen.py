@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from estimator_trainer.jobs.launcher.screen import Screen
-from estimator_trainer.jobs.launcher.task_process import TaskProcess
+from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.task_process import TaskProcess
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow

@@ -6,7 +6,7 @@ import pytest
 
 from estimator_trainer import environment
 from estimator_trainer import machine
-from estimator_trainer.jobs.launcher import shares
+from estimator_trainer.launcher import shares
 
 pytestmark = pytest.mark.any_tensorflow
 

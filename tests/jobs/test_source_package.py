@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from estimator_trainer.checks import run_plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.jobs.platforms import source_package
-from estimator_trainer.plan import module_files
-from estimator_trainer.plan import run_plan
+from estimator_trainer.manifest import source_package
+from estimator_trainer.plugins import source_files
 from estimator_trainer.settings import command_line
 from tests.support import jobs
 
@@ -114,7 +114,7 @@ def test_a_plug_in_above_here_is_found_again() -> None:
     ("../../my_model.py", "up/up/my_model.py"), ("a/../b/my_model.py", "b/my_model.py"),
     ("//x/my_model.py", "x/my_model.py")])
 def test_a_plug_in_file_has_one_place_in_the_package(target: str, place: str) -> None:
-    assert module_files.packed_place(target) == place
+    assert source_files.packed_place(target) == place
 
 
 @pytest.fixture
@@ -172,9 +172,9 @@ def test_pip_installs_the_package_and_the_users_plug_ins_with_it(away: pathlib.P
     assert "estimator_trainer_job/files/unused.py" not in installed
     # The plug-ins are imported from there, neighbours and all.
     code = ("from estimator_trainer import compat\n"
-            "from estimator_trainer.plan import plugins\n"
+            "from estimator_trainer.plugins import loader\n"
             f"for flag in {_FLAGS!r}:\n"
             "    kind, _, name = flag[2:].partition('=')\n"
-            "    print(plugins.load(plugins.find(kind, name))[1].__file__)\n")
+            "    print(loader.load(loader.find(kind, name))[1].__file__)\n")
     loaded = _run_in(away, "python", "-c", code).split()[-2:]
     assert all(line.startswith(str(site)) for line in loaded), loaded

@@ -13,7 +13,7 @@ import pytest
 
 from estimator_trainer import environment
 from estimator_trainer import task_events
-from estimator_trainer.jobs.launcher import task_process
+from estimator_trainer.launcher import task_process
 from tests.support import jobs
 
 

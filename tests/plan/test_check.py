@@ -8,10 +8,10 @@ import time
 import pytest
 
 from estimator_trainer import cli
+from estimator_trainer.checks import printout
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks.findings import Findings
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import report
-from estimator_trainer.plan import run_plan
-from estimator_trainer.plan.findings import Findings
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
@@ -31,10 +31,10 @@ def _check(capsys, *args):
 def test_what_was_found_is_printed_for_people_and_for_machines():
     plan = run_plan.for_training(TrainerConfig(), Environment())
     found = Findings(["a problem"], ["a warning"], {"a fact": ["x", "y"], "a longer name": 3})
-    lines = report.describe(plan, found, as_json=False).splitlines()
+    lines = printout.describe(plan, found, as_json=False).splitlines()
     assert lines[-3:] == ["WARNING  a warning", "PROBLEM  a problem", "1 problem, 1 warning"]
     assert "a fact            x; y" in lines
-    shown = json.loads(report.describe(plan, found, as_json=True))
+    shown = json.loads(printout.describe(plan, found, as_json=True))
     assert shown["problems"] == ["a problem"] and shown["warnings"] == ["a warning"]
     assert shown["facts"]["a longer name"] == 3
 

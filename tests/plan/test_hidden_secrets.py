@@ -13,12 +13,12 @@ import pytest
 from estimator_trainer import cli
 from estimator_trainer import errors
 from estimator_trainer import logs
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 from estimator_trainer.cluster import task_config
-from estimator_trainer.jobs.launcher.screen import Screen
-from estimator_trainer.jobs.launcher.task_process import TaskProcess
-from estimator_trainer.plan import run_record
-from estimator_trainer.run_report import markup
+from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.task_process import TaskProcess
+from estimator_trainer.record import run_record
+from estimator_trainer.reports import markup
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow
@@ -83,10 +83,10 @@ def test_a_form_is_hidden_in_each_output(form, capsys, tmp_path):
         logs.configure("chief:0", verbose=False)
         record = logging.LogRecord("x", logging.WARNING, "x.py", 1, "at %s", (text,), None)
         _hidden(logging.getLogger().handlers[0].format(record))
-    for shown in (secret_names.masked_words(["train", f"--param=url={text}", "--url", text]),
-                  secret_names.masked("url", text), secret_names.masked("", {"a": [text]}),
+    for shown in (redaction.masked_words(["train", f"--param=url={text}", "--url", text]),
+                  redaction.masked("url", text), redaction.masked("", {"a": [text]}),
                   run_record.to_json(run_record.RunRecord(unrecorded={
-                      "url": secret_names.masked("url", text)})),
+                      "url": redaction.masked("url", text)})),
                   markup.text(text), markup.code(text), markup.note(text),
                   markup.table(["x"], [[text]])):
         _hidden(str(shown))
@@ -103,7 +103,7 @@ def test_a_form_is_hidden_in_each_output(form, capsys, tmp_path):
 
 @pytest.mark.parametrize("text", SHOWN)
 def test_what_is_no_secret_stays(text):
-    assert secret_names.without_credentials(text) == text
+    assert redaction.without_credentials(text) == text
 
 
 def test_check_hides_each_form(capsys, tmp_path):
@@ -123,7 +123,7 @@ def test_check_hides_each_form(capsys, tmp_path):
 def test_a_long_text_is_masked_in_no_time():
     for text in ("a://b:" * 30_000, "?key=" * 30_000, "%3A%2F%2F" * 30_000 + "%40", "//a " * 30_000,
                  "x" * 200_000, ";a=" * 50_000, "authorization: " * 10_000, "@" * 200_000):
-        secret_names.without_credentials(text)  # A search from each place would take minutes.
+        redaction.without_credentials(text)  # A search from each place would take minutes.
 
 
 _TF_CONFIG = json.dumps({
@@ -166,7 +166,7 @@ def test_an_address_with_a_user_is_refused_and_not_repeated(address):
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(json.dumps({"cluster": {"chief": [address], "worker": ["b:1"]},
                                       "task": {"type": "worker", "index": 0}}))
-    _hidden(secret_names.without_credentials(str(raised.value)))
+    _hidden(redaction.without_credentials(str(raised.value)))
 
 
 @pytest.mark.parametrize("text", ["{'api_key': 'SEKRET'}", '{"api_key": "SEKRET"', "SEKRET",

@@ -10,9 +10,9 @@ import threading
 import pytest
 import tensorflow as tf
 
+from estimator_trainer.checks import machine_check
+from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import machine_check
-from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 from tests.support import sockets

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.plan import plugins
+from estimator_trainer.plugins import loader
 
 SOURCE = '''"""A model of mine.
 
@@ -32,31 +32,31 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_bare_name_is_found_in_the_projects_folder_without_importing_it():
-    plugin = plugins.find("model_fn", "cnn")
+    plugin = loader.find("model_fn", "cnn")
     assert plugin.path.endswith("model_fns/cnn.py")
     assert plugin.default_params["learning_rate"] == 0.1
     assert "onvolutional" in plugin.doc
 
 
 def test_the_projects_own_plugins_are_listed():
-    assert {"cnn", "linear"} <= set(plugins.available("model_fn"))
-    assert {"digits", "tfds"} <= set(plugins.available("input_fn"))
-    assert not [name for name in plugins.available("model_fn") if name.startswith("_")]
+    assert {"cnn", "linear"} <= set(loader.available("model_fn"))
+    assert {"digits", "tfds"} <= set(loader.available("input_fn"))
+    assert not [name for name in loader.available("model_fn") if name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", plugins.available("input_fn"))
+@pytest.mark.parametrize("name", loader.available("input_fn"))
 def test_a_plain_estimator_sees_what_each_input_fn_takes(name):
     """Estimator asks getfullargspec, which sees a decorator's arguments and not the function's."""
-    function, _ = plugins.load(plugins.find("input_fn", name))
+    function, _ = loader.load(loader.find("input_fn", name))
     assert inspect.getfullargspec(function).args == ["mode", "params", "input_context"]
 
 
 def test_a_file_is_read_without_running_it_and_loads_beside_its_neighbours(folder):
     (folder / "neighbour.py").write_text("VALUE = 7\n")
     (folder / "mine.py").write_text("import neighbour\n" + SOURCE + "loaded = neighbour.VALUE\n")
-    plugin = plugins.find("model_fn", "./mine.py")
+    plugin = loader.find("model_fn", "./mine.py")
     assert "mine" not in sys.modules
-    function, module = plugins.load(plugin)
+    function, module = loader.load(plugin)
     assert function(None, None, None) == "default" and module.loaded == 7
     assert plugin.default_params == {"width": 3}
 
@@ -67,20 +67,20 @@ def test_defaults_may_include_those_of_imported_modules(folder):
     more = "{**ours.DEFAULT_PARAMS, 'rate': 2.0, "
     (folder / "mine.py").write_text("from team import shared as ours\n" +
                                     SOURCE.replace("{", more))
-    assert plugins.find("model_fn", "./mine.py").default_params == {"rate": 2.0, "width": 3}
+    assert loader.find("model_fn", "./mine.py").default_params == {"rate": 2.0, "width": 3}
     for other in ("team", "nobody", "ours.rates"):
         (folder / "mine.py").write_text(
             "import team\n" + SOURCE.replace("{", f"{{**{other}.DEFAULT_PARAMS, "))
         with pytest.raises(errors.ConfigError, match="is not a literal dict"):
-            plugins.find("model_fn", "./mine.py")
+            loader.find("model_fn", "./mine.py")
 
 
 def test_a_dotted_module_and_another_function_can_be_named(folder):
     (folder / "team" / "models").mkdir(parents=True)
     (folder / "team" / "models" / "ctr.py").write_text(SOURCE)
-    plugin = plugins.find("model_fn", "team.models.ctr:other_fn")
+    plugin = loader.find("model_fn", "team.models.ctr:other_fn")
     assert "team" not in sys.modules
-    function, _ = plugins.load(plugin)
+    function, _ = loader.load(plugin)
     assert function(None) == "other"
 
 
@@ -99,7 +99,7 @@ def test_a_plugin_that_cannot_be_found_is_one_sentence(folder, name, expected):
     (folder / "broken.py").write_text("def model_fn(:\n")
     (folder / "computed.py").write_text("x = 1\nDEFAULT_PARAMS = {'a': x}\ndef model_fn(): 1\n")
     with pytest.raises(errors.ConfigError) as raised:
-        plugins.find("model_fn", name)
+        loader.find("model_fn", name)
     assert expected in str(raised.value) and "\n" not in str(raised.value)
 
 
@@ -113,14 +113,14 @@ def test_a_plugin_that_cannot_be_found_is_one_sentence(folder, name, expected):
 def test_a_plugin_that_cannot_be_loaded_is_one_sentence(folder, source, name, expected):
     (folder / "m.py").write_text(source)
     with pytest.raises(errors.ConfigError) as raised:
-        plugins.load(plugins.find("model_fn", name))
+        loader.load(loader.find("model_fn", name))
     assert expected in str(raised.value) and "m.py" in str(raised.value)
 
 
 def test_a_function_imported_into_the_module_counts(folder):
     (folder / "base.py").write_text("def model_fn(features): return 'base'\n")
     (folder / "m.py").write_text("from base import model_fn\n")
-    function, _ = plugins.load(plugins.find("model_fn", "m.py"))
+    function, _ = loader.load(loader.find("model_fn", "m.py"))
     assert function(None) == "base"
 
 
@@ -133,15 +133,15 @@ def test_an_own_package_called_model_fns_adds_to_the_installed_one(folder, monke
     for name in [name for name in sys.modules if name.partition(".")[0] == "model_fns"]:
         monkeypatch.delitem(sys.modules, name)
     for name in ("cnn", "model_fns.cnn", "wide"):
-        plugin = plugins.find("model_fn", name)
+        plugin = loader.find("model_fn", name)
         assert plugin.path == str(folder / f"{plugin.module.replace('.', '/')}.py")
-        assert plugins.load(plugin)[0](None, None, None) == "default"
+        assert loader.load(plugin)[0](None, None, None) == "default"
     assert sys.modules["model_fns.cnn"].loaded == "mine"
     # What is only here is found too, and finds its own neighbours.
-    assert {"cnn", "linear", "wide"} <= set(plugins.available("model_fn"))
-    linear = plugins.find("model_fn", "linear")
+    assert {"cnn", "linear", "wide"} <= set(loader.available("model_fn"))
+    linear = loader.find("model_fn", "linear")
     assert str(folder) not in linear.path
-    assert plugins.load(linear)[1].__file__ == linear.path
+    assert loader.load(linear)[1].__file__ == linear.path
 
 
 def test_a_function_of_one_mode_is_found_by_its_name_and_needs_no_mode(folder):
@@ -150,15 +150,15 @@ def test_a_function_of_one_mode_is_found_by_its_name_and_needs_no_mode(folder):
         "def serving_input_fn(): pass\n")
     for kind, name in (("train_input_fn", "train_input_fn"), ("eval_input_fn", "input_fn"),
                        ("serving_input_fn", "serving_input_fn")):
-        assert plugins.find(kind, "./m.py").function == name
+        assert loader.find(kind, "./m.py").function == name
     (folder / "base.py").write_text("def source(size): return lambda: size\n")
-    function, _ = plugins.load(plugins.find("train_input_fn", "./m.py"))
-    assert plugins.call(function, {"mode": "train"}) == 3
+    function, _ = loader.load(loader.find("train_input_fn", "./m.py"))
+    assert loader.call(function, {"mode": "train"}) == 3
     with pytest.raises(errors.ConfigError, match="--train_input_fn=csv, or a module or file"):
-        plugins.find("train_input_fn", "nothing")
+        loader.find("train_input_fn", "nothing")
 
 
 def test_what_a_partial_has_given_stays_given():
     bound = functools.partial(lambda params, mode: (params, mode), params=1)
-    assert plugins.call(bound, {"params": 2, "mode": "eval"}) == (1, "eval")
-    assert plugins.arguments(bound) == ("mode",)
+    assert loader.call(bound, {"params": 2, "mode": "eval"}) == (1, "eval")
+    assert loader.arguments(bound) == ("mode",)

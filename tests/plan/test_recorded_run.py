@@ -6,23 +6,23 @@ import dataclasses
 
 import pytest
 
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks.asked import Asked
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import plugin_files
-from estimator_trainer.plan import plugins
-from estimator_trainer.plan import recorded_run
-from estimator_trainer.plan import run_plan
-from estimator_trainer.plan import run_record
-from estimator_trainer.plan.asked import Asked
-from estimator_trainer.plan.run_record import RunRecord
+from estimator_trainer.plugins import fingerprints
+from estimator_trainer.plugins import loader
+from estimator_trainer.record import recorded_run
+from estimator_trainer.record import run_record
+from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 pytestmark = pytest.mark.any_tensorflow
 
 
 def _entry(kind, name, **others):
-    plugin = plugins.find(kind, name)
+    plugin = loader.find(kind, name)
     return {"name": plugin.name, "path": plugin.path, "function": plugin.function,
-            "is_file": plugin.is_file, "sha256": plugin_files.sha256(plugin.path), **others}
+            "is_file": plugin.is_file, "sha256": fingerprints.sha256(plugin.path), **others}
 
 
 @pytest.fixture

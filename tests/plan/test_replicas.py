@@ -7,8 +7,8 @@ import json
 import pytest
 
 from estimator_trainer import cli
+from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 pytestmark = pytest.mark.any_tensorflow

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from estimator_trainer import cli
-from estimator_trainer.plan import plugins
+from estimator_trainer.plugins import loader
 from tests.support import jobs
 
 
@@ -18,7 +18,7 @@ def test_check_reports_every_problem_at_once(tmp_path):
     assert len(json.loads(ran.stdout)["problems"]) == 3
 
 
-@pytest.mark.parametrize("model_fn", plugins.available("model_fn"))
+@pytest.mark.parametrize("model_fn", loader.available("model_fn"))
 def test_check_shows_the_params_of_every_model(model_fn, capsys):
     assert cli.main(["check", f"--model_fn={model_fn}", "--input_fn=csv"]) == 0
     shown = capsys.readouterr().out

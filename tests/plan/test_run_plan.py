@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from estimator_trainer import errors
+from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 

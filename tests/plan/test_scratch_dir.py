@@ -10,16 +10,16 @@ import tempfile
 
 import pytest
 
+from estimator_trainer.checks import free_disk
+from estimator_trainer.checks import machine_check
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import scratch_dir
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import free_disk
-from estimator_trainer.plan import machine_check
-from estimator_trainer.plan import run_plan
-from estimator_trainer.plan import scratch_dir
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow
-_MAKE = "from estimator_trainer.plan import scratch_dir; print(scratch_dir.make(), flush=True)"
+_MAKE = "from estimator_trainer.checks import scratch_dir; print(scratch_dir.make(), flush=True)"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from estimator_trainer import cli
 from estimator_trainer import errors
 from estimator_trainer import logs
-from estimator_trainer import secret_names
+from estimator_trainer import redaction
 from estimator_trainer.settings import plugin_flag_words
 
 pytestmark = pytest.mark.any_tensorflow
@@ -22,7 +22,7 @@ _SECRET = "SEKRET-7f3a"
     " client_secret token hf_token github_token access_token access_tokens auth auth_header"
     " credential aws_credentials private_key aws_secret_access_key storage_key").split())
 def test_names_of_secrets_are_known(name):
-    assert secret_names.is_secret(name)
+    assert redaction.is_secret(name)
 
 
 @pytest.mark.parametrize("name", (
@@ -30,7 +30,7 @@ def test_names_of_secrets_are_known(name):
     " pad_token end_token author secretary password_file api_key_path secret_name token_length"
     " hidden_units").split())
 def test_other_names_are_left_alone(name):
-    assert not secret_names.is_secret(name)
+    assert not redaction.is_secret(name)
 
 
 @pytest.mark.parametrize("words", [
@@ -41,8 +41,8 @@ def test_other_names_are_left_alone(name):
     [f"--url=https://host/x?X-Amz-Signature={_SECRET}&part=1"], [f"--url=s3://id:{_SECRET}@b/c"],
 ])
 def test_a_command_line_is_shown_without_them(words):
-    shown = secret_names.masked_words(["train", *words, "--model_dir=d"])
-    assert _SECRET not in " ".join(shown) and secret_names.MASK in " ".join(shown)
+    shown = redaction.masked_words(["train", *words, "--model_dir=d"])
+    assert _SECRET not in " ".join(shown) and redaction.MASK in " ".join(shown)
     assert shown[0] == "train" and shown[-1] == "--model_dir=d" and len(shown) == len(words) + 2
 
 
@@ -50,14 +50,14 @@ def test_a_command_line_is_shown_without_them(words):
     "--param=hidden_units=[8, 8]", "--url=abfs://data@account.dfs.core.windows.net/x",
     "--warm_start_vars=.*", "--param=label=a@b:c", "--noauth", "--param=key=id"])
 def test_a_command_line_without_secrets_is_shown_as_it_is(word):
-    assert secret_names.masked_words([word]) == [word]
+    assert redaction.masked_words([word]) == [word]
 
 
 def test_values_are_masked_by_name_however_deep():
     value = {"use_auth": True, "api_key": _SECRET, "n": [{"token": _SECRET}], "password": 1234}
-    assert secret_names.masked("", value) == {
+    assert redaction.masked("", value) == {
         "use_auth": True, "api_key": "****", "n": [{"token": "****"}], "password": "****"}
-    assert secret_names.masked("param", (f"api_key={_SECRET}", "a=1")) == ("api_key=****", "a=1")
+    assert redaction.masked("param", (f"api_key={_SECRET}", "a=1")) == ("api_key=****", "a=1")
 
 
 @pytest.mark.parametrize("args", [

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from estimator_trainer.plan import ways_to_look
+from estimator_trainer.checks import ways_to_look
 from estimator_trainer.settings import command_line
 
 

@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import cli
+from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plan import run_plan
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.estimator.carried import Answer
-from estimator_trainer.roles import prediction_output
-from estimator_trainer.roles.prediction_record import plain
-from estimator_trainer.roles.prediction_record import Records
+from estimator_trainer.estimator.passthrough import Answer
+from estimator_trainer.prediction import prediction_output
+from estimator_trainer.prediction.prediction_writer import plain
+from estimator_trainer.prediction.prediction_writer import Records
 
 PREDICTED = {"classes": np.int64(1), "probabilities": np.float32([0.1234567, 0.8765433])}
 NAMES = ("cat", "dog")

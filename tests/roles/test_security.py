@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import cli
-from estimator_trainer.plan import run_record
-from estimator_trainer.plan.run_record import RunRecord
+from estimator_trainer.record import run_record
+from estimator_trainer.record.run_record import RunRecord
 from tests.support import jobs
 from tests.support import line_model
 

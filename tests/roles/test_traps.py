@@ -14,9 +14,9 @@ import textwrap
 import pytest
 
 from estimator_trainer import cli
+from estimator_trainer.checks import free_disk
 from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.evaluation import early_stopping
-from estimator_trainer.plan import free_disk
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 

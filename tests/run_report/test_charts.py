@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from estimator_trainer.run_report import charts
-from estimator_trainer.run_report import judged_charts
+from estimator_trainer.reports import charts
+from estimator_trainer.reports import judged_charts
 
 
 def test_a_chart_of_many_tasks_stays_small_and_has_the_evaluation():

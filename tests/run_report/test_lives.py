@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estimator_trainer.run_report import lives
+from estimator_trainer.reports import task_lives
 
 
 def _line(task, kind, time, **values):
@@ -18,7 +18,7 @@ def test_a_killed_worker_that_was_started_again_has_two_lives():
         _line("worker:0", "end", 6.0, status="done", step=60, reason="train_steps", exit_code=0),
         _line("worker:0", "exit", 6.2, by="launch", began=3.9, code=0),
         _line("chief:0", "end", 7.0, status="done", step=60, reason="train_steps", exit_code=0)]
-    found = lives.of_tasks(lines, now=100.0)
+    found = task_lives.of_tasks(lines, now=100.0)
     assert list(found) == ["chief:0", "worker:0"]
     first, second = found["worker:0"]
     assert (first.start, first.end, first.status, first.exit_code) == (0.5, 3.0, "killed", -9)
@@ -29,15 +29,15 @@ def test_a_killed_worker_that_was_started_again_has_two_lives():
 def test_a_ps_that_says_nothing_runs_as_long_as_the_job_does():
     lines = [_line("chief:0", "start", 1.0), _line("ps:0", "start", 1.0),
              _line("chief:0", "train", 500.0, step=9)]
-    running = lives.of_tasks(lines, now=510.0)
+    running = task_lives.of_tasks(lines, now=510.0)
     assert [life.status for each in running.values() for life in each] == ["running"] * 2
     assert running["ps:0"][0].end == 500.0
     # Long after the last sign of life nobody knows.
-    assert lives.of_tasks(lines, now=5000.0)["chief:0"][0].status == lives.NO_END
+    assert task_lives.of_tasks(lines, now=5000.0)["chief:0"][0].status == task_lives.NO_END
 
 
 def test_a_process_that_never_spoke_is_known_from_its_launcher():
     lines = [_line("chief:0", "start", 1.0),
              _line("worker:1", "exit", 3.0, by="launch", began=0.5, code=1)]
-    [life] = lives.of_tasks(lines, now=4.0)["worker:1"]
+    [life] = task_lives.of_tasks(lines, now=4.0)["worker:1"]
     assert (life.status, life.exit_code, life.end - life.start) == ("exit 1", 1, 2.5)

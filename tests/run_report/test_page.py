@@ -11,9 +11,9 @@ import tensorflow as tf
 import estimator_trainer
 from estimator_trainer import cli
 from estimator_trainer import errors
-from estimator_trainer.run_report import judged_page
-from estimator_trainer.run_report import markup
-from estimator_trainer.run_report import page
+from estimator_trainer.reports import judgement_section
+from estimator_trainer.reports import markup
+from estimator_trainer.reports import page
 from tests.support import line_model
 
 
@@ -78,7 +78,7 @@ def test_class_names_and_texts_of_the_data_cannot_become_markup(tmp_path):
               "matrix": {"counts": [[1, 1], [0, 0]], "names": [name, name]}, "confused": [],
               "per_class": [{"name": name, "examples": 2, "precision": 0.5, "recall": None}],
               "worst": [each], "most_certain": [each]}
-    shown = str(judged_page.section(judged, markup.Charts()))
+    shown = str(judgement_section.section(judged, markup.Charts()))
     assert "alert(1)" in shown and "<script>" not in shown and "</script>" not in shown
 
 

@@ -10,9 +10,9 @@ import threading
 
 import pytest
 
-from estimator_trainer.plan import run_record
-from estimator_trainer.plan.run_record import RunRecord
-from estimator_trainer.run_report import server as server_lib
+from estimator_trainer.record import run_record
+from estimator_trainer.record.run_record import RunRecord
+from estimator_trainer.reports import server as server_lib
 
 _PRIVATE = "PRIVATE-7f3a"
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.script import bends
+from estimator_trainer.patches import estimator_calls
 
 
 def test_every_name_of_train_and_evaluate_calls_the_replacement_and_then_no_more():
     from tensorflow_estimator.python.estimator import training
     seen = []
-    with bends.calling({"train_and_evaluate": lambda original, *args: seen.append(args),
-                        "train": lambda original, *args: seen.append("train")}):
+    with estimator_calls.calling({
+            "train_and_evaluate": lambda original, *args: seen.append(args),
+            "train": lambda original, *args: seen.append("train")}):
         for module in (tf.estimator, tf.compat.v1.estimator, training):
             module.train_and_evaluate(1, 2, 3)
         tpu = tf.compat.v1.estimator.tpu.TPUEstimator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.plan import params
-from estimator_trainer.plan import plugins
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins import params
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -46,7 +46,7 @@ def test_checkpoints_go_by_steps_when_steps_are_set_and_every_600_seconds_otherw
 
 
 def _plugin(kind, default_params):
-    return plugins.Plugin(kind, "mine", "mine", f"/{kind}.py", kind, False, default_params, "")
+    return loader.Plugin(kind, "mine", "mine", f"/{kind}.py", kind, False, default_params, "")
 
 
 MODEL = _plugin("model_fn", {"learning_rate": 0.1, "layers": [8, 4], "name": "net"})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.steps import batches
+from estimator_trainer.input import batches
 
 
 @pytest.mark.parametrize("replicas", [2, 3, 4])

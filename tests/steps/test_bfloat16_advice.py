@@ -11,8 +11,8 @@ import tensorflow as tf
 from estimator_trainer import machine
 from estimator_trainer.cluster import task_config
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import bfloat16_advice
-from estimator_trainer.steps.pace import Pace
+from estimator_trainer.training import bfloat16_advice
+from estimator_trainer.training.loop_size import Pace
 
 pytestmark = pytest.mark.any_tensorflow
 

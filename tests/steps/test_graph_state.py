@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.cluster import task_config
+from estimator_trainer.graph import graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import graph_state
-from estimator_trainer.steps import train_op
+from estimator_trainer.training import train_op
 from model_fns.training import update
 from tests.support import jobs
 

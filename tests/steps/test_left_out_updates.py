@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from estimator_trainer.cluster import task_config
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import train_op
+from estimator_trainer.training import train_op
 
 v1 = tf.compat.v1
 

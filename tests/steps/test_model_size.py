@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_trainer.steps import model_size
+from estimator_trainer.training import model_size
 
 
 def test_parameters_are_counted_by_layer():

@@ -13,10 +13,10 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import task_events
+from estimator_trainer.graph import graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps import graph_state
-from estimator_trainer.steps import progress
-from estimator_trainer.steps.pace import Pace
+from estimator_trainer.training import progress
+from estimator_trainer.training.loop_size import Pace
 from tests.support import jobs
 
 

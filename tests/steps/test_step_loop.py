@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.steps.pace import Pace
+from estimator_trainer.training.loop_size import Pace
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster

@@ -12,7 +12,7 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
 from estimator_trainer.settings import trainer_config
-from estimator_trainer.steps import train_op
+from estimator_trainer.training import train_op
 from tests.support import event_files
 from tests.support import jobs
 

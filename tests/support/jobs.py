@@ -17,7 +17,7 @@ import tempfile
 import time
 from typing import Any, Callable, Iterator, Sequence
 
-from estimator_trainer.jobs.launcher import fork_server
+from estimator_trainer.launcher import fork_server
 from tests.support import plain_lines
 
 REPO = pathlib.Path(__file__).resolve().parents[2]

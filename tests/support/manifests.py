@@ -10,8 +10,8 @@ from typing import Any, Sequence
 
 import yaml
 
-from estimator_trainer.jobs import manifest
-from estimator_trainer.jobs.platforms import platform_table
+from estimator_trainer.manifest import manifest
+from estimator_trainer.manifest import platform_table
 from estimator_trainer.settings import command_line
 from estimator_trainer.settings import job_config
 from tests.support import platform_schemas

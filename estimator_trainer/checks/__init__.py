@@ -1,0 +1,1 @@
+"""What would run, and every problem with it, found without TensorFlow."""

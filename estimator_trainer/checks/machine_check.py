@@ -1,0 +1,133 @@
+"""Finds what may keep a job from running that the command line does not tell.
+
+It looks at the machine, in seconds at most, and imports no TensorFlow; checks/probe.py does.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import socket
+import subprocess
+
+from estimator_trainer import deadlines
+from estimator_trainer import machine
+from estimator_trainer.checks import free_disk
+from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.cluster import peers
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.environment import Environment
+from estimator_trainer.plugins import missing_imports
+
+_GIB = 1 << 30
+_LEAST_FREE_BYTES = 2 * _GIB
+# A new checkpoint is written before an old one goes, and the best one is kept twice.
+_LEAST_FREE_CHECKPOINTS = 3
+
+
+def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> Findings:
+    """Looks at the plug-ins' imports, model_dir, GPUs and host names.
+
+    Args:
+      plan: The plan of what would run.
+      environment: The environment of this process.
+      is_probing: Whether to ask the other tasks of the cluster, too.
+    """
+    found = Findings()
+    for plugin in plan.plugins:
+        found.problems += missing_imports.problems(plugin)
+    found += _model_dir(plan.config.model_dir) + _gpus(
+        plan.config.device, environment.cuda_visible_devices)
+    if plan.task.cluster:
+        found += _hosts(plan.task)
+        found += _peers(plan.task) if is_probing else Findings()
+    return found
+
+
+def _hosts(task: TaskConfig) -> Findings:
+    """Looks up every host, and only warns: Kubernetes knows a pod's name only once it runs."""
+    found = Findings()
+    hosts = sorted({address.rpartition(":")[0].strip("[]")
+                    for group in task.cluster.values() for address in group})
+    answers = peers.in_parallel(_fault_of_name, hosts)
+    for host in hosts:
+        fault = answers.get(host, f"no answer in {deadlines.CHECK_SECS:.0f} s")
+        if fault:
+            found.warnings.append(
+                f"host {host!r} (from {task.source}) does not resolve here: {fault}."
+                f" Wait until that task is started, or correct the name. To look:"
+                f" getent hosts {host}")
+    return found
+
+
+def _fault_of_name(host: str) -> str:
+    try:
+        socket.getaddrinfo(host, None)
+    except (OSError, UnicodeError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    return ""
+
+
+def _peers(task: TaskConfig) -> Findings:
+    addresses = {task.name_of(role, i): address for role, hosts in task.cluster.items()
+                 for i, address in enumerate(hosts) if (role, i) != (task.role, task.index)}
+    states = peers.in_parallel(peers.state, set(addresses.values()))
+    found = Findings()
+    for name, address in addresses.items():
+        state = states.get(address, "silent")
+        found.facts[f"peer {name}"] = f"{state} at {address}"
+        if state == "down":
+            found.warnings.append(f"{name} does not answer at {address}: nothing listens there."
+                                  " Start that task; if it runs, compare its host and port with"
+                                  " this address, and open the port in the firewall.")
+        elif state == "silent":
+            found.warnings.append(f"{name} at {address} takes connections, or loses them, and says"
+                                  " nothing. Look whether its process is stopped or hangs, and"
+                                  " whether a firewall drops packets to this port.")
+    return found
+
+
+def _model_dir(model_dir: str) -> Findings:
+    """Looks at a local model_dir; only TensorFlow can open a remote one."""
+    found = Findings()
+    if not model_dir or "://" in model_dir:
+        return found
+    folder = pathlib.Path(model_dir).absolute()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        return found  # The plan has this problem.
+    if not os.access(existing, os.W_OK | os.X_OK):
+        found.problems.append(
+            f"model_dir is {model_dir!r} (from --model_dir), and {existing} cannot be written by"
+            f" this user; expected a directory of its own. To look: ls -ld {existing}")
+    free, size = free_disk.bytes_at(str(existing)), free_disk.checkpoint_bytes(str(existing))
+    found.facts["free disk"] = f"{free / _GIB:.1f} GiB at {existing}"
+    needed = max(_LEAST_FREE_BYTES, _LEAST_FREE_CHECKPOINTS * size)
+    if free < needed and not free_disk.problem(model_dir):
+        why = (f", and the newest checkpoint takes {size / _GIB:.1f} GiB" if
+               needed > _LEAST_FREE_BYTES else "")
+        found.warnings.append(
+            f"model_dir {model_dir!r} has {free / _GIB:.1f} GiB of free disk{why}; expected at"
+            f" least {needed / _GIB:.1f}. Make room there, choose another --model_dir, or keep"
+            " fewer checkpoints. For example: --keep_checkpoint_max=1")
+    return found
+
+
+def _gpus(device: str, visible: str | None) -> Findings:
+    found = Findings()
+    kind, _, number = device.partition(":")
+    if kind == "gpu" and int(number) >= len(machine.visible_gpus(visible)):
+        found.warnings.append(
+            f"device is {device!r} (from --device), and nvidia-smi and CUDA_VISIBLE_DEVICES tell of"
+            " no such GPU; without one, train refuses to begin. For example: --device=cpu:0")
+    try:
+        listed = [line.partition(" (UUID")[0] for line in machine.listed_gpus(deadlines.CHECK_SECS)]
+        found.facts["gpus"] = listed or "none, says nvidia-smi"
+    except FileNotFoundError as error:
+        found.facts["gpus"] = str(error)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        found.facts["gpus"] = f"nvidia-smi -L fails: {error}"
+    if visible is not None:
+        found.facts["CUDA_VISIBLE_DEVICES"] = repr(visible)
+    return found

@@ -1,0 +1,71 @@
+"""The plan of a run holds all that is known, and every problem found, before TensorFlow."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from estimator_trainer.cluster import task_config
+from estimator_trainer.plugins.params import Params
+from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.record.changes import Change
+from estimator_trainer.record.recorded_run import RecordedRun
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.versions import Versions
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The plan of what would run.
+
+    Attributes:
+      config: The settings, model_dir resolved.
+      task: The place of this process in the job.
+      model: The model_fn plug-in, or None if it was not found.
+      data: The input_fn plug-in, of evaluation and prediction where training has its own; or None.
+      params: The merged params, or None.
+      problems: One sentence for each problem; the run can start only without any.
+      versions: The installed TensorFlow, Estimator, Keras and Python.
+      train_data: The input_fn plug-in of training, or None if it is that of `data`.
+      serving: The plug-in of --serving_input_fn, or None.
+      script: The script that runs in the place of plug-ins, or None.
+      given: What the script gives in their place (script/experiment.py); None before.
+      recorded: What the run before in the same model_dir has left, or None.
+      changes: The differences from that run.
+      notes: Sentences on what this process does otherwise than the defaults say.
+      command: The words that started this process, for the record.
+    """
+
+    config: TrainerConfig
+    task: task_config.TaskConfig
+    model: Plugin | None
+    data: Plugin | None
+    params: Params | None
+    problems: tuple[str, ...]
+    versions: Versions
+    train_data: Plugin | None = None
+    serving: Plugin | None = None
+    script: Script | None = None
+    given: Any = None
+    recorded: RecordedRun | None = None
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+
+    @property
+    def is_evaluated(self) -> bool:
+        """Whether the job evaluates; a script that calls `Estimator.train` does so by itself."""
+        return self.given is None or self.given.eval_spec is not None
+
+    @property
+    def passes(self) -> int:
+        """Passes of all trainers together over the training set; 0 = as many as steps take."""
+        workers = max(self.task.num_trainers, 1) if self.config.epochs_of == "worker" else 1
+        return self.config.train_epochs * workers
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """All plug-ins that were found."""
+        found = (self.model, self.data, self.train_data, self.serving)
+        return tuple(plugin for plugin in found if plugin)

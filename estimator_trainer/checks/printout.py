@@ -1,0 +1,124 @@
+"""Writes what `check` and `list` print."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import textwrap
+from typing import Any
+
+from estimator_trainer import redaction
+from estimator_trainer import versions
+from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins import param_defaults
+from estimator_trainer.plugins import param_docs
+from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins.plugin import Plugin
+
+_TEXT_COLUMN = 36
+
+
+def describe(plan: Plan, found: Findings, as_json: bool) -> str:
+    """Describes what `train` would run, and everything found about it.
+
+    Args:
+      plan: The plan, with the problems that keep `train` from running it.
+      found: The findings of the machine check.
+      as_json: Whether to write JSON, for machines.
+    """
+    content = redaction.masked("", _content(plan, found))
+    if as_json:
+        return json.dumps(content, indent=2)
+    problems, warnings = content.pop("problems"), content.pop("warnings")
+    content |= content.pop("facts")
+    width = max(17, 2 + max(map(len, content)))
+    lines = [f"{name:{width}}{_line(value)}" for name, value in content.items()]
+    lines += [f"WARNING  {warning}" for warning in warnings]
+    lines += [f"PROBLEM  {problem}" for problem in problems]
+    told = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}"
+    end = f"{len(problems)} problem{'s' * (len(problems) > 1)}" if problems else "ready"
+    return "\n".join([*lines, f"{end}, {told}" if warnings else end])
+
+
+def list_plugins(as_json: bool) -> str:
+    """Lists the project's plug-ins: what each is, its params, their defaults and meaning."""
+    found = [loader.find(kind, name) for kind in loader.ARGUMENTS
+             for name in loader.available(kind)]
+    declared = {plugin.path: param_docs.read(pathlib.Path(plugin.path)) for plugin in found}
+    if as_json:
+        return json.dumps([{"kind": p.kind, "name": p.name, "doc": p.doc, "path": p.path,
+                            "params": redaction.masked("", p.default_params),
+                            "texts": declared[p.path].texts}
+                           for p in found], indent=2)
+    lines: list[str] = []
+    for plugin in found:
+        of_plugin = declared[plugin.path]
+        lines += [f"--{plugin.kind}={plugin.name}  {plugin.doc}",
+                  *_params(of_plugin.own, of_plugin.texts),
+                  *(f"    and the params of {module}, below" for module in of_plugin.included)]
+    for module in dict.fromkeys(name for each in declared.values() for name in each.included):
+        lines += [f"params of {module}, unless told otherwise above", *_shared(module)]
+    return "\n".join(lines)
+
+
+def _shared(module: str) -> list[str]:
+    path = source_files.of_module(module)
+    assert path is not None
+    return _params(param_defaults.of_module(path) or {}, param_docs.read(path).texts)
+
+
+def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:
+    lines = []
+    for key, value in redaction.masked("", values).items():
+        first, *more = textwrap.wrap(texts.get(key, ""), 100 - _TEXT_COLUMN) or [""]
+        lines.append(f"    {f'{key}={json.dumps(value)}':{_TEXT_COLUMN - 5}} {first}".rstrip())
+        lines += [" " * _TEXT_COLUMN + line for line in more]
+    return lines
+
+
+def _content(plan: Plan, found: Findings) -> dict[str, Any]:
+    task, config = plan.task, plan.config
+    return {
+        "task": task.name,
+        "role": f"{task.role}:{task.index}" if not task.is_local else "local",
+        "cluster": {role: list(hosts) for role, hosts in task.cluster.items()},
+        "world_size": task.num_trainers,
+        "evaluator": "in the cluster" if task.has_evaluator else "none: the chief evaluates",
+        "shard": f"{task.input_pipeline_id + 1}/{task.num_input_pipelines}",
+        "notes": [*task.notes, *plan.notes],
+        "train_distribute": config.train_distribute,
+        "eval_distribute": config.eval_distribute,
+        "train_steps": config.train_steps,
+        "model_fn": _plugin(plan.model),
+        **_inputs(plan),
+        "params": dict(plan.params.values) if plan.params else {},
+        "versions": str(plan.versions),
+        "model_dir": config.model_dir or "(a new temporary directory)",
+        "facts": found.facts,
+        "warnings": [*versions.warnings(plan.versions), *found.warnings],
+        "problems": [*plan.problems, *found.problems],
+    }
+
+
+def _inputs(plan: Plan) -> dict[str, str]:
+    inputs = {"input_fn": plan.data}
+    if plan.train_data:
+        inputs = {"train_input_fn": plan.train_data, "eval_input_fn": plan.data}
+    if plan.serving:
+        inputs["serving_input_fn"] = plan.serving
+    return {name: _plugin(plugin) for name, plugin in inputs.items()}
+
+
+def _plugin(plugin: Plugin | None) -> str:
+    return f"{plugin.name} ({plugin.path}:{plugin.function})" if plugin else "(not found)"
+
+
+def _line(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{k}={','.join(map(str, v)) if isinstance(v, list) else v!r}"
+                        for k, v in value.items()) or "-"
+    if isinstance(value, list):
+        return "; ".join(value) or "-"
+    return str(value)

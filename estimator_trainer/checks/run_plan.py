@@ -1,0 +1,245 @@
+"""Makes the plan of a run from the settings and the environment, before TensorFlow is imported.
+
+`check` prints it; every other command runs it, or stops on its problems.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os.path
+from typing import Callable, Sequence, TypeVar
+
+from estimator_trainer import errors
+from estimator_trainer import machine
+from estimator_trainer import storage
+from estimator_trainer import versions
+from estimator_trainer.checks import free_disk
+from estimator_trainer.checks import model_dir_name
+from estimator_trainer.checks import replicas
+from estimator_trainer.checks import scratch_dir
+from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.cluster import ports
+from estimator_trainer.cluster import rank_source
+from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import topology
+from estimator_trainer.environment import Environment
+from estimator_trainer.plugins import input_plugins
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins import params
+from estimator_trainer.plugins import prediction_data
+from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.record import changes as changes_lib
+from estimator_trainer.record import recorded_run
+from estimator_trainer.record.recorded_run import RecordedRun
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+T = TypeVar("T")
+_LOCAL = task_config.parse(None)
+
+
+def for_training(config: TrainerConfig, environment: Environment,
+                 asked: Asked = Asked()) -> Plan:
+    """Plans `train` in the role that TF_CONFIG gives."""
+    problems = versions.problems(versions.installed(), environment.legacy_keras)
+    task = _collect(problems, lambda: _task(config, environment))
+    recorded = None
+    if task is not None:
+        config = _with_model_dir(config, environment, task.trial or environment.trial)
+        config, recorded = _as_recorded(problems, config, asked, is_training=True)
+        problems += topology.problems(task, config.train_distribute, config.eval_distribute,
+                                      config.sync_replicas)
+        problems += topology.events_problems(task, config.worker_events)
+        problems += ports.problems(task)
+        if not config.model_dir and not task.is_local:
+            problems.append(
+                "model_dir is missing (no --model_dir), and every task of a cluster must share"
+                " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
+    problems += storage_problems(config) + replicas.problems(config)
+    problems += filter(None, (model_dir_name.problem(config.model_dir),
+                              free_disk.problem(config.model_dir)))
+    return _with_plugins(
+        config, task or _LOCAL, problems, asked, recorded,
+        replicas.count(config, task or _LOCAL, environment.cuda_visible_devices))
+
+
+def for_script(config: TrainerConfig, environment: Environment, script: Script) -> Plan:
+    """Plans the run of a script in the role that TF_CONFIG gives.
+
+    What only the script knows, such as its strategy, is looked at when it begins to train.
+    """
+    problems = versions.problems(versions.installed(), environment.legacy_keras)
+    task = _collect(problems, lambda: _task(config, environment))
+    if task is not None:
+        problems += ports.problems(task)
+    problems += storage_problems(config)
+    return Plan(config, task or _LOCAL, None, None, None, tuple(problems), versions.installed(),
+                script=script)
+
+
+def for_one_process(config: TrainerConfig, environment: Environment,
+                    asked: Asked = Asked()) -> Plan:
+    """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
+    problems = versions.problems(versions.installed(), environment.legacy_keras)
+    config = _with_model_dir(config, environment)
+    problems += [] if config.export_dir else _lacks_model_dir(config)
+    problems += storage_problems(config)
+    config, recorded = _as_recorded(problems, config, asked, is_training=False)
+    return _with_plugins(config, _LOCAL, problems, asked, recorded)
+
+
+def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
+    """Plans `show`, which looks at a model_dir and uses no plug-in."""
+    config = _with_model_dir(config, environment)
+    problems = [*versions.problems(versions.installed(), environment.legacy_keras),
+                *_lacks_model_dir(config), *storage_problems(config)]
+    return Plan(config, _LOCAL, None, None, None, tuple(problems), versions.installed())
+
+
+def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
+            script: Script | None = None, num_gpus: int = 0) -> Plan:
+    """Plans `train`, or the run of a script, in all tasks of a job that other machines will run.
+
+    Each trainer has `num_gpus` there. Ports, versions and variables of this machine do not count;
+    the plug-ins are those here.
+    """
+    if script is not None:
+        return Plan(config, tasks[0], None, None, None, (), versions.installed(), script=script)
+    problems = list(dict.fromkeys(problem for task in tasks for problem in topology.problems(
+        task, config.train_distribute, config.eval_distribute, config.sync_replicas)))
+    problems += topology.events_problems(tasks[0], config.worker_events)
+    if not config.model_dir:
+        problems.append(
+            "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
+            " own container is lost. For example: -- --model_dir=gs://bucket/job")
+    problems += filter(None, [model_dir_name.problem(config.model_dir)])
+    gpus = ",".join(map(str, range(num_gpus))) or machine.NO_GPU
+    return _with_plugins(config, tasks[0], problems + replicas.problems(config), Asked(),
+                         num_replicas=replicas.count(config, tasks[0], gpus))
+
+
+def ready(plan: Plan) -> Plan:
+    """Returns the plan, with a model_dir, if it can run.
+
+    Raises:
+      ConfigError: with all the plan's problems, one a line.
+    """
+    refuse(plan)
+    if plan.config.model_dir:
+        return plan
+    folder = scratch_dir.make()
+    return dataclasses.replace(plan, config=dataclasses.replace(plan.config, model_dir=folder))
+
+
+def refuse(plan: Plan) -> None:
+    """Raises ConfigError with all the plan's problems, one a line, if there are any."""
+    if plan.problems:
+        raise errors.ConfigError("\n".join(plan.problems))
+
+
+def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskConfig:
+    """Returns which task this is, as TF_CONFIG tells it, or else Slurm or MPI."""
+    if environment.tf_config.strip() or environment.cluster_spec.strip():
+        return task_config.parse(environment.tf_config, environment.cluster_spec)
+    ranks = rank_source.ranks(environment.ranks, config.rank_hosts, config.first_port)
+    if ranks is None:
+        rank_source.refuse_roles(config.num_ps, config.num_evaluators)
+        return dataclasses.replace(_LOCAL, notes=rank_source.notes(environment.ranks))
+    task = task_config.parse(ranks.tf_config(config.num_ps, config.num_evaluators))
+    return dataclasses.replace(task, source=ranks.launcher, port_remedy=" by --first_port=PORT",
+                               notes=(ranks.note, *task.notes))
+
+
+def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
+                  asked: Asked, recorded: RecordedRun | None = None,
+                  num_replicas: int = 0) -> Plan:
+    """Finds the plug-ins and their params; without a replica nothing is to be trained."""
+    if config.model_dir and os.path.isfile(config.model_dir):
+        problems.append(f"model_dir is {config.model_dir!r} (from --model_dir), which is a file;"
+                        " expected a directory, existing or not.")
+    model = _collect(problems, lambda: loader.find("model_fn", config.model_fn))
+    data = _collect(problems, lambda: input_plugins.find(config, bool(num_replicas)))
+    plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
+                train_data=data and data.training, serving=data and data.serving,
+                recorded=recorded, command=asked.command)
+    problems += prediction_data.problems(config, data.evaluation) if data else []
+    merged = None
+    if model is not None and data is not None:
+        merged = _collect(problems, lambda: params.merge(
+            model, data.evaluation, [*config.param, *_of_program(asked)],
+            config.params_file, _of_flags(plan, data.training or data.evaluation),
+            [plugin for plugin in (data.training, data.serving) if plugin],
+            recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
+    changes, note = None, ""
+    if merged and data and num_replicas:
+        merged, note, problem = replicas.share(config, data.training or data.evaluation, merged,
+                                               num_replicas)
+        problems += [problem] if problem else []
+    if merged:
+        changes = _collect(problems, lambda: changes_lib.accepted(
+            recorded, config, plan.plugins, merged))
+    return dataclasses.replace(
+        plan, params=merged, changes=tuple(changes or ()), notes=(note,) if note else (),
+        problems=tuple(recorded.sourced(text) if recorded else text for text in problems))
+
+
+def _as_recorded(problems: list[str], config: TrainerConfig, asked: Asked,
+                 is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
+    """Returns the settings, those of the run before among them, and what that run has left."""
+    recorded = _collect(problems, lambda: recorded_run.find(
+        config, asked.given, is_training, asked.read))
+    if recorded is None:
+        return config, None
+    return _collect(problems, lambda: recorded.settings(config)) or config, recorded
+
+
+def _lacks_model_dir(config: TrainerConfig) -> list[str]:
+    return [] if config.model_dir else [
+        "model_dir is missing (no --model_dir); expected the directory of a trained model. For"
+        " example: --model_dir=/tmp/digits"]
+
+
+def storage_problems(config: TrainerConfig) -> list[str]:
+    """Returns a sentence for each setting whose file system is not there."""
+    tensorflow = versions.installed().tensorflow
+    plugin = storage.plugin_version() if storage.needs_plugin(config.paths.values()) else None
+    found = (storage.problem(name, path, tensorflow, plugin)
+             for name, path in config.paths.items())
+    return [problem for problem in found if problem]
+
+
+def _of_program(asked: Asked) -> list[params.Given]:
+    """Returns the params that a Python program gives."""
+    return [params.Given(key, value, f"params[{key!r}]", f"params[{key!r}] = ", is_typed=True)
+            for key, value in asked.values.items()]
+
+
+def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:
+    """Returns the params of the input_fn that flags stand for."""
+    flags = {"epochs": ("train_epochs", plan.passes),
+             "batch_size": ("global_batch_size", plan.config.global_batch_size)}
+    given = [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
+             for key, (flag, value) in flags.items()
+             if value and key in (data.default_params or {})]
+    return given + prediction_data.params_of(plan.config, data)
+
+
+def _with_model_dir(config: TrainerConfig, environment: Environment,
+                    trial: str = "") -> TrainerConfig:
+    """Returns the settings with their model_dir: the one given, or that of Vertex AI.
+
+    Training in a trial of a tuning job gets a directory of its own; other commands take the
+    directory as it is given.
+    """
+    folder = config.model_dir or environment.aip_model_dir
+    return dataclasses.replace(config, model_dir=model_dir_name.of_trial(
+        folder, trial, environment.aip_model_dir))
+
+
+def _collect(problems: list[str], step: Callable[[], T]) -> T | None:
+    try:
+        return step()
+    except errors.ConfigError as error:
+        problems.append(str(error))
+        return None

@@ -1,0 +1,169 @@
+"""Packs of tensors: how a trainer and the ps send each other what a step needs.
+
+TensorFlow asks for every tensor that leaves a task by a call of its own, however small the tensor
+is, and a step has two for each variable: its value and its gradient. Here the graph of a step is
+changed where it is built: small tensors that are ready together travel as one. Every variable stays
+what it is, and where it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Iterable, NamedTuple
+
+import tensorflow as tf
+
+from estimator_trainer.graph import ancestry
+from estimator_trainer.patches import private_api
+
+# To copy a larger tensor into a pack, and out of it, takes as long as a call.
+_SMALL_BYTES = 2**18
+_PACK_BYTES = 2**22
+_V1_CONTROL_FLOW = {"Switch", "Merge", "Enter"}
+
+
+class _Edge(NamedTuple):
+    """A tensor, and its consumers in another task.
+
+    Attributes:
+      tensor: The tensor.
+      consumers: The operations that take it.
+      source: The device of the ps that makes it, "" if this trainer does.
+      target: The device of the ps that has the consumers, "" if this trainer has them.
+    """
+
+    tensor: tf.Tensor
+    consumers: list[tf.Operation]
+    source: str
+    target: str
+
+    @property
+    def bytes(self) -> int:
+        return int(self.tensor.shape.num_elements() * self.tensor.dtype.size)
+
+    @property
+    def way(self) -> tuple[str, str, str]:
+        """What the tensors of a pack have in common."""
+        return self.source, self.target, self.tensor.dtype.name
+
+
+def send_in_packs(train_op: tf.Operation) -> None:
+    """Makes small tensors of a step travel together between this trainer and each ps.
+
+    Args:
+      train_op: The step, in the current graph, of which no session has run anything yet.
+    """
+    step = _Step(train_op)
+    if step.has_branches:
+        return  # A tensor of a branch that is not taken never comes, and nor would its pack.
+    waiting = []
+    for edge in step.small_edges():
+        value = tf.get_static_value(edge.tensor)
+        if value is None:
+            waiting.append(edge)
+        else:
+            _copy_constant(edge, value)
+    while waiting:
+        # What is made only after another has arrived cannot travel with it.
+        late = step.after(op for edge in waiting for op in edge.consumers)
+        ready = sorted((edge for edge in waiting if edge.tensor.op not in late),
+                       key=lambda edge: (edge.way, edge.tensor.name))
+        for _, edges_of_way in itertools.groupby(ready, key=lambda edge: edge.way):
+            for pack in _packs(edges_of_way):
+                _send_together(pack)
+        waiting = [edge for edge in waiting if edge.tensor.op in late] if ready else []
+
+
+class _Step:
+    """The operations that a train op needs.
+
+    Attributes:
+      has_branches: Whether some of them may not run.
+    """
+
+    def __init__(self, train_op: tf.Operation):
+        self._ops = ancestry.of(train_op)
+        self._followers: dict[tf.Operation, list[tf.Operation]] = {}
+        for op in self._ops:
+            for before in [tensor.op for tensor in op.inputs] + op.control_inputs:
+                self._followers.setdefault(before, []).append(op)
+        self._outside = ancestry.outside(train_op.graph)
+        self.has_branches = any(op.type in _V1_CONTROL_FLOW for op in self._ops)
+
+    def small_edges(self) -> list[_Edge]:
+        """Returns the small tensors of known shape that leave their task."""
+        return [edge for op in self._ops for tensor in op.outputs if _is_small(tensor)
+                for edge in self._edges(tensor)]
+
+    def after(self, ops: Iterable[tf.Operation]) -> set[tf.Operation]:
+        """Returns operations, and all that wait for one of them."""
+        found: set[tf.Operation] = set()
+        open_ends = list(ops)
+        while open_ends:
+            op = open_ends.pop()
+            if op not in found:
+                found.add(op)
+                open_ends += self._followers.get(op, [])
+        return found
+
+    def _edges(self, tensor: tf.Tensor) -> list[_Edge]:
+        source = self._ps_of(tensor.op)
+        # What else a ps makes is not ready at the start of the step, as its variables are.
+        is_bare_read = tensor.op.type == "ReadVariableOp" and not tensor.op.control_inputs
+        if source and not is_bare_read:
+            return []
+        by_target: dict[str, list[tf.Operation]] = {}
+        for op in self._followers.get(tensor.op, ()):
+            if any(each is tensor for each in op.inputs):
+                by_target.setdefault(self._ps_of(op), []).append(op)
+        return [_Edge(tensor, consumers, source, target)
+                for target, consumers in by_target.items() if bool(source) != bool(target)]
+
+    def _ps_of(self, op: tf.Operation) -> str:
+        """Returns the device of the ps that runs an operation, "" for this trainer's."""
+        if op.type == "ReadVariableOp":
+            op = ancestry.variable_of(op, self._outside)
+        spec = tf.DeviceSpec.from_string(op.device)
+        return f"/job:ps/task:{spec.task or 0}/device:CPU:0" if spec.job == "ps" else ""
+
+
+def _is_small(tensor: tf.Tensor) -> bool:
+    """Returns whether a tensor is small, of known size, and of a dtype that `concat` takes."""
+    return bool(tensor.shape.is_fully_defined() and
+                (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_bool) and
+                tensor.shape.num_elements() * tensor.dtype.size <= _SMALL_BYTES)
+
+
+def _packs(edges: Iterable[_Edge]) -> list[list[_Edge]]:
+    """Returns the packs of two tensors or more, in order."""
+    packs: list[list[_Edge]] = [[]]
+    for edge in edges:
+        if sum(each.bytes for each in packs[-1]) + edge.bytes > _PACK_BYTES:
+            packs.append([])
+        packs[-1].append(edge)
+    return [pack for pack in packs if len(pack) > 1]
+
+
+def _send_together(pack: list[_Edge]) -> None:
+    tensors = [edge.tensor for edge in pack]
+    with tf.device(pack[0].source or tensors[0].op.device or None):
+        packed = tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    with tf.device(pack[0].target or pack[0].consumers[0].device or None):
+        parts = tf.split(packed, [tensor.shape.num_elements() for tensor in tensors])
+        received = [tf.reshape(part, tensor.shape) for part, tensor in zip(parts, tensors)]
+    for edge, tensor in zip(pack, received):
+        _give(edge, tensor)
+
+
+def _copy_constant(edge: _Edge, value: Any) -> None:
+    """Makes a constant, such as a learning rate, where it is consumed."""
+    with tf.device(edge.target or edge.consumers[0].device or None):
+        _give(edge, tf.constant(value, edge.tensor.dtype))
+
+
+def _give(edge: _Edge, tensor: tf.Tensor) -> None:
+    """Gives the consumers another tensor."""
+    for op in set(edge.consumers):
+        for index, given in enumerate(op.inputs):
+            if given is edge.tensor:
+                private_api.set_input(op, index, tensor)

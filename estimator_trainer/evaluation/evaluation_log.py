@@ -1,0 +1,207 @@
+"""The record of evaluations holds the last one's metrics and time, and what was exported.
+
+The last evaluation is in `model_dir/evaluated.json`, too, as soon as it was made. A process that is
+killed between its evaluation and result.json would else leave the next one to evaluate again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import posixpath
+import time
+from typing import Any, Callable, Collection, Mapping
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import schema
+from estimator_trainer import task_events
+from estimator_trainer.coordination import small_files
+from estimator_trainer.graph import graph_state
+
+_FILE = "evaluated.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class _LastEvaluation:
+    """The content of `evaluated.json`.
+
+    Attributes:
+      checkpoint: The name of the checkpoint.
+      saved: When the checkpoint was saved, in seconds since 1970; another training may save one
+        under the same name.
+      metrics: The metrics by name.
+    """
+
+    checkpoint: str
+    saved: int
+    metrics: Mapping[str, bool | int | float]
+
+
+class EvaluationRecord(tf.estimator.Exporter):
+    """An exporter that remembers and logs every evaluation, and exports nothing.
+
+    The Estimator's public API tells exporters of each evaluation, in every role, and tells nobody
+    else.
+
+    Attributes:
+      name: The exporter's name.
+      progress: The hook that counts the evaluation's examples.
+      checkpoint_path: The checkpoint evaluated last, or "".
+      metrics: Metrics of that evaluation, plain Python numbers by name.
+      exports: Paths of all that was exported in this process.
+      returned: What `Estimator.evaluate` returned last in this process; None before.
+      returned_exports: What the user's exporters returned after that, each one's path or None.
+      final_exporters: Names of the exporters that were called for the final export.
+      is_restored: Whether an earlier process made the last evaluation.
+      is_cut_off: Whether that process may not have made all exports after it.
+      unfinished: Paths of the exports that were not finished when this process began.
+      is_made_elsewhere: Tells whether another process evaluates and exports what this one should.
+    """
+
+    name = "evaluation_record"
+
+    def __init__(self, on_batch: Callable[[], None] = lambda: None,
+                 unfinished: Collection[str] = (),
+                 is_made_elsewhere: Callable[[], bool] = lambda: False):
+        """Makes an empty record.
+
+        Args:
+          on_batch: What is called after each batch that is evaluated.
+          unfinished: Paths of the exports that were not finished when this process began.
+          is_made_elsewhere: Tells whether another process evaluates and exports what this one
+            should.
+        """
+        self.progress = EvaluationProgress(on_batch)
+        self.checkpoint_path = ""
+        self.metrics: dict[str, Any] = {}
+        self.exports: list[str] = []
+        self.returned: dict[str, Any] | None = None
+        self.returned_exports: list[Any] | None = None
+        self.final_exporters: set[str] = set()
+        self.is_restored = self.is_cut_off = False
+        self.unfinished = frozenset(unfinished)
+        self.is_made_elsewhere = is_made_elsewhere
+
+    @property
+    def step(self) -> int:
+        """The global step that was evaluated last; 0 before the first evaluation."""
+        return int(self.metrics.get("global_step", 0))
+
+    def export(self, estimator: Any, export_path: str, checkpoint_path: str,
+               eval_result: dict[str, Any], is_the_final_export: bool) -> None:
+        if self.is_restored:
+            self.exports, self.is_restored, self.is_cut_off = [], False, False
+        self.checkpoint_path = checkpoint_path
+        self.metrics = plain_metrics(eval_result)
+        self.returned, self.returned_exports = eval_result, []
+        log_evaluation(self.metrics, self.progress)
+        if not self.is_made_elsewhere():
+            _keep(estimator.model_dir, checkpoint_path, self.metrics)
+
+
+class EvaluationProgress(tf.estimator.SessionRunHook):
+    """A hook that counts the examples and seconds of an evaluation.
+
+    Attributes:
+      examples: Number of examples of the last evaluation.
+      secs: Its duration in seconds, without the building of the graph.
+      on_batch: What is called after each batch.
+    """
+
+    def __init__(self, on_batch: Callable[[], None] = lambda: None):
+        """Makes the hook; it calls `on_batch` after each batch."""
+        self.examples = 0
+        self.secs = 0.0
+        self.on_batch = on_batch
+
+    def begin(self) -> None:
+        self._fetch = tf.add_n(graph_state.EXAMPLES.all())
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self.on_batch()
+        self.examples = 0
+        self._start = time.monotonic()
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        return tf.estimator.SessionRunArgs(self._fetch)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.examples += int(run_values.results)
+        self.on_batch()
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        self.secs = time.monotonic() - self._start
+
+
+def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
+    """Returns the metrics of a checkpoint if its evaluation was the last in model_dir, else None.
+
+    Raises:
+      OpError: The file cannot be read.
+    """
+    found = small_files.read_as(
+        functools.partial(schema.parsed, _LastEvaluation), posixpath.join(model_dir, _FILE),
+        "The last checkpoint is evaluated again.")
+    asked = _last_evaluation(checkpoint_path, found.metrics) if found else None
+    return dict(found.metrics) if found and found == asked else None
+
+
+def _keep(model_dir: str, checkpoint_path: str, metrics: dict[str, Any]) -> None:
+    try:
+        content = dataclasses.asdict(_last_evaluation(checkpoint_path, metrics))
+        small_files.write(posixpath.join(model_dir, _FILE), json.dumps(content) + "\n")
+    except tf.errors.NotFoundError:
+        pass  # The checkpoint was deleted meanwhile, and nobody evaluates it again.
+    except tf.errors.OpError as error:
+        logging.warning("cannot write %s: %s", _FILE, errors.first_line(error))
+
+
+def _last_evaluation(checkpoint_path: str, metrics: Mapping[str, Any]) -> _LastEvaluation:
+    saved = tf.io.gfile.stat(f"{checkpoint_path}.index").mtime_nsec
+    # TensorFlow 2.15 rounds to whole seconds.
+    return _LastEvaluation(posixpath.basename(checkpoint_path), saved // 1_000_000_000, metrics)
+
+
+def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
+    """Returns the metrics that are numbers, as plain Python numbers.
+
+    The others are in the event files alone: a metric of several numbers, such as
+    `recall_at_thresholds`, and bytes, such as those of text summaries.
+    """
+    arrays = {name: np.asarray(value) for name, value in sorted(eval_result.items())}
+    values = {name: array.item() for name, array in arrays.items() if array.size == 1}
+    return {name: value for name, value in values.items() if isinstance(value, (int, float))}
+
+
+def check_metric(flag: str, name: str, names: Collection[str]) -> None:
+    """Raises ConfigError if a metric that a flag names is not among `names`."""
+    if name not in names:
+        raise errors.ConfigError(
+            f"{flag} is {name!r} (from --{flag}), which is not a number that the model"
+            f" computes; expected one of {', '.join(names)}.{errors.near_match(name, names)}"
+            f" For example: --{flag}=loss")
+
+
+def array_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
+    """Returns the metrics of several numbers, as nested lists of plain Python numbers."""
+    arrays = {name: np.asarray(value) for name, value in sorted(eval_result.items())}
+    return {name: array.tolist() for name, array in arrays.items()
+            if array.ndim and array.size != 1 and array.dtype.kind in "biuf"}
+
+
+def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None:
+    """Logs one line for an evaluation."""
+    shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")
+    logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
+                 shown, counted.examples, counted.secs)
+    if not counted.examples:
+        logging.warning("there was no example to evaluate, so the metrics say nothing: the input_fn"
+                        " yields an empty dataset in mode 'eval'")
+    task_events.tell("evaluates", {
+        "step": metrics.get("global_step"), "examples": counted.examples, "secs": counted.secs,
+        "metrics": {name: value for name, value in metrics.items() if name != "global_step"}})

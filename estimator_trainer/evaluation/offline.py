@@ -1,0 +1,77 @@
+"""`evaluate` and `export` use checkpoints after training, in one process."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.coordination import checkpoint_choice
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.estimator import builder
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
+from estimator_trainer.evaluation import evaluation_log
+from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import history
+from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.patches import upstream
+
+
+def evaluate(plan: Plan) -> list[dict[str, Any]]:
+    """Evaluates the checkpoints that `config.checkpoint` means.
+
+    Event files get those of steps that have none yet, if the data and the model are the recorded.
+
+    Returns:
+      The metrics of each checkpoint, oldest first, `global_step` included; those of several
+      numbers, such as a confusion matrix, as nested lists.
+    """
+    paths = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
+    parts = loaded_plugins.load(plan)
+    single = builder.for_one_process(plan.config, parts)
+    hook = evaluation_log.EvaluationProgress()
+    evaluations = []
+    known = {metrics["global_step"] for metrics in history.read(plan.config.model_dir)
+             if "eval_name" not in metrics}
+    eval_steps = plan.recorded.record.settings.get("eval_steps", 0) if plan.recorded else 0
+    is_same = not plan.changes and plan.config.eval_steps == eval_steps
+
+    def is_due(step: int) -> bool:
+        return is_same and step not in known
+
+    kept = KeptEvaluation(single, parts.input_fn, [hook], is_due=is_due)
+    with upstream.writing_evaluations_of(is_due), kept.used_by(single):
+        for path in paths:
+            fits = CheckpointFit(plan.config, path)
+            with fits.explained():
+                found = single.evaluate(
+                    parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
+                    checkpoint_path=path)
+            metrics = evaluation_log.plain_metrics(found)
+            evaluation_log.log_evaluation(metrics, hook)
+            evaluations.append({**metrics, **evaluation_log.array_metrics(found)})
+    return evaluations
+
+
+def export(plan: Plan) -> str:
+    """Exports a SavedModel from the checkpoint that `config.checkpoint` means.
+
+    Returns:
+      The path of the SavedModel, `model_dir/export/manual/TIMESTAMP`.
+    """
+    if plan.config.checkpoint == "all":
+        raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); export takes one."
+                                 " For example: --checkpoint=latest")
+    [path] = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
+    parts = loaded_plugins.load(plan)
+    single = builder.for_one_process(plan.config, parts)
+    exported = exporters.recorded(
+        lambda: single.export_saved_model(
+            posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
+            checkpoint_path=path),
+        plan.config.model_dir, checkpoints.step_of(path))
+    return str(tf.compat.as_str_any(exported))

@@ -1,0 +1,1 @@
+"""The input of a training step: batches, tensors as datasets, prefetch."""

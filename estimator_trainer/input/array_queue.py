@@ -1,0 +1,107 @@
+"""Rows of arrays in a dataset, as queues of `numpy_input_fn` and `pandas_input_fn` give them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer.input import batches
+
+# Larger arrays are no constants: a graph holds 2 GB at most.
+_LARGEST_CONSTANT_BYTES = 64_000_000
+
+
+class Rows:
+    """The rows of some columns, in the order and number in which a queue gives them."""
+
+    def __init__(self, columns: list[np.ndarray], is_shuffled: bool, epochs: int | None,
+                 seed: int | None):
+        """Makes the rows.
+
+        Args:
+          columns: Arrays whose first dimensions are equal, that of the row's number first.
+          is_shuffled: Whether each epoch has an order of its own.
+          epochs: How often each row comes; None: without end.
+          seed: The seed of the order, or None.
+        """
+        self._columns = columns
+        self._is_shuffled, self._epochs, self._seed = is_shuffled, epochs, seed
+
+    def in_batches(self, size: int, is_partial: bool) -> tf.data.Dataset:
+        """Returns batches of rows, a tuple of tensors each; `is_partial` allows a small last one.
+
+        As in a queue, a batch may hold rows of two epochs.
+        """
+        count = len(self._columns[0])
+        # Whole epochs are shuffled and cut into batches, which is faster than row by row.
+        numbers = (tf.data.Dataset.from_tensors(0).repeat(self._epochs)
+                   .map(batches.as_it_is(lambda _: self._ordered(count)))
+                   .rebatch(size, drop_remainder=not is_partial))
+        numbers = numbers.apply(tf.data.experimental.assert_cardinality(
+            tf.data.INFINITE_CARDINALITY if self._epochs is None else
+            (count * self._epochs + (size - 1 if is_partial else 0)) // size))
+        is_large = sum(column.nbytes for column in self._columns) > _LARGEST_CONSTANT_BYTES
+        return numbers.map(batches.as_it_is(self._looked_up if is_large else self._gathered))
+
+    def _ordered(self, count: int) -> tf.Tensor:
+        numbers = tf.range(count, dtype=tf.int64)
+        return tf.random.shuffle(numbers, self._seed) if self._is_shuffled else numbers
+
+    def _gathered(self, numbers: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        return tuple(tf.gather(tf.constant(column), numbers) for column in self._columns)
+
+    def _looked_up(self, numbers: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        dtypes = [tf.as_dtype(column.dtype) for column in self._columns]
+        found = tf.numpy_function(
+            lambda wanted: [column[wanted] for column in self._columns], [numbers], dtypes)
+        for tensor, column in zip(found, self._columns):
+            tensor.set_shape([*numbers.shape, *column.shape[1:]])
+        return tuple(found)
+
+
+class ArrayQueue:
+    """Stands for the queue that is filled with rows: what is taken from it is a batch of them."""
+
+    def __init__(self, content: Rows, take: Callable[[tf.data.Dataset], tuple[tf.Tensor, ...]]):
+        """Makes the queue; `take` returns the next element of a dataset."""
+        self._content, self._take = content, take
+
+    def dequeue_many(self, size: int) -> list[tf.Tensor]:
+        """Returns a batch of `size` rows, column by column."""
+        return list(self._take(self._content.in_batches(size, is_partial=False)))
+
+    def dequeue_up_to(self, size: int) -> list[tf.Tensor]:
+        """Returns a batch of `size` rows, or of those that are left."""
+        return list(self._take(self._content.in_batches(size, is_partial=True)))
+
+
+def rows(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue: int | None = None,
+         num_threads: int = 1, seed: int | None = None, **others: Any) -> Rows | None:
+    """Returns the rows that TensorFlow's `_enqueue_data` would put into a queue.
+
+    Args:
+      data: An array, an OrderedDict of them, or a pandas DataFrame.
+      capacity: Unused, since a row is not copied.
+      shuffle: Whether to shuffle; then the whole set is, not `capacity` rows of it.
+      min_after_dequeue: Unused, as `capacity`.
+      num_threads: Each thread of the queue gives every row `num_epochs` times.
+      seed: The seed of the order.
+      **others: `num_epochs`, and what makes no difference here; not `pad_value`.
+
+    Returns:
+      The rows; None for other data, such as a generator.
+    """
+    if isinstance(data, dict):
+        columns = list(data.values())
+    elif isinstance(data, np.ndarray):
+        columns = [data]
+    elif hasattr(data, "columns") and hasattr(data, "index"):
+        columns = [data[name].values for name in data.columns]
+    else:
+        return None
+    # The first column is the row's number, or the index of a DataFrame.
+    index = data.index.values if hasattr(data, "index") else np.arange(len(columns[0]))
+    epochs = others.get("num_epochs")
+    return Rows([index, *columns], shuffle, epochs and epochs * num_threads, seed)

@@ -1,1 +1,0 @@
-"""The launcher runs the tasks of a job as processes of this machine."""

@@ -1,0 +1,1 @@
+"""All tasks of a job on this machine, one process each."""

@@ -1,0 +1,179 @@
+"""`launch` runs a whole cluster on this machine, one process for each task."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os.path
+import pathlib
+import sys
+import tempfile
+import time
+from typing import Mapping, Sequence
+
+from estimator_trainer import deadlines
+from estimator_trainer import environment
+from estimator_trainer import errors
+from estimator_trainer import machine
+from estimator_trainer import redaction
+from estimator_trainer import storage
+from estimator_trainer.checks import model_dir_name
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import scratch_dir
+from estimator_trainer.checks import ways_to_look
+from estimator_trainer.checks.asked import Asked
+from estimator_trainer.environment import Environment
+from estimator_trainer.launcher import addresses
+from estimator_trainer.launcher import prctl
+from estimator_trainer.launcher import screen as screen_lib
+from estimator_trainer.launcher import shares
+from estimator_trainer.launcher.fork_server import ForkServer
+from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.supervisor import Supervisor
+from estimator_trainer.launcher.task_process import TaskProcess
+from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_POLL_SECS = 0.05
+
+
+def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
+        variables: Environment, script: Script | None = None,
+        given: frozenset[str] | None = None) -> int:
+    """Runs a job to its end and prints a summary.
+
+    Args:
+      job: The tasks.
+      config: The settings that `flags` make.
+      flags: The flags of every task; of a script, `run` and all that follows.
+      variables: The environment of this process.
+      script: The script that every task runs, or None.
+      given: The names of the settings that `flags` give; None: those not at their defaults.
+
+    Returns:
+      The exit code of the job: 0 if it is done, 143 if it was stopped by a signal, else that of
+      the task that ended it (128 + N for one that signal N killed).
+
+    Raises:
+      ConfigError: for any problem that is found without starting a task.
+    """
+    folder, model_dir = ("", "") if script else _folders(config, variables)
+    tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
+    names = [f"{role}:{index}" for role, index in tasks]
+    screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
+    with addresses.reserved(job.host, tasks) as cluster:
+        tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
+                      for role, index in tasks]
+        # Every task would find the same problems, for all the ports are on this machine.
+        first = Environment(tf_config=tf_configs[0])
+        run_plan.refuse(run_plan.for_script(config, first, script) if script else
+                        run_plan.for_training(dataclasses.replace(config, model_dir=model_dir),
+                                              first, Asked(given)))
+        log_dir = _log_dir(job, model_dir)
+        gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
+        parts = shares.divide(job.tasks, gpus, num_cores)
+        args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
+        fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
+        children = [
+            TaskProcess(name, _program(), args,
+                        environment.of_task(tf_config, share.threads, share.gpus),
+                        log_dir / f"{name.replace(':', '-')}.log",
+                        lambda child, text: screen.line(child.name, text), fork_server)
+            for name, tf_config, share in zip(names, tf_configs, parts)]
+        screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
+                    f" with {parts[0].threads} threads an op; logs in {log_dir}")
+        if is_shown := config.report and bool(model_dir):
+            screen.line("launch", ways_to_look.while_it_runs(model_dir))
+        supervisor = Supervisor(children, job.max_restarts, screen, _history_path(model_dir))
+        code = supervisor.run()
+        if is_shown and code != errors.ConfigError.exit_code:
+            _write_page(screen, fork_server, log_dir, model_dir)
+        if fork_server:
+            fork_server.close()
+    _summarize(screen, children, supervisor.first_failure, code, model_dir)
+    return code
+
+
+def _folders(config: TrainerConfig, variables: Environment) -> tuple[str, str]:
+    """Returns the --model_dir of the tasks, and the directory of a tuning trial that it means."""
+    folder = config.model_dir or variables.aip_model_dir or scratch_dir.make()
+    return folder, model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
+
+
+def _history_path(model_dir: str) -> pathlib.Path | None:
+    """Returns the file of what the launcher sees of the tasks, beside what they say themselves."""
+    is_here = model_dir and not storage.scheme(model_dir)
+    return pathlib.Path(model_dir, "history", "launch.jsonl") if is_here else None
+
+
+def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path,
+                model_dir: str) -> None:
+    """Writes the page of the job, in a process that has TensorFlow."""
+    child = TaskProcess("report", _program(), ["report", f"--model_dir={model_dir}"],
+                        environment.of_fork_server(), log_dir / "report.log",
+                        lambda child, text: None, server)
+    child.start()
+    deadline = time.monotonic() + deadlines.PAGE_SECS
+    while (code := child.poll()) is None and time.monotonic() < deadline:
+        time.sleep(_POLL_SECS)
+    child.kill()
+    screen.line("launch", f"report: {os.path.join(model_dir, ways_to_look.PAGE)}" if code == 0 else
+                f"no report could be written: see {child.log_path}")
+    screen.line("launch", ways_to_look.tensorboard(model_dir))
+
+
+def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
+    is_elsewhere = "://" in model_dir or not model_dir
+    folder = job.log_dir or (tempfile.mkdtemp(prefix="estimator_trainer-logs-") if is_elsewhere
+                             else os.path.join(model_dir, "logs"))
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        source = "--log_dir" if job.log_dir else "--model_dir"
+        raise errors.ConfigError(
+            f"log_dir is {folder!r} (from {source}), which cannot be made ({error.strerror});"
+            " expected a directory that this user may write. For example: --log_dir=/tmp/logs"
+        ) from error
+    return pathlib.Path(folder)
+
+
+def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool:
+    """Returns whether forks of one process that has imported TensorFlow are as good as new ones.
+
+    They are not where there are GPUs, for CUDA promises nothing to a fork, nor with flags that
+    TensorFlow's libraries read when they are loaded.
+    """
+    is_read_at_import = config.verbose or config.xla or config.log_device_placement
+    return job.share_import and prctl.is_there() and not gpus and not is_read_at_import
+
+
+def _fork_server(args: Sequence[str]) -> ForkServer | None:
+    try:
+        return ForkServer(environment.of_fork_server(), redaction.masked_words(args))
+    except OSError:
+        return None  # This kernel, or this sandbox, lacks what it takes.
+
+
+def _program() -> list[str]:
+    """Returns the words that start this same program again."""
+    started_as = sys.argv[0]
+    if os.path.basename(started_as).startswith("estimator-trainer"):
+        return [sys.executable, started_as]
+    return [sys.executable, "-m", "estimator_trainer"]
+
+
+def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: str, code: int,
+               model_dir: str) -> None:
+    for row in screen_lib.table(children):
+        screen.line("launch", row)
+    if first_failure:
+        screen.line("launch", f"first failure: {first_failure}")
+    where = "no task of the script trained an Estimator"
+    if model_dir or any(child.has_result for child in children):
+        where = "result: " + (os.path.join(model_dir, "result.json") if model_dir else
+                              "result.json in the script's model_dir")
+    if scratch_dir.is_one(model_dir):
+        screen.line("launch", scratch_dir.notice(model_dir))
+    status: Mapping[int, str] = {0: "done", 143: "stopped"}
+    screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; {where}")

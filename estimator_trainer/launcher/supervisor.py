@@ -1,0 +1,153 @@
+"""The supervisor keeps the tasks of a job on this machine running until the job has ended."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import signal
+import time
+from typing import Any, Sequence
+
+from estimator_trainer import deadlines
+from estimator_trainer import result
+from estimator_trainer.launcher import task_process
+from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.task_process import TaskProcess
+
+_POLL_SECS = 0.1
+_RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
+
+
+class Supervisor:
+    """Starts the children, restarts those that scheduler rules restart, and ends them all.
+
+    Attributes:
+      first_failure: The first thing that went wrong, in one line; "" if nothing did.
+    """
+
+    def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen,
+                 history_path: pathlib.Path | None = None):
+        """Makes a supervisor.
+
+        Args:
+          children: The tasks, not yet started; the first is the chief.
+          max_restarts: Number of restarts that each task has.
+          screen: The screen that shows what happens.
+          history_path: The file that gets a line for each end of a process, or None.
+        """
+        self.first_failure = ""
+        self._children = list(children)
+        self._max_restarts = max_restarts
+        self._screen = screen
+        self._history_path = history_path
+        self._running = list(children)
+        self._starts_at: dict[str, float] = {}
+        self._num_signals = 0
+        self._code: int | None = None
+        self._asks_at: float | None = None
+        self._kills_at: float | None = None
+
+    def run(self) -> int:
+        """Runs the job to its end; returns its exit code. No child is left."""
+        before = {number: signal.signal(number, self._on_signal)
+                  for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            for child in self._children:
+                child.start()
+            while self._running:
+                self._look()
+                self._screen.show(self._children)
+                time.sleep(_POLL_SECS)
+        finally:
+            for child in self._children:
+                child.kill()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        return self._code or 0
+
+    def _on_signal(self, number: int, frame: Any) -> None:
+        self._num_signals += 1
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if self._num_signals and self._code is None:
+            self._say("asks every task to save and to end; a second signal kills them")
+            self._end(result.EXIT_CODES["stopped"], wait_secs=0)
+        if self._num_signals > 1:
+            self._kills_at = now
+        for child in list(self._running):
+            if child.name in self._starts_at:
+                self._restart(child, now)
+            elif (code := child.poll()) is not None:
+                self._ended(child, code)
+        if self._asks_at and now >= self._asks_at:
+            self._asks_at = None
+            for child in self._running:
+                child.signal(signal.SIGTERM)
+        if self._kills_at and now >= self._kills_at:
+            for child in self._running:
+                self._say(f"kills {child.name}")
+                child.signal(signal.SIGKILL)
+            self._kills_at = now + deadlines.STOP_SECS
+
+    def _restart(self, child: TaskProcess, now: float) -> None:
+        if self._code is not None:
+            del self._starts_at[child.name]
+            self._running.remove(child)
+        elif now >= self._starts_at[child.name]:
+            del self._starts_at[child.name]
+            child.restarts += 1
+            child.start()
+
+    def _ended(self, child: TaskProcess, code: int) -> None:
+        how = task_process.describe(code)
+        child.state = "done" if code == 0 else how
+        self._record(child, code)
+        is_retried = code < 0 or code in _RETRIED
+        if self._code is None and is_retried and child.restarts < self._max_restarts:
+            self._note(child, how)
+            self._say(f"{child.name}: {how}; starts it again"
+                      f" ({child.restarts + 1} of {self._max_restarts})")
+            self._starts_at[child.name] = time.monotonic() + deadlines.RESTART_SECS
+            child.state = f"{how}, restarting"
+            return
+        self._running.remove(child)
+        if code == 0 and child is self._children[0] and self._code is None:
+            self._end(0, wait_secs=deadlines.FOLLOW_SECS)
+        elif code and self._code is None:
+            self._note(child, how)
+            gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
+            if child.name.startswith("evaluator:"):
+                self._say(f"{child.name}: {how}{gives_up}; the job goes on without it, and its"
+                          " chief evaluates and exports at the end")
+                return
+            self._say(f"{child.name}: {how}{gives_up}; ends the job")
+            # A task that failed tells the others by itself; one that was killed does not.
+            self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)
+
+    def _record(self, child: TaskProcess, code: int) -> None:
+        """Adds what no task can say of itself to the history of the job (history_file.py)."""
+        if self._history_path is None:
+            return
+        line = {"task": child.name, "kind": "exit", "time": time.time(), "by": "launch",
+                "began": child.began, "code": code}
+        try:
+            self._history_path.parent.mkdir(parents=True, exist_ok=True)
+            with self._history_path.open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(line)}\n")
+        except OSError as error:
+            self._say(f"cannot write {self._history_path}: {error.strerror}")
+
+    def _note(self, child: TaskProcess, how: str) -> None:
+        if not self.first_failure:
+            why = f": {child.reason}" if child.reason else ""
+            self.first_failure = f"{child.name}, {how}{why} (its log: {child.log_path})"
+
+    def _end(self, code: int, wait_secs: float) -> None:
+        """Ends the job with `code`; the tasks have `wait_secs` before they are asked to end."""
+        self._code = code
+        self._asks_at = time.monotonic() + wait_secs
+        self._kills_at = self._asks_at + deadlines.STOP_SECS
+
+    def _say(self, text: str) -> None:
+        self._screen.line("launch", text)

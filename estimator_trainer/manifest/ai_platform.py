@@ -1,0 +1,77 @@
+"""A job on AI Platform Training, which came before Vertex AI, is a trainingInput.
+
+https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#traininginput
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from estimator_trainer.manifest import google_cloud
+from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest.platform import Platform
+from estimator_trainer.settings.job_config import GPU_TYPES
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_COMMENT = """\
+Written by `estimator-trainer manifest`: a Job of AI Platform Training, which came before Vertex
+AI. Google has ended the service for most projects: `manifest --platform=vertex` is the one to
+use where that is so."""
+
+# STANDARD_1 brings its own machines, for this many workers and ps.
+_STANDARD_1 = (4, 3)
+_GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
+
+
+def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
+    found = google_cloud.region_problems(job)
+    if not job.image:
+        found.append(
+            "image is missing (no --image); expected one for AI Platform, whose own containers"
+            " end at Python 3.7, too old for this program. For example: --image=REGISTRY/digits:1")
+    if job.gpus and job.gpu_type not in _GPUS:
+        found.append(
+            f"gpu_type is {job.gpu_type!r} (from --gpu_type); expected one of"
+            f" {', '.join(sorted(_GPUS))} for AI Platform. For example:"
+            " --gpu_type=NVIDIA_TESLA_T4")
+    return found
+
+
+def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    return yaml_file.job([_training_job(job, config, flags)], _COMMENT)
+
+
+def _training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, Any]:
+    """Returns the Job of AI Platform."""
+    _, workers, ps, evaluators = google_cloud.counts(job)
+    accelerator = {"acceleratorConfig": {"type": job.gpu_type, "count": job.gpus}}
+    gpu = accelerator if job.gpus else {}
+    content: dict[str, Any] = {"region": job.region, "masterConfig": {"imageUri": job.image} | gpu}
+    if (workers, ps) == _STANDARD_1 and not (evaluators or job.machine_type or job.gpus):
+        content["scaleTier"] = "STANDARD_1"
+    else:
+        machine = job.machine_type or google_cloud.MACHINE
+        content |= {"scaleTier": "CUSTOM", "masterType": machine}
+        for name, count in (("worker", workers), ("parameterServer", ps),
+                            ("evaluator", evaluators)):
+            if count:
+                content |= {f"{name}Type": machine, f"{name}Count": count}
+        if gpu and workers:
+            content["workerConfig"] = {"imageUri": job.image} | gpu
+    # Otherwise a custom container is told of a `master`, which no strategy and no evaluator knows.
+    content["useChiefInTfConfig"] = job.chief_name == "chief"
+    if config.model_dir.startswith("gs://"):
+        content["jobDir"] = config.model_dir
+    content["args"] = list(flags)
+    return {"trainingInput": content}
+
+
+def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    # A name has letters, digits and underscores, and is used once.
+    name = f"{job.name.replace('-', '_')}_$(date +%Y%m%d_%H%M%S)"
+    return [f"gcloud ai-platform jobs submit training {name} --region={job.region}"
+            f" --config={folder}/job.yaml"]
+
+
+PLATFORM = Platform(problems=_problems, files=_files, commands=_commands, takes_master=True)

@@ -1,0 +1,214 @@
+"""A job on plain Kubernetes has an Indexed Job a role, a headless Service, a NetworkPolicy.
+
+Kubernetes itself completes each pod's TF_CONFIG with the pod's index, and gives the pod its name:
+https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode
+https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Sequence
+
+from estimator_trainer import deadlines
+from estimator_trainer.manifest import dockerfile
+from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest.platform import Platform
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.job_config import ROLES
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_COMMENT = """\
+Written by `estimator-trainer manifest`. One Job a role; every pod runs the same command line.
+Exit codes 1 (failed) and 2 (configuration) end their Job at once; 142 (a task was lost), 143
+(stopped after saving a checkpoint) and a kill are retried, by a role of N tasks N times
+--max_restarts in all.
+Needs Kubernetes 1.29 or newer, and a network that keeps to a NetworkPolicy."""
+
+MOUNT_ADVICE = "--volume=CLAIM:PATH above it, or "
+CONTAINER = "tensorflow"
+PORT = 2222
+_INDEX = "$(INDEX)"
+# Kubernetes gives an index of a Job this name, which the Service `subdomain` makes an address of.
+_HOST = "{name}-{role}-{index}.{name}"
+# A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
+# characters, is NAME-evaluator-INDEX.
+_NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
+# A label is defined by RFC 1123.
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
+# A claim's name is a DNS subdomain (RFC 1123).
+_CLAIM = re.compile(r"[a-z0-9]([-a-z0-9.]{,251}[a-z0-9])?")
+_MOST_RESTARTS = (1 << 31) - 1
+_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+
+
+def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
+    """Returns a sentence for each setting that Kubernetes would not take."""
+    found = []
+    if not _LABEL.fullmatch(job.namespace):
+        found.append(
+            f"namespace is {job.namespace!r} (from --namespace); expected at most 63 lower-case"
+            " letters, digits and inner `-`. For example: --namespace=default")
+    if not job.image:
+        found.append("image is missing (no --image); expected the name to push the Dockerfile's"
+                     " image to. For example: --image=REGISTRY/digits:1")
+    claim, _, path = job.volume.partition(":")
+    if job.volume and not (_CLAIM.fullmatch(claim) and path.startswith("/")):
+        found.append(f"volume is {job.volume!r} (from --volume); expected CLAIM:PATH, the name of"
+                     " a PersistentVolumeClaim and an absolute path. For example:"
+                     " --volume=training:/shared")
+    if job.max_restarts * len(job.tasks) > _MOST_RESTARTS:
+        found.append(
+            f"max_restarts is {job.max_restarts} (from --max_restarts), for {len(job.tasks)} tasks;"
+            f" expected a number of which all tasks together make {_MOST_RESTARTS} at most. For"
+            " example: --max_restarts=100")
+    return found
+
+
+def name_problems(name: str) -> list[str]:
+    """Returns a sentence if a job of this name would have no host names."""
+    if _NAME.fullmatch(name):
+        return []
+    return [f"name is {name!r} (from --name); expected at most 40 lower-case letters, digits and"
+            " inner `-`, a letter first, because host names are made of it. For example:"
+            " --name=digits"]
+
+
+def mount(job: JobConfig) -> str:
+    """Returns the directory of the volume, or ""."""
+    return job.volume.partition(":")[2]
+
+
+def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    return yaml_file.job(
+        [_service(job), network_policy(job, labels_of(job)),
+         *(_job(job, role, flags) for role in ROLES if getattr(job, role))], _COMMENT)
+
+
+def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    names = " ".join(f"job/{job.name}-{role}" for role in ROLES if getattr(job, role))
+    follow = f"{job.name}-{'chief' if job.chief else 'worker'}"
+    return [f"kubectl apply -f {folder}/job.yaml",
+            f"kubectl logs -n {job.namespace} -f job/{follow}",
+            f"kubectl delete -n {job.namespace} {names}   # before another run"]
+
+
+def metadata(job: JobConfig, name: str) -> dict[str, Any]:
+    """Returns an object's metadata."""
+    return {"name": name, "namespace": job.namespace, "labels": labels_of(job)}
+
+
+def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
+    """Returns a policy that lets nobody but the job's own pods reach them.
+
+    TensorFlow's gRPC asks nobody who they are, and runs whatever graph it is sent
+    (https://github.com/tensorflow/tensorflow/blob/master/SECURITY.md).
+    """
+    rule: dict[str, Any] = {"from": [{"podSelector": {"matchLabels": labels}}]}
+    if not job.gpus:
+        # NCCL listens on ports of its own choice, so with GPUs every port is open to the job.
+        rule["ports"] = [{"protocol": "TCP", "port": PORT}]
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+            "metadata": metadata(job, job.name),
+            "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"],
+                     "ingress": [rule]}}
+
+
+def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -> dict[str, Any]:
+    """Returns the spec of a role's pods: one container, which runs the program.
+
+    It keeps to the Pod Security Standard `restricted`
+    (https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted), and writes
+    nowhere but into its volumes.
+    """
+    resources: dict[str, Any] = {
+        "requests": {"cpu": str(job.cpus), "memory": f"{job.memory_gib}Gi"},
+        "limits": {"memory": f"{job.memory_gib}Gi"}}
+    if job.gpus and role in ("chief", "worker"):
+        resources["limits"]["nvidia.com/gpu"] = str(job.gpus)
+    container: dict[str, Any] = {
+        "name": CONTAINER, "image": job.image, "command": ["estimator-trainer"],
+        # Kubernetes reads $(NAME) in an argument, and $$ as one $.
+        "args": [flag.replace("$", "$$") for flag in flags],
+        "ports": [{"name": port_name, "containerPort": PORT}], "resources": resources,
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
+                            "readOnlyRootFilesystem": True}}
+    # TensorFlow cannot be imported without a directory for temporary files; it uploads from it.
+    volumes: dict[str, dict[str, Any]] = {"/tmp": {"name": "tmp", "emptyDir": {}}}
+    if job.volume:
+        claim, _, path = job.volume.partition(":")
+        volumes[path.rstrip("/") or path] = {
+            "name": "shared", "persistentVolumeClaim": {"claimName": claim}}
+    container["volumeMounts"] = [{"name": volume["name"], "mountPath": path}
+                                 for path, volume in volumes.items()]
+    return {"terminationGracePeriodSeconds": deadlines.POD_GRACE_SECS,
+            "securityContext": {
+                "runAsNonRoot": True, "runAsUser": dockerfile.USER, "runAsGroup": dockerfile.USER,
+                # A volume that has the group already is not walked through at every start.
+                "fsGroup": dockerfile.USER, "fsGroupChangePolicy": "OnRootMismatch",
+                "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [container], "volumes": list(volumes.values())}
+
+
+def labels_of(job: JobConfig) -> dict[str, str]:
+    """Returns the labels of all that a job has."""
+    return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
+
+
+def _service(job: JobConfig) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(job, job.name),
+            # A task looks its peers up before they are ready, and some never serve.
+            "spec": {"clusterIP": "None", "publishNotReadyAddresses": True,
+                     "selector": labels_of(job), "ports": [{"name": "grpc", "port": PORT}]}}
+
+
+def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
+    spec = job_spec(job, role, flags, _HOST)
+    spec["template"]["spec"]["subdomain"] = job.name
+    return {"apiVersion": "batch/v1", "kind": "Job",
+            "metadata": metadata(job, f"{job.name}-{role}"), "spec": spec}
+
+
+def job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict[str, Any]:
+    """Returns the spec of the Indexed Job of a role's tasks.
+
+    Args:
+      job: The job.
+      role: The role.
+      flags: The flags of every task.
+      host: A task's host name, with places for {name}, {role} and {index}.
+    """
+    count = getattr(job, role)
+    spec = pod_spec(job, role, flags, "grpc") | {"restartPolicy": "Never"}
+    spec["containers"][0]["env"] = [
+        # It comes before TF_CONFIG, which mentions it.
+        {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
+        {"name": "TF_CONFIG", "value": _tf_config(job, role, host)}]
+    return {
+        "completionMode": "Indexed", "completions": count, "parallelism": count,
+        # It counts for a role's tasks together: one lost ps ends every worker with 142.
+        "backoffLimit": job.max_restarts * count,
+        "podFailurePolicy": {"rules": [
+            {"action": "FailJob", "onExitCodes": {
+                "containerName": CONTAINER, "operator": "In", "values": [1, 2]}},
+            # A pod that was evicted, or lost its node, has not failed.
+            {"action": "Ignore",
+             "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
+        "template": {
+            "metadata": {"labels": labels_of(job) | {"app.kubernetes.io/component": role}},
+            "spec": spec}}
+
+
+def _tf_config(job: JobConfig, role: str, host: str) -> str:
+    """Returns TF_CONFIG's text in a pod, for Kubernetes to put the index in."""
+    # The evaluator is listed for all to know that there is one.
+    cluster = {each: [f"{host.format(name=job.name, role=each, index=i)}:{PORT}"
+                      for i in range(getattr(job, each))]
+               for each in ROLES if getattr(job, each)}
+    text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
+    return text.replace(json.dumps(_INDEX), _INDEX)
+
+
+PLATFORM = Platform(problems=problems, files=_files, commands=_commands, mount=mount,
+                    mount_advice=MOUNT_ADVICE)

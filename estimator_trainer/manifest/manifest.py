@@ -1,0 +1,227 @@
+"""`manifest` writes what a scheduler needs to run a job, and says what to type next.
+
+    job + flags ──► plan.for_job ──► the Platform of platform_table ──► yaml_file: job.yaml
+                                 └─► source_package ──► dockerfile
+
+Nothing of this process's environment goes into any of the files.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shlex
+import stat
+from typing import Sequence
+
+from estimator_trainer import errors
+from estimator_trainer import redaction
+from estimator_trainer import storage
+from estimator_trainer.checks import run_plan
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.cluster import task_config
+from estimator_trainer.manifest import dockerfile
+from estimator_trainer.manifest import kubernetes
+from estimator_trainer.manifest import platform_table
+from estimator_trainer.manifest import source_package
+from estimator_trainer.manifest.platform import Platform
+from estimator_trainer.plugins import missing_imports
+from estimator_trainer.plugins import param_code
+from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.settings import job_config
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# Each of them names a file or a directory that every task opens by itself.
+_PATHS = ("model_dir", "params_file", "warm_start_from")
+# A file of an earlier job in the same folder may be taken for one of this job.
+_NAMES = ("job.yaml", "job.json", "job.sbatch", "Dockerfile")
+_NODES_OWN = ("/tmp/", "/var/tmp/", "/dev/shm/")
+_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
+
+
+def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
+          script: Script | None = None) -> str:
+    """Writes the job's files into its output_dir.
+
+    Args:
+      job: The job and its platform.
+      config: The settings of every task.
+      flags: The same settings as words of the command line, which go into the job unchanged.
+      script: The script that every task runs, or None.
+
+    Returns:
+      What was written, and the commands to type next.
+
+    Raises:
+      ConfigError: if the job could not run, with every problem; then nothing is written.
+    """
+    platform = platform_table.BY_NAME[job.platform]
+    plan = _ready_plan(job, config, flags, script)
+    contents = dict(platform.files(job, config, flags))
+    if not platform.shares_disk:
+        tensorflow = platform.tensorflow(job)
+        contents[source_package.NAME] = source_package.archive(
+            _packed(plan, script), tensorflow, config.tf1,
+            [storage.PLUGIN] if storage.needs_plugin(config.paths.values()) else [])
+        if job.image:
+            contents["Dockerfile"] = dockerfile.text(
+                source_package.NAME, tensorflow, job).encode()
+    folder = pathlib.Path(job.output_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            _write(folder / name, content, bool(_secret_warnings(flags)))
+    except OSError as error:
+        raise errors.ConfigError(
+            f"output_dir is {job.output_dir!r} (from --output_dir), which cannot be written:"
+            f" {error.strerror}; expected a directory, existing or not. For example:"
+            " --output_dir=manifest") from error
+    return "\n".join([*(f"wrote {folder / name}" for name in contents),
+                      *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
+                        for name in _NAMES if name not in contents and (folder / name).exists()),
+                      *_warnings(platform, job, config), *_secret_warnings(flags),
+                      "Next:",
+                      *(f"  {line}" for line in _commands(platform, job, config))])
+
+
+def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
+    """Writes a file; one that may hold a secret is its owner's alone."""
+    if not has_secrets:
+        path.write_bytes(content)
+        return
+    # One of an earlier job may be open to others, and is open to those who have opened it.
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
+    """Returns the code of a job: the script, or the plug-ins and what their params name."""
+    if script:
+        return [script.plugin]
+    return [*plan.plugins, *param_code.of(plan.params.values if plan.params else {})]
+
+
+def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
+                script: Script | None) -> Plan:
+    """Returns the plan of the job's tasks.
+
+    Raises:
+      ConfigError: with every problem, one a line.
+    """
+    # The roles and their numbers decide, and they are the same on every platform.
+    tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
+    plan = run_plan.for_job(config, tasks, script, job.gpus)
+    platform = platform_table.BY_NAME[job.platform]
+    problems = [*plan.problems, *([] if platform.shares_disk else _path_problems(config, flags)),
+                *_storage_problems(platform, job, config),
+                *_code_problems(plan, script), *kubernetes.name_problems(job.name),
+                *(problem for flag in flags for problem in _text_problems(flag))]
+    if job.image and not _IMAGE.fullmatch(job.image):
+        problems.append(f"image is {job.image!r} (from --image); expected the name of a container"
+                        " image. For example: --image=REGISTRY/digits:1")
+    if job.chief_name != "chief" and not platform.takes_master:
+        problems.append(f"chief_name is {job.chief_name!r} (from --chief_name), a role that"
+                        f" {job.platform} does not write into TF_CONFIG. For example:"
+                        " --chief_name=chief --evaluator=1")
+    problems += platform.problems(job, config)
+    if problems:
+        raise errors.ConfigError("\n".join(problems))
+    return plan
+
+
+def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
+    """Returns a sentence for each flag whose value means something on this machine only."""
+    problems = []
+    for name in _PATHS:
+        path = getattr(config, name)
+        if path and not path.startswith("/") and "://" not in path:
+            root = "/shared" if name == "params_file" else "gs://bucket"
+            problems.append(
+                f"{name} is {path!r} (from --{name}), relative to a directory of this machine;"
+                " expected a path that every task can open. For example:"
+                f" -- --{name}={root}/{path.rpartition('/')[2]}")
+    for pair in config.param:
+        key, _, value = pair.partition("=")
+        if value.startswith(("./", "../")) and not param_code.of({key: value}):
+            problems.append(
+                f"param {pair!r} (from --param) names a file of this machine, which the job does"
+                " not pack; expected a path that every task can open, or for code FILE.py:NAME."
+                f" For example: -- --param {key}=gs://bucket/{value.rpartition('/')[2]}")
+    for flag in flags:
+        if flag.lstrip("-").partition("=")[0] == "flagfile" and flag.startswith("-"):
+            problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"
+                            " flags themselves. For example: -- --model_dir=gs://bucket/job")
+    return problems
+
+
+def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
+    """Returns a sentence for each setting whose file system is not there in the job."""
+    if platform.shares_disk:
+        return run_plan.storage_problems(config)
+    # A package for the TensorFlow that can load the storage plug-in has pip install it.
+    found = (storage.problem(name, path, platform.tensorflow(job), storage.PLUGIN)
+             for name, path in config.paths.items())
+    return [problem for problem in found if problem]
+
+
+def _code_problems(plan: Plan, script: Script | None) -> list[str]:
+    """Returns a sentence for all code of a job that is not here."""
+    defaults = {key: value for plugin in plan.plugins
+                for key, value in (plugin.default_params or {}).items()}
+    named = param_code.problems(plan.params.values, defaults) if plan.params else []
+    return named + [problem for code in _packed(plan, script)
+                    for problem in missing_imports.problems(code)]
+
+
+def _text_problems(flag: str) -> list[str]:
+    try:
+        flag.encode("utf-8")
+    except UnicodeEncodeError:
+        shown = redaction.masked_words([flag])[0]
+        return [f"{shown!r} (after `--`) is not UTF-8, as the text of a job must be; expected"
+                " another value."]
+    return []
+
+
+def _commands(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
+    folder = shlex.quote(str(pathlib.Path(job.output_dir)))
+    lines = []
+    if job.image:
+        lines = [f"docker build -t {job.image} {folder}", f"docker push {job.image}"]
+    return lines + platform.commands(job, config, folder)
+
+
+def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
+    """Returns a line if the model_dir is inside each task's own container."""
+    folder = config.model_dir
+    if not folder:
+        return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
+                " example: a bucket"]
+    mount = platform.mount(job)
+    if platform.shares_disk:
+        is_of_node = folder.startswith(_NODES_OWN)
+        return [f"WARNING: model_dir is {folder!r} (from --model_dir), which on most clusters each"
+                " node has for itself; expected a directory that all share. For example:"
+                " -- --model_dir=runs/digits"] * is_of_node
+    if "://" in folder or mount and f"{folder}/".startswith(f"{mount.rstrip('/')}/"):
+        return []
+    return [f"WARNING: model_dir is {folder!r} (from --model_dir), and nothing mounts it: each task"
+            " would see a directory of its own, lost with its container. Expected"
+            f" {platform.mount_advice}a bucket. For example: -- --model_dir=gs://bucket/job"]
+
+
+def _secret_warnings(flags: Sequence[str]) -> list[str]:
+    """Returns a line if the job's file holds a secret."""
+    shown = redaction.masked_words(flags)
+    found = [word.lstrip("-") for word, flag in zip(shown, flags) if word != flag]
+    if not found:
+        return []
+    return [f"WARNING: {', '.join(found)} is written into the job as it is, and whoever may read"
+            " the job, its pods or this folder reads it. Expected a file that the platform mounts"
+            " from its store of secrets, or a variable, and a plug-in that reads it. For example:"
+            " -- --param password_file=/run/secrets/password"]

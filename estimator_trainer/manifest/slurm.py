@@ -1,0 +1,121 @@
+"""A job for Slurm is a batch script, whose tasks take their roles from their ranks.
+
+https://slurm.schedmd.com/sbatch.html, https://slurm.schedmd.com/heterogeneous_jobs.html
+"""
+
+from __future__ import annotations
+
+import pathlib
+import shlex
+import sys
+from typing import Sequence
+
+from estimator_trainer import deadlines
+from estimator_trainer import shown_text
+from estimator_trainer.manifest.platform import Platform
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_NAME = "job.sbatch"
+_TEXT = """\
+#!/bin/bash
+# Written by `estimator-trainer manifest` for Slurm: sbatch {name}
+# Exit codes 1 (failed) and 2 (configuration) end the job; 142 (a task was lost), 143 (stopped
+# after saving a checkpoint) and a kill put it into the queue again, {max_restarts} times at most.
+# SIGTERM comes {signal_secs} s or more before the time limit, for a checkpoint. At a preemption or
+# a failure of a node Slurm itself puts the job into the queue again.
+{directives}
+# What your cluster asks for is given here or to sbatch: --partition, --account, --time.
+
+# What brings the program goes here, such as `module load` or `source VENV/bin/activate`. A
+# container's command, such as `apptainer exec IMAGE`, goes before the program below.
+
+# No task ends the others: each hears from the job's files that it has to end.
+srun {options} \\
+{command}
+code=$?
+if [ "$code" -ge 128 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {max_restarts} ]; then
+    scontrol requeue "$SLURM_JOB_ID"
+fi
+exit "$code"
+"""
+
+
+def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
+    found = []
+    folder = str(pathlib.Path.cwd())
+    if not folder.isprintable():
+        # A line break would end the directive, and begin a command.
+        found.append(f"the working directory is {folder!r}, and a line of {_NAME} cannot hold its"
+                     " name; expected one without control characters. For example: cd /tmp")
+    if job.image:
+        found.append(
+            f"image is {job.image!r} (from --image), which Slurm does not run by itself; expected"
+            f" none, and your container's command in {_NAME}. For example: apptainer exec IMAGE")
+    return found
+
+
+def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    groups = _components(job)
+    options = ["--kill-on-bad-exit=0", "--wait=0", "--open-mode=append",
+               f"--output={job.name}-%j-%t.log", f"--cpus-per-task={job.cpus}"]
+    if len(groups) > 1:
+        options.append("--het-group=0,1")
+    roles = [f"--num_ps={job.ps}"] * bool(job.ps) + [
+        f"--num_evaluators={job.evaluator}"] * bool(job.evaluator)
+    words = list(flags)
+    place = 1 if words[:1] == ["run"] else 0
+    words[place:place] = roles
+    text = _TEXT.format(
+        name=_NAME, max_restarts=job.max_restarts, signal_secs=deadlines.POD_GRACE_SECS,
+        directives="\n#SBATCH hetjob\n".join(groups), options=" ".join(options),
+        command=" \\\n".join(f"    {_quoted(word)}" for word in (_program(), *words)))
+    return {_NAME: text.encode()}
+
+
+def _quoted(word: str) -> str:
+    """Returns a word as bash reads it; what would steer a terminal, or break the line, is escaped.
+
+    The escapes are of bytes, for bash writes `\\u202e` as it stands where the locale is C.
+    """
+    if not shown_text.STEERING.search(word) and "\n" not in word:
+        return shlex.quote(word)
+    shown = (f"\\{each}" if each in "'\\" else each if not (
+        each == "\n" or shown_text.STEERING.match(each)) else "".join(
+            f"\\x{byte:02x}" for byte in each.encode("utf-8", "surrogateescape")) for each in word)
+    return f"$'{''.join(shown)}'"
+
+
+def _components(job: JobConfig) -> list[str]:
+    """Returns the directives of a job, or of both components of one: with GPUs, and without."""
+    folder = shlex.quote(str(pathlib.Path.cwd()))
+    first = [f"--job-name={job.name}", f"--chdir={folder}", f"--output={job.name}-%j.log",
+             "--open-mode=append"]
+    each = [f"--cpus-per-task={job.cpus}", f"--mem-per-cpu={job.memory_gib * 1024 // job.cpus}M",
+            "--requeue", f"--signal=TERM@{deadlines.POD_GRACE_SECS}"]
+    nodes = [f"--nodes={job.nodes}"] * bool(job.nodes)
+    trainers, others = job.chief + job.worker, job.ps + job.evaluator
+    if not job.gpus:
+        return [_directives([*first, *nodes, f"--ntasks={trainers + others}", *each])]
+    with_gpus = _directives([*first, *nodes, f"--ntasks={trainers}",
+                             f"--gpus-per-task={job.gpus}", *each])
+    return [with_gpus] + [_directives([f"--ntasks={others}", *each])] * bool(others)
+
+
+def _directives(options: Sequence[str]) -> str:
+    return "\n".join(f"#SBATCH {option}" for option in options)
+
+
+def _program() -> str:
+    """Returns the program's path: an environment on a shared disk is there on every node."""
+    path = pathlib.Path(sys.executable).parent / "estimator-trainer"
+    return str(path) if path.exists() else "estimator-trainer"
+
+
+def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    return [f"sbatch {folder}/{_NAME}",
+            f"tail -F {job.name}-JOBID-0.log   # the chief's; the others' end in their ranks",
+            f"scancel --name={job.name}   # saves a checkpoint"]
+
+
+PLATFORM = Platform(problems=_problems, files=_files, commands=_commands, shares_disk=True)

@@ -1,0 +1,127 @@
+"""A job on Vertex AI is a CustomJob.
+
+https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any, Sequence
+
+from estimator_trainer.manifest import google_cloud
+from estimator_trainer.manifest import source_package
+from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest.platform import Platform
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_COMMENT = """\
+Written by `estimator-trainer manifest`: a CustomJobSpec for Vertex AI.
+The pools' places say what they are: the chief, the workers, the ps, the evaluator.
+Vertex AI restarts a task that exits with any code but 0, up to its own limits; it knows no code
+that means "do not", so a job whose model fails (1) or is misconfigured (2) fails after those."""
+
+# A package without an image is made for the TensorFlow of this prebuilt container:
+# https://cloud.google.com/vertex-ai/docs/training/pre-built-containers
+_EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/tf-{kind}.2-15.py310:latest"
+_EXECUTOR_TENSORFLOW = "2.15"
+
+
+def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
+    found = google_cloud.region_problems(job)
+    if not job.image and not _package_folder(job, config).startswith("gs://"):
+        found.append(
+            f"image is missing (no --image), and staging_bucket is {job.staging_bucket!r} (from"
+            f" --staging_bucket), model_dir {config.model_dir!r} (from --model_dir); expected"
+            " an image, or one of them in a bucket, to which the source package is copied. For"
+            " example: --staging_bucket=gs://bucket")
+    return found
+
+
+def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    spec = _custom_job(job, config, flags)
+    if _has_empty_pool(job):
+        body = {"displayName": job.name, "jobSpec": spec}
+        return {"job.json": (json.dumps(body, indent=2) + "\n").encode()}
+    return yaml_file.job([spec], _COMMENT)
+
+
+def _custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, Any]:
+    """Returns the CustomJobSpec."""
+    # "All worker pools except the first one ... can be skipped by providing an empty value",
+    # which Google's SDK writes so (python-aiplatform, utils/worker_spec_utils.py).
+    pools = [_pool(job, config, flags, place) if count else {}
+             for place, count in enumerate(google_cloud.counts(job))]
+    while not pools[-1]:
+        pools.pop()
+    spec: dict[str, Any] = {"workerPoolSpecs": pools}
+    if not job.max_restarts:
+        spec["scheduling"] = {"disableRetries": True}
+    if config.model_dir.startswith("gs://"):
+        spec["baseOutputDirectory"] = {"outputUriPrefix": config.model_dir}
+    return spec
+
+
+def _has_empty_pool(job: JobConfig) -> bool:
+    """Returns whether a pool is empty before one that is not, as in an evaluator without ps.
+
+    `gcloud ai custom-jobs create --config` (528.0) refuses such a file, which the service takes.
+    """
+    _, *others = (bool(count) for count in google_cloud.counts(job))
+    return others != sorted(others, reverse=True)
+
+
+def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    lines = []
+    if not job.image:
+        lines.append(f"gcloud storage cp {folder}/{source_package.NAME}"
+                     f" {shlex.quote(_package_uri(job, config))}")
+    if _has_empty_pool(job):
+        return lines + [
+            'curl -X POST -H "Authorization: Bearer $(gcloud auth print-access-token)"'
+            f' -H "Content-Type: application/json" -d @{folder}/job.json'
+            f' "https://{job.region}-aiplatform.googleapis.com/v1/projects/'
+            f'$(gcloud config get project)/locations/{job.region}/customJobs"']
+    return lines + [f"gcloud ai custom-jobs create --region={job.region}"
+                    f" --display-name={job.name} --config={folder}/job.yaml"]
+
+
+def _pool(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
+          place: int) -> dict[str, Any]:
+    has_gpus = job.gpus and place < 2
+    machine: dict[str, Any] = {"machineType": job.machine_type or google_cloud.MACHINE}
+    if has_gpus:
+        machine |= {"acceleratorType": job.gpu_type, "acceleratorCount": job.gpus}
+    pool: dict[str, Any] = {"machineSpec": machine,
+                            "replicaCount": google_cloud.counts(job)[place]}
+    if job.image:
+        pool["containerSpec"] = {"imageUri": job.image, "command": ["estimator-trainer"],
+                                 "args": list(flags)}
+    else:
+        # Vertex AI installs the package in a container of its own.
+        pool["pythonPackageSpec"] = {
+            "executorImageUri": _EXECUTOR.format(kind="gpu" if has_gpus else "cpu"),
+            "packageUris": [_package_uri(job, config)],
+            "pythonModule": "estimator_trainer", "args": list(flags)}
+    return pool
+
+
+def _package_uri(job: JobConfig, config: TrainerConfig) -> str:
+    return f"{_package_folder(job, config)}/{source_package.NAME}"
+
+
+def _package_folder(job: JobConfig, config: TrainerConfig) -> str:
+    return job.staging_bucket.rstrip("/") or f"{config.model_dir.rstrip('/')}/source"
+
+
+def _mount(job: JobConfig) -> str:
+    return "/gcs"
+
+
+def _tensorflow(job: JobConfig) -> str:
+    return source_package.tensorflow_here() if job.image else _EXECUTOR_TENSORFLOW
+
+
+PLATFORM = Platform(problems=_problems, files=_files, commands=_commands, mount=_mount,
+                    tensorflow=_tensorflow)

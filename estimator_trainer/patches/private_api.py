@@ -1,0 +1,304 @@
+"""Every private name of TensorFlow that estimator_trainer touches, with the reason.
+
+USED must exist; a new TensorFlow that moves one of them gets a sentence with its name, from
+`tests/compat/test_private_api.py` before a release, from a ConfigError after it. ATTRIBUTES are
+those of objects of Estimator, which `estimator_training.py` reads and sets. PARTS are those that
+`part` and `set_part` reach in an Estimator of the user's. SUPPLIED is what
+tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given
+TensorFlow still has stays as it is. Methods that are replaced are in `patches/upstream.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import importlib.util
+import sys
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from estimator_trainer.errors import ConfigError
+
+_COORDINATOR = "tensorflow.python.distribute.distribute_coordinator"
+_CONTEXT = "tensorflow.python.distribute.distribute_coordinator_context"
+_EXPORT = "tensorflow.python.util.tf_export"
+_ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
+_API = "tensorflow_estimator.python.estimator.api"
+_TRAINING = "tensorflow_estimator.python.estimator.training"
+_ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
+_QUEUES = "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions"
+_STEP = "tensorflow.python.training.training_util"
+_SEEDS = "tensorflow.python.framework.random_seed"
+_OP_DEFS = "tensorflow.python.framework.op_def_registry"
+_TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
+
+USED = {
+    f"{_COORDINATOR}.run_distribute_coordinator": "starts the server of a task and its work",
+    f"{_COORDINATOR}.CoordinatorMode": "whether each task runs this program, or one client all",
+    f"{_CONTEXT}.get_current_worker_context": "tells the work which task it is",
+    f"{_EXPORT}.API_ATTRS": "where the decorator of Estimator's public names looks up `estimator`",
+    f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
+    f"{_ESTIMATOR}._write_dict_to_summary": "logs an evaluation, and writes its events",
+    f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
+    f"{_TRAINING}.train_and_evaluate": "where a script's call of it arrives",
+    f"{_ESTIMATOR_LIB}.train_and_evaluate": "another name of the same",
+    f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
+    f"{_API}._v2.estimator": "the public names of `tf.estimator`",
+    f"{_QUEUES}._enqueue_data": "fills the queues of numpy_input_fn and pandas_input_fn",
+    f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
+    f"{_SEEDS}.get_seed": "derives the seeds of an op from the graph that the op is made in",
+    f"{_OP_DEFS}.get": "the definition of an op of a name, in a function's body",
+    f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",
+}
+# They are listed by class. Estimator has no public way to say that a copy does another task's work.
+ATTRIBUTES = {
+    "RunConfig": {
+        "_experimental_distribute": "the DistributeConfig that the user gave",
+        "_train_distribute": "the strategy of training, configured for the task",
+        "_eval_distribute": "the strategy of evaluation, configured for the task",
+        "_distribute_coordinator_mode": "whether the coordinator is still to run",
+        "_init_distributed_setting_from_environment_var": "takes role and cluster from TF_CONFIG",
+        "_maybe_overwrite_session_config_for_distributed_training": "sets the device filters",
+        "_cluster_spec": "the cluster",
+        "_task_type": "the role",
+        "_task_id": "the index within the role",
+        "_is_chief": "whether the task saves checkpoints",
+        "_master": "the server that a session of training runs on",
+        "_evaluation_master": "the server that a session of evaluation runs on",
+        "_session_config": "the ConfigProto of each session",
+        "_num_ps_replicas": "number of ps",
+        "_num_worker_replicas": "number of trainers",
+        "_global_id_in_cluster": "the number of the task among all",
+    },
+    "Estimator": {
+        "_config": "the RunConfig itself; `config` returns a copy",
+        "_session_config": "the ConfigProto of each session",
+        "_train_distribution": "the strategy of training, as the Estimator took it",
+        "_eval_distribution": "the strategy of evaluation, as the Estimator took it",
+    },
+}
+# No public name says with what an Estimator was made, nor gives its model_fn other params.
+PARTS = {
+    "_model_fn": "the function that an Estimator was made with, or made itself",
+    "_params": "the params that an Estimator gives to its model_fn",
+    "_config": "the RunConfig itself; `config` returns a copy",
+    "_session_config": "the ConfigProto of each session",
+    "_device_fn": "where an Estimator places variables",
+    "_warm_start_settings": "what an Estimator starts a fresh run from, or None",
+    "_ctx": "the batch sizes of a TPUEstimator",
+    "_use_tpu": "whether that context is for a TPU",
+    "_is_input_fn_invoked": "whether a TPUEstimator's model_fn is called after its input_fn",
+}
+# The argument of both functions that write an evaluation which holds the global step.
+EVALUATED_STEP = "current_global_step"
+# TensorFlow's hook takes a clock of steps or one of seconds, and makes it itself.
+SAVER_TIMER = "_timer"
+# An optimizer of TensorFlow 1 that divides the loss by the number of replicas says so in the graph,
+# from which the Estimator learns to report the mean of the replicas' losses, not their sum.
+LOSS_SCALED = "_is_loss_scaled_by_optimizer"
+# A strategy of several processes numbers its collective operations as they are made. Those of two
+# processes belong together by their numbers.
+COLLECTIVE_KEYS = ("_collective_keys", "_group_key", "_known_groups", "_instance_key_table")
+# TensorFlow's operations keep their inputs, but for this method.
+UPDATE_INPUT = "_update_input"
+OPTIONAL = {
+    "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
+}
+SUPPLIED = {
+    "tensorflow.python.distribute.estimator_training": "imported by RunConfig and Estimator",
+    "tensorflow.python.tpu.tpu_embedding": "imported by TPUEstimator, which Estimator imports",
+    "tensorflow.python.tpu.tpu_embedding_gradient": "imported by TPUEstimator",
+    "tensorflow.python.tpu.session_support": "imported by TPUEstimator",
+    f"{_EXPORT}.ESTIMATOR_API_NAME": "read by the decorator of Estimator's public names",
+}
+# Programs import Estimator's modules by these names, which TensorFlow 2.16 removed.
+ESTIMATOR_MODULES = {
+    "tensorflow.python.estimator": "tensorflow_estimator.python.estimator",
+    "tensorflow.python.estimator.keras": "tensorflow_estimator.python.estimator.keras_lib",
+    **{f"tensorflow.python.tpu.{name}": f"tensorflow_estimator.python.estimator.tpu.{name}"
+       for name in ("error_handling", "tpu_config", "tpu_context", "tpu_estimator", "util")},
+}
+# They moved before 2.15; adanet, the last of whose releases is older, imports them.
+MOVED_MODULES = {
+    "tensorflow.python.training.tracking": "tensorflow.python.trackable",
+    "tensorflow.python.training.tracking.graph_view": "tensorflow.python.checkpoint.graph_view",
+    "tensorflow.python.training.tracking.tracking": "tensorflow.python.trackable.autotrackable",
+}
+# The value of GLOBAL_STEP_READ_KEY: the graph collection of the op that TensorFlow's hooks read the
+# global step with.
+STEP_READ = "global_step_read_op_cache"
+
+
+class _ExportNames(NamedTuple):
+    """The attributes in which TensorFlow's decorator notes the public names of a symbol."""
+
+    names: str
+    constants: str
+
+
+def use(name: str) -> Any:
+    """Returns the object, or the module, of a dotted name in USED."""
+    module_name, _, attribute = name.rpartition(".")
+    try:
+        module = importlib.import_module(module_name)
+        return getattr(module, attribute) if hasattr(module, attribute) else (
+            importlib.import_module(name))
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"TensorFlow {sys.modules['tensorflow'].__version__} (installed) no "
+                          f"longer has {name} ({USED[name]}); expected a version that "
+                          "estimator_trainer was tested on, see README.md") from error
+
+
+def seeds() -> Any:
+    """Returns the module whose `get_seed` every random op calls."""
+    use(f"{_SEEDS}.get_seed")
+    return importlib.import_module(_SEEDS)
+
+
+def is_stateful(op_type: str) -> bool:
+    """Returns whether ops of a type have state, or change some; True for an unknown type."""
+    found = use(f"{_OP_DEFS}.get")(op_type)
+    return found is None or bool(found.is_stateful)
+
+
+def estimator_api(version: str) -> Any:
+    """Returns the module of Estimator's public names; `version` is "_v1" or "_v2"."""
+    return use(f"{_API}.{version}.estimator")
+
+
+def homes_of_train_and_evaluate() -> list[Any]:
+    """Returns the modules that have the function `train_and_evaluate`, each by its own name."""
+    tf = sys.modules["tensorflow"]
+    return [use(_TRAINING), use(_ESTIMATOR_LIB), estimator_api("_v1"), estimator_api("_v2"),
+            tf.estimator, tf.compat.v1.estimator, tf.compat.v2.estimator]
+
+
+def coordinator_mode() -> Any:
+    """Returns the class that names the modes of the distribute coordinator."""
+    return use(f"{_COORDINATOR}.CoordinatorMode")
+
+
+def examples_hook() -> Any:
+    """Returns the class of the hook that TPUEstimator adds to each model."""
+    return use(f"{_TPU}.ExamplesPerSecondHook")
+
+
+def part(owner: Any, name: str) -> Any:
+    """Returns one of the PARTS of an Estimator, or of its context."""
+    return getattr(owner, _listed(name))
+
+
+def set_part(owner: Any, name: str, value: Any) -> None:
+    """Sets one of the PARTS of an Estimator."""
+    setattr(owner, _listed(name), value)
+
+
+def _listed(name: str) -> str:
+    if name not in PARTS:
+        raise ValueError(f"{name} is not in private_api.PARTS")
+    return name
+
+
+def is_loss_scaled(graph: Any) -> bool:
+    """Returns whether an optimizer in the graph divides the loss by the number of replicas."""
+    return bool(getattr(graph, LOSS_SCALED))
+
+
+class CollectiveKeys:
+    """The numbers that a strategy's next collective operations get, at the time this is made."""
+
+    def __init__(self, strategy: Any):
+        """Takes note of the numbers of a strategy, or of None."""
+        keys, *names = COLLECTIVE_KEYS
+        self._keys = getattr(getattr(strategy, "extended", None), keys, None)
+        self._state = {name: copy.deepcopy(getattr(self._keys, name))
+                       for name in names if self._keys}
+
+    def pass_over(self, most: int) -> None:
+        """Passes over numbers, as many in each process, where at most so many were used since."""
+        _, group, _, instances = COLLECTIVE_KEYS
+        for name, value in self._state.items():
+            setattr(self._keys, name, value)
+        if self._keys:
+            setattr(self._keys, group, self._state[group] + most)
+            for numbers in getattr(self._keys, instances).values():
+                numbers.update({device: number + most for device, number in numbers.items()})
+
+
+def set_input(operation: Any, index: int, tensor: Any) -> None:
+    """Gives an operation of a graph another input."""
+    getattr(operation, UPDATE_INPUT)(index, tensor)
+
+
+def set_request_stop(run_context: Any, function: Any) -> None:
+    """Makes `function` what a hook's `run_context.request_stop()` calls, in one session run."""
+    run_context.request_stop = function
+
+
+def request_stop(run_context: Any) -> None:
+    """Requests the stop of a session, whatever `set_request_stop` did."""
+    type(run_context).request_stop(run_context)
+
+
+def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:
+    """Runs `worker_fn(strategy)` as the task, or the tasks, of a cluster."""
+    run = use(f"{_COORDINATOR}.run_distribute_coordinator")
+    return run(worker_fn, strategy, **options)
+
+
+def worker_context() -> Any:
+    """Returns the coordinator's description of the task that runs in this thread."""
+    return use(f"{_CONTEXT}.get_current_worker_context")()
+
+
+def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str) -> None:
+    """Writes what `Estimator.evaluate` writes when it is done."""
+    step = metrics["global_step"]
+    writer = sys.modules["tensorflow"].compat.v1.summary.FileWriterCache.get(folder)
+    # Both flush, and a flush of a file in a bucket is an upload of all that it holds.
+    writer.flush = lambda: None
+    try:
+        use(f"{_ESTIMATOR}._write_dict_to_summary")(folder, metrics, step)
+        use(f"{_ESTIMATOR}._write_checkpoint_path_to_summary")(folder, checkpoint_path, step)
+    finally:
+        del writer.flush
+    writer.flush()
+
+
+def evaluation_writers() -> tuple[ModuleType, tuple[str, str]]:
+    """Returns the module, and the names in it, of what writes the events of an evaluation."""
+    names = ("_write_dict_to_summary", "_write_checkpoint_path_to_summary")
+    return sys.modules[use(f"{_ESTIMATOR}.{names[0]}").__module__], names
+
+
+def array_queues() -> tuple[ModuleType, str]:
+    """Returns the module, and the name in it, of what fills queues with arrays."""
+    name = "_enqueue_data"
+    use(f"{_QUEUES}.{name}")
+    return sys.modules[_QUEUES], name
+
+
+def imported_with_legacy_keras(default: bool) -> bool:
+    """Returns whether the imported TensorFlow took Keras 2; `default` when it does not say."""
+    return bool(getattr(sys.modules["tensorflow"], "_tf_uses_legacy_keras", default))
+
+
+def supply_module(name: str, module: ModuleType) -> None:
+    """Puts `module` where Estimator imports `name` from, unless TensorFlow has that module."""
+    if name not in SUPPLIED:
+        raise ValueError(f"{name} is not in private_api.SUPPLIED")
+    if importlib.util.find_spec(name) is None:
+        sys.modules[name] = module
+        parent, _, child = name.rpartition(".")
+        setattr(importlib.import_module(parent), child, module)
+
+
+def supply_export_names() -> None:
+    """Gives TensorFlow's export decorator back the API name `estimator`."""
+    export = importlib.import_module(_EXPORT)
+    if hasattr(export, "ESTIMATOR_API_NAME"):
+        return
+    for table, suffix in (("API_ATTRS", ""), ("API_ATTRS_V1", "_v1")):
+        use(f"{_EXPORT}.{table}")["estimator"] = _ExportNames(
+            f"_estimator_api_names{suffix}", f"_estimator_api_constants{suffix}")
+    setattr(export, "ESTIMATOR_API_NAME", "estimator")

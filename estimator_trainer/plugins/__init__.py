@@ -1,0 +1,1 @@
+"""The functions of a user: found, imported, and given their params."""

@@ -1,0 +1,70 @@
+"""Imports the module of a plug-in, and explains an import that fails."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pathlib
+import sys
+import traceback
+import types
+
+from estimator_trainer import errors
+from estimator_trainer.plugins import fingerprints
+from estimator_trainer.plugins import joined_packages
+from estimator_trainer.plugins import tensorflow1_hint
+from estimator_trainer.plugins.plugin import Plugin
+
+# The module of each plug-in by name, and the sha256 of its source when it was imported.
+_imported: dict[str, tuple[types.ModuleType, str]] = {}
+
+
+def forget_edited() -> None:
+    """Lets plug-ins whose sources were edited be imported anew, as who edits them expects."""
+    for name, (module, sha256) in list(_imported.items()):
+        is_edited = fingerprints.sha256(str(module.__file__)) != sha256
+        if is_edited and sys.modules.get(name) is module:
+            del sys.modules[name]
+        if is_edited:
+            del _imported[name]
+
+
+def module_of(plugin: Plugin) -> types.ModuleType:
+    """Imports the module of a plug-in.
+
+    Raises:
+      ConfigError: if the import fails.
+    """
+    is_new = plugin.module not in sys.modules
+    module = _imported_now(plugin)
+    if is_new and sys.modules.get(plugin.module) is module:
+        _imported[plugin.module] = module, fingerprints.sha256(plugin.path)
+    return module
+
+
+def _imported_now(plugin: Plugin) -> types.ModuleType:
+    folder = str(pathlib.Path(plugin.path).parent if plugin.is_file else pathlib.Path.cwd())
+    if folder not in sys.path:
+        # The module finds its neighbours, as with `python my_model.py`.
+        sys.path.append(folder)
+    try:
+        joined_packages.load()
+        if not plugin.is_file:
+            return importlib.import_module(plugin.module)
+        loaded = sys.modules.get(plugin.module)
+        if loaded is not None and getattr(loaded, "__file__", None) == plugin.path:
+            return loaded
+        spec = importlib.util.spec_from_file_location(plugin.module, plugin.path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(plugin.module, module)
+        spec.loader.exec_module(module)
+        return module
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == plugin.path]
+        frame = own[-1] if own else frame
+        raise errors.ConfigError(
+            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but its import fails:"
+            f" {type(error).__name__}: {error} ({frame.filename}, line {frame.lineno}:"
+            f" `{frame.line}`){tensorflow1_hint.of(error)}") from error

@@ -1,0 +1,130 @@
+"""Reads the DEFAULT_PARAMS of a module without importing it."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+from typing import Any
+
+from estimator_trainer import errors
+from estimator_trainer.plugins import source_files
+
+_NAME = "DEFAULT_PARAMS"
+
+
+def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
+    """Returns the dict, or None if the module has none.
+
+    The entries are plain values, or `**other.DEFAULT_PARAMS` of a module that this one imports.
+
+    Raises:
+      ConfigError: if it is anything else.
+    """
+    node = _assigned(tree, _NAME)
+    if node is None:
+        return None
+    try:
+        return _evaluate(node, tree)
+    except (ValueError, OSError, SyntaxError) as error:
+        raise errors.ConfigError(
+            f"{_NAME} in {path}, line {node.lineno}, is not a literal dict; expected names and"
+            " plain values, or **other.DEFAULT_PARAMS of an imported module, which can be read"
+            " without importing any. For example: DEFAULT_PARAMS ="
+            ' {"learning_rate": 0.1}') from error
+
+
+def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> Any:
+    """Returns what the module declares of its params by a literal, or the default.
+
+    Args:
+      tree: The module.
+      path: Its source.
+      name: FREE_PARAMS, names of params, or GLOBAL_BATCH_PARAM, the name of one.
+      default: What holds where the module does not declare it; the value is of its type.
+
+    Raises:
+      ConfigError: if it is no literal of that type.
+    """
+    node = _assigned(tree, name)
+    if node is None:
+        return default
+    try:
+        value = ast.literal_eval(node)
+        if isinstance(default, tuple) == isinstance(value, (tuple, list, set)):
+            return type(default)(value)
+    except ValueError:
+        pass
+    kind = 'names of params. For example: ("temperature",)' if isinstance(default, tuple) else (
+        'the name of a param. For example: "batch_size"')
+    raise errors.ConfigError(f"{name} in {path}, line {node.lineno}, is not a literal; expected"
+                             f" {kind}")
+
+
+def of_module(path: pathlib.Path) -> dict[str, Any] | None:
+    """Returns the dict of the module in a file, as `read` does."""
+    return read(ast.parse(path.read_text(encoding="utf-8")), path)
+
+
+def literal(tree: ast.Module) -> ast.Dict | None:
+    """Returns the dict as the module writes it, or None if it has none."""
+    node = _assigned(tree, _NAME)
+    return node if isinstance(node, ast.Dict) else None
+
+
+def included(node: ast.Dict, tree: ast.Module) -> dict[str, pathlib.Path]:
+    """Returns the source, by dotted name, of each module whose DEFAULT_PARAMS are included."""
+    return dict(_module(value, tree) for key, value in zip(node.keys, node.values) if key is None)
+
+
+def _assigned(tree: ast.Module, name: str) -> ast.expr | None:
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and target.id == name:
+                return node.value
+    return None
+
+
+def _evaluate(value: ast.expr, tree: ast.Module) -> dict[str, Any]:
+    if not isinstance(value, ast.Dict):
+        raise ValueError("no dict")
+    params: dict[str, Any] = {}
+    for key, entry in zip(value.keys, value.values):
+        if key is None:
+            params |= _of_import(entry, tree)
+        else:
+            params[ast.literal_eval(key)] = ast.literal_eval(entry)
+    return params
+
+
+def _of_import(value: ast.expr, tree: ast.Module) -> dict[str, Any]:
+    """Returns the DEFAULT_PARAMS that `module.DEFAULT_PARAMS` stands for."""
+    name, path = _module(value, tree)
+    params = of_module(path)
+    if params is None:
+        raise ValueError(f"{name} is no module with {_NAME}")
+    return params
+
+
+def _module(value: ast.expr, tree: ast.Module) -> tuple[str, pathlib.Path]:
+    """Returns the dotted name and the source of the module in `module.DEFAULT_PARAMS`."""
+    if not (isinstance(value, ast.Attribute) and value.attr == _NAME and
+            isinstance(value.value, ast.Name)):
+        raise ValueError(f"not of the form module.{_NAME}")
+    name = _imports(tree).get(value.value.id, "")
+    path = source_files.of_module(name) if name else None
+    if path is None:
+        raise ValueError(f"{value.value.id} is no imported module")
+    return name, path
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Returns the dotted name of each module that the top level imports, by the name it has."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}"
+                      for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.asname or alias.name: alias.name for alias in node.names}
+    return found

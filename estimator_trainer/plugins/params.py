@@ -1,0 +1,260 @@
+"""Params are the one dict that both plug-ins receive, typed by their defaults.
+
+The Estimator passes the same `params` to `model_fn` and `input_fn`, so their DEFAULT_PARAMS are
+merged, then --params_file, then --param; what only the data knows comes in last (`with_data`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from typing import Any, Mapping, NamedTuple, Sequence
+
+from estimator_trainer import errors
+from estimator_trainer import redaction
+from estimator_trainer.plugins import param_code
+from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.plugins.plugin_params import PluginParams
+
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+@dataclasses.dataclass(frozen=True)
+class Params:
+    """The merged params.
+
+    Attributes:
+      values: Every key with its value.
+      given: The keys that the user set; the data does not override them.
+      recorded: The keys whose values come from a run before, which the data does not override.
+      recorded_given: Those of them that the user had set in that run.
+      of_flags: The keys that flags stand for.
+    """
+
+    values: Mapping[str, Any]
+    given: frozenset[str]
+    recorded: frozenset[str] = frozenset()
+    recorded_given: frozenset[str] = frozenset()
+    of_flags: frozenset[str] = frozenset()
+
+    def with_data(self, known: Mapping[str, Any],
+                  if_absent: Mapping[str, Any] | None = None) -> PluginParams:
+        """Returns the params for the plug-ins.
+
+        Args:
+          known: Values for keys that exist and were neither given nor recorded.
+          if_absent: Values for keys that do not exist.
+        """
+        fixed = self.given | self.recorded
+        filled = {k: v for k, v in known.items() if k in self.values and k not in fixed}
+        values = {key: param_code.resolved(value) for key, value in self.values.items()}
+        return PluginParams({**(if_absent or {}), **values, **filled})
+
+
+class Given(NamedTuple):
+    """A param that the user has set.
+
+    Attributes:
+      key: The param.
+      value: A typed value, or the text of a flag.
+      source: The flag that the value comes from, such as "--train_epochs".
+      instead: The words to type before another value of the param.
+      is_typed: Whether the value is to stay as it is where the default tells no type.
+    """
+
+    key: str
+    value: Any
+    source: str
+    instead: str
+    is_typed: bool = False
+
+
+class Recorded(NamedTuple):
+    """The params of a run before.
+
+    Attributes:
+      values: Every key with its value.
+      given: The keys that the user had set.
+      source: The path of the record.
+    """
+
+    values: Mapping[str, Any]
+    given: Sequence[str]
+    source: str = ""
+
+
+def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
+          params_file: str, of_flags: Sequence[Given] = (),
+          others: Sequence[Plugin] = (),
+          recorded: Recorded = Recorded({}, ())) -> Params:
+    """Merges the plug-ins' defaults with what the user set.
+
+    Args:
+      model: The model_fn plug-in.
+      data: The input_fn plug-in.
+      pairs: `key=value` texts of --param, or what a Python program gives; the last of a key wins.
+      params_file: Path of a JSON object, or "".
+      of_flags: The params that other flags stand for, which win over all.
+      others: The plug-ins of training alone, and of serving.
+      recorded: The params of the run before, which win over the defaults.
+
+    Raises:
+      ConfigError: naming every unknown key, value of a wrong type, or clash of defaults.
+    """
+    used = [model, data, *others]
+    defaults, problems = _defaults(used)
+    # A module without DEFAULT_PARAMS (plain Estimator code) says nothing of its keys.
+    is_open = any(plugin.default_params is None for plugin in used
+                  if plugin.kind != "serving_input_fn")
+    given: dict[str, Any] = {}
+    for key, value, source, instead, is_typed in [
+            *_from_file(params_file), *_from_pairs(pairs), *of_flags]:
+        if key not in defaults and not is_open:
+            problems.append(f"param {key!r} (from {source}) is unknown; expected one of"
+                            f" {', '.join(sorted(defaults)) or '(no params)'}."
+                            f"{errors.near_match(key, defaults)}")
+            continue
+        default = defaults.get(key)
+        shown = redaction.masked(key, default)
+        try:
+            if value == redaction.MASK and redaction.is_secret(key):
+                raise ValueError("the secret that this stands for in records and logs")
+            given[key] = value if is_typed and default is None else _typed(value, default)
+        except ValueError as error:
+            example = "VALUE" if shown != default else _as_text(shown)
+            problems.append(f"param {key} is {redaction.masked(key, value)!r} (from {source});"
+                            f" expected {error}. For example: {instead}{example}")
+    before = {}
+    for key in recorded.values:
+        if (key in defaults or is_open) and key not in given:
+            before[key], problem = _as_default(key, defaults.get(key), recorded)
+            problems += [problem] if problem else []
+    if problems:
+        raise errors.ConfigError("\n".join(problems))
+    return Params({**defaults, **before, **given}, frozenset(given), frozenset(before),
+                  frozenset(before.keys() & set(recorded.given)),
+                  frozenset(each.key for each in of_flags))
+
+
+def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[str]]:
+    """Returns the defaults of all plug-ins, and a sentence for each two that differ."""
+    defaults: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    clashes = []
+    for plugin in used:
+        own = plugin.default_params or {}
+        clashes += [
+            f"param {key} defaults to {redaction.masked(key, defaults[key])!r} in {places[key]}"
+            f" but to {redaction.masked(key, own[key])!r} in {plugin.path}; expected"
+            " one default, since both plug-ins receive the same params."
+            for key in sorted(own.keys() & defaults.keys()) if own[key] != defaults[key]]
+        defaults |= own
+        places |= dict.fromkeys(own, plugin.path)
+    return defaults, clashes
+
+
+def _from_file(params_file: str) -> list[Given]:
+    if not params_file:
+        return []
+    source = f"--params_file={params_file}"
+    try:
+        content = json.loads(pathlib.Path(params_file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise errors.ConfigError(
+            f"params_file is {params_file!r} (from --params_file), which cannot be read:"
+            f" {error.strerror}; expected a JSON file.") from error
+    except (ValueError, RecursionError) as error:
+        why = error if isinstance(error, ValueError) else "too many brackets in each other"
+        raise errors.ConfigError(
+            f"params_file is {params_file!r} (from --params_file), which is not JSON: {why};"
+            ' expected an object. For example: {"learning_rate": 0.1}') from error
+    if not isinstance(content, dict):
+        raise errors.ConfigError(
+            f"params_file is {params_file!r} (from --params_file), which holds a JSON"
+            f' {type(content).__name__}; expected an object. For example: {{"learning_rate": 0.1}}')
+    return [Given(key, value, source, f"--param {key}=") for key, value in content.items()]
+
+
+def _from_pairs(pairs: Sequence[str | Given]) -> list[Given]:
+    typed = [pair for pair in pairs if isinstance(pair, Given)]
+    texts = [pair for pair in pairs if isinstance(pair, str)]
+    malformed = [pair for pair in texts if not pair.partition("=")[1]]
+    if malformed:
+        raise errors.ConfigError(
+            f"param is {redaction.masked('param', malformed)[0]!r} (from --param); expected"
+            " key=value. For example:"
+            " --param learning_rate=0.1")
+    split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in texts))
+    return [*typed, *(Given(key, value, f"--param {key}", f"--param {key}=")
+                      for key, value in split)]
+
+
+def _typed(value: Any, default: Any) -> Any:
+    """Converts `value`, a flag's text or a JSON value, to the type of `default`.
+
+    Raises:
+      ValueError: saying what was expected.
+    """
+    if default is None:
+        return _guess(value)
+    if isinstance(default, bool):
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in _BOOLEANS and isinstance(value, str):
+            return _BOOLEANS[value.lower()]
+        raise ValueError("true or false")
+    if isinstance(default, (int, float)):
+        return _number(value, type(default))
+    if isinstance(default, str):
+        if isinstance(value, str):
+            return value
+        raise ValueError("a string")
+    parsed = _guess(value)
+    if isinstance(parsed, (list, tuple)) and isinstance(default, (list, tuple)):
+        return type(default)(parsed)
+    if isinstance(parsed, dict) and isinstance(default, dict):
+        return parsed
+    raise ValueError(f"a JSON {'object' if isinstance(default, dict) else 'list'}")
+
+
+def _as_default(key: str, default: Any, recorded: Recorded) -> tuple[Any, str]:
+    """Returns a recorded value as the type of the default, where it can be, and what is wrong.
+
+    The data may have filled in a value of another type, or None, but no text for a number.
+    """
+    value = recorded.values[key]
+    try:
+        return _typed(value, default), ""
+    except ValueError as error:
+        is_wrong = key in recorded.given or isinstance(default, (int, float)) and value is not None
+        shown = _as_text(redaction.masked(key, default))
+        return value, (
+            f"param {key} is {redaction.masked(key, value)!r} (from {recorded.source}); expected"
+            f" {error}. For example: --param {key}={shown}") if is_wrong else ""
+
+
+def _number(value: Any, kind: type[int] | type[float]) -> int | float:
+    expected = "an integer" if kind is int else "a number"
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(expected)
+    if kind is int and isinstance(value, float):
+        raise ValueError(expected)
+    try:
+        return kind(value)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(expected) from error
+
+
+def _guess(value: Any) -> Any:
+    """Reads text as JSON where it is JSON (`0.1`, `true`, `[1, 2]`), else leaves it a string."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,1 @@
+"""Prediction: new data in, answers out."""

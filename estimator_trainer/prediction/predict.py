@@ -1,0 +1,138 @@
+"""`predict` tells what a checkpoint or an export predicts, in the order of the input."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Iterator, Mapping
+
+from absl import logging
+
+from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.coordination import checkpoint_choice
+from estimator_trainer.estimator import builder
+from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator import passthrough
+from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
+from estimator_trainer.estimator.input_fn_adapter import InputFn
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.estimator.passthrough import Answer
+from estimator_trainer.prediction import exported_model
+from estimator_trainer.prediction import feature_batches
+from estimator_trainer.prediction import json_instances
+from estimator_trainer.prediction import prediction_output
+from estimator_trainer.prediction.exported_model import ExportedModel
+from estimator_trainer.prediction.json_instances import JsonInstances
+from estimator_trainer.prediction.prediction_writer import Records
+
+
+def predict(plan: Plan) -> int:
+    """Writes one line for each instance of --data, or of the input_fn's dataset in mode "infer".
+
+    Each line holds the model's predictions and `key`, the instance's position in the input; with
+    --forward_key it holds that feature in place of the position.
+
+    Returns:
+      The number of instances.
+    """
+    config = plan.config
+    is_stream = config.data == "-"
+    with prediction_output.opened(config.output, is_stream) as write:
+        answers, class_names = _answers(plan)
+        records = Records(class_names, config.output.endswith(".csv"), not config.forward_key)
+        try:
+            for answer in answers:
+                write(records.text(answer, config.with_inputs))
+        finally:
+            logging.info("predicted %d instance%s", records.count, "s" * (records.count != 1))
+    return records.count
+
+
+def instances(plan: Plan, given: Iterable[Mapping[str, Any]] | None = None
+              ) -> Iterator[dict[str, Any]]:
+    """Yields what `predict` writes of each instance, for a Python program.
+
+    Args:
+      plan: The plan, whose --data is "-" with instances.
+      given: The instances, each by feature name; None: those of --data.
+    """
+    answers, class_names = _answers(plan, given)
+    records = Records(class_names, has_key=not plan.config.forward_key)
+    for answer in answers:
+        yield records.record(answer, plan.config.with_inputs)
+
+
+def _answers(plan: Plan, given: Iterable[Mapping[str, Any]] | None = None
+             ) -> tuple[Iterator[Answer], tuple[str, ...]]:
+    """Returns the answers, and the names of the classes."""
+    config = plan.config
+    if config.export_dir:
+        model = ExportedModel(config.export_dir)
+        if config.is_data_json and model.features is not None and plan.params is not None:
+            # The signature tells all, so the data and the plug-ins need not be there.
+            names = loaded_plugins.class_names(plan.params.values)
+            return _from_export(plan, model, _json(plan, model.features, given), {}), names
+        parts = loaded_plugins.load_for_prediction(plan)
+        source = _json(plan, parts.features, given) if config.is_data_json else parts.input_fn
+        return _from_export(plan, model, source, parts.params), parts.class_names
+    path = _checkpoint(plan)
+    parts = loaded_plugins.load_for_prediction(plan)
+    source = _json(plan, parts.features, given) if config.is_data_json else parts.input_fn
+    return _from_checkpoint(plan, parts, path, source), parts.class_names
+
+
+def _checkpoint(plan: Plan) -> str:
+    if plan.config.checkpoint == "all":
+        raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); predict takes one."
+                                 " For example: --checkpoint=latest")
+    [path] = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
+    return path
+
+
+def _json(plan: Plan, features: Any, given: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
+    if given is not None:
+        return JsonInstances(given, features)
+    return JsonInstances(json_instances.lines(plan.config.data), features, "line")
+
+
+def _from_checkpoint(plan: Plan, parts: LoadedPlugins, path: str,
+                     source: InputFn | JsonInstances) -> Iterator[Answer]:
+    single = builder.for_one_process(plan.config, parts)
+    hooks: list[Any] = [fits := CheckpointFit(plan.config, path)]
+    if isinstance(source, JsonInstances):
+        hooks.append(json_instances.Feeding(source))
+    input_fn = _input_fn(source) if isinstance(source, JsonInstances) else source
+    with fits.explained():
+        for prediction in single.predict(passthrough.carrying(input_fn, plan.config.with_inputs),
+                                         checkpoint_path=path, hooks=hooks):
+            yield passthrough.answer(prediction)
+
+
+def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstances,
+                 params: dict[str, Any]) -> Iterator[Answer]:
+    batches: Iterator[Any]
+    if isinstance(source, JsonInstances):
+        batches = (passthrough.mark(features, has_inputs=plan.config.with_inputs)
+                   for features in source.batches())
+    else:
+        batches = feature_batches.read(
+            passthrough.carrying(source, plan.config.with_inputs), params)
+    for marked in batches:
+        features, beside = passthrough.taken_apart(marked)
+        named = features if isinstance(features, dict) else {json_instances.UNNAMED: features}
+        if model.inputs == [exported_model.EXAMPLES]:
+            named = {exported_model.EXAMPLES: exported_model.serialize(named)}
+        missing = sorted(set(model.inputs) - set(named))
+        if missing:
+            raise errors.ConfigError(
+                f"the export {plan.config.export_dir} takes {', '.join(model.inputs)}, but"
+                f" the input_fn yields only {', '.join(sorted(named))}.")
+        yield from passthrough.answers(model.predict(named), beside)
+
+
+def _input_fn(source: JsonInstances) -> InputFn:
+    """Returns an adapted input_fn of placeholders."""
+    def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
+        del mode, params, config
+        return source.placeholders()
+
+    return input_fn

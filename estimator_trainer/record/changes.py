@@ -1,0 +1,184 @@
+"""The changes of a run against the run that wrote its model_dir.
+
+A change of the model or of its data is refused where training would go on with it; others are told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, Iterable, Mapping, Sequence
+
+from estimator_trainer import errors
+from estimator_trainer import redaction
+from estimator_trainer.plugins.params import Params
+from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.record import run_record
+from estimator_trainer.record.recorded_run import MODEL_SETTINGS
+from estimator_trainer.record.recorded_run import PLUGINS
+from estimator_trainer.record.recorded_run import RecordedRun
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# How fast, how long and in which order a model learns; where a data set lies.
+_FREE = re.compile(
+    r"(.*_)?(learning_rate|lr|batch_size|epochs|steps|seed|shuffle_buffer|dropout|momentum|decay"
+    r"|decay_rate|decay_boundaries|label_smoothing|clip_norm|l[12]_strength|augment|histograms"
+    r"|on_nan|data_dir)")
+# They change neither the model nor what it learns from.
+_TOLD_SETTINGS = ("freeze", "train_steps", "train_epochs", "epochs_of", "global_batch_size",
+                  "train_distribute", "sync_replicas", "serving_input", "forward_key", "seed")
+_FREE_SETTINGS = frozenset(_TOLD_SETTINGS)
+# These facts of the data are compared when the data are looked at (record/recorded_data.py).
+DATA = ("features", "labels", "class_names")
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """One difference.
+
+    Attributes:
+      name: What differs: a param, a setting, a kind of plug-in, or a fact of the data.
+      before: The recorded value.
+      now: The value of this run.
+      is_free: Whether training may go on with it unasked.
+    """
+
+    name: str
+    before: Any
+    now: Any
+    is_free: bool
+
+    def __str__(self) -> str:
+        now, before = (_shown(redaction.masked(self.name, value))
+                       for value in (self.now, self.before))
+        return f"{self.name} is {now}, and was {before}"
+
+
+def accepted(recorded: RecordedRun | None, config: TrainerConfig, used: Sequence[Plugin],
+             params: Params) -> list[Change]:
+    """Returns the changes of plug-ins, settings and params, which this run may make.
+
+    Args:
+      recorded: The run before, or None.
+      config: The settings of this run.
+      used: The plug-ins of this run.
+      params: The params of this run.
+
+    Raises:
+      ConfigError: if training would go on with a change that nobody has allowed, if
+        --allow_changed names nothing, or if a param cannot be had from the record.
+    """
+    _check_names(config.allow_changed, {
+        *DATA, *PLUGINS, *MODEL_SETTINGS, *params.values,
+        *(recorded.record.params if recorded else ())})
+    if recorded is None:
+        return []
+    _check_unrecorded(recorded, params)
+    free = {key for plugin in used for key in plugin.free_params}
+    found = [*_of_plugins(recorded, used), *_of_settings(recorded, config),
+             *_of_params(recorded, params, free)]
+    refuse(recorded, found, config.allow_changed)
+    return found
+
+
+def refuse(recorded: RecordedRun, changes: Iterable[Change], allowed: Iterable[str]) -> None:
+    """Raises ConfigError if training would go on with a change that nobody has allowed."""
+    refused = [change for change in changes if not change.is_free and change.name not in allowed]
+    if recorded.is_resumed and refused:
+        names = ",".join(change.name for change in refused)
+        raise errors.ConfigError(
+            f"{'; '.join(map(str, refused))} when {recorded.path} was written: training would go on"
+            " with another model, or other data. Expected what was before, another --model_dir,"
+            f" or your word for it: --allow_changed={names}")
+
+
+def _check_names(allowed: Iterable[str], known: set[str]) -> None:
+    wrong = sorted(set(allowed) - known)
+    if wrong:
+        raise errors.ConfigError(
+            f"allow_changed has {wrong[0]!r} (from --allow_changed), which is no param and nothing"
+            f" else that a change is refused of; expected some of {', '.join(sorted(known))}."
+            f"{errors.near_match(wrong[0], known)}")
+
+
+def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
+    """Raises ConfigError if the user has set in training what is not recorded, and does not now.
+
+    The module's default takes the place of what was a default then.
+    """
+    for key, shown in recorded.record.unrecorded.items():
+        why = ("because its name or its URL tells of a secret" if redaction.MASK in shown else
+               "for it is no JSON")
+        if key == "plugin_flag" and key not in recorded.given:
+            raise errors.ConfigError(
+                f"the plug-in's flags {shown} were given in training, and {recorded.path} does not"
+                f" hold their values, {why}; expected all flags of the plug-in's modules from you,"
+                " after `--`. For example: -- --"
+                + shown.replace(redaction.MASK, "VALUE").replace(" ", " --"))
+        if key in recorded.record.given and key in params.values and key not in params.given:
+            raise errors.ConfigError(
+                f"param {key} was {shown} in training, and {recorded.path} does not hold its value,"
+                f" {why}; expected it from you. For example: --param {key}=VALUE, or a file that"
+                " only you may read: --params_file=FILE")
+
+
+def _of_plugins(recorded: RecordedRun, used: Sequence[Plugin]) -> list[Change]:
+    now = {plugin.kind: plugin for plugin in used}
+    found = []
+    for kind in PLUGINS:
+        entry = recorded.record.plugins.get(kind)
+        if entry is None and kind not in now or kind in now and recorded.is_same(now[kind]):
+            continue
+        if kind not in now and not recorded.is_resumed and _only_trains(kind, recorded):
+            continue
+        found.append(Change(kind, entry and entry.get("name"), now[kind].name if kind in now
+                            else None, is_free=kind == "serving_input_fn"))
+    return found
+
+
+def _only_trains(kind: str, recorded: RecordedRun) -> bool:
+    """Returns whether the run before called a plug-in to train alone."""
+    return kind == "train_input_fn" or (
+        kind == "input_fn" and "eval_input_fn" in recorded.record.plugins)
+
+
+def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
+    found = []
+    for field in dataclasses.fields(TrainerConfig):
+        if field.name in MODEL_SETTINGS.union(_TOLD_SETTINGS) and (
+                recorded.is_resumed or field.name in MODEL_SETTINGS):
+            before = recorded.record.settings.get(field.name, field.default)
+            now = getattr(config, field.name)
+            if field.name == "plugin_flag":
+                # What is secret was not recorded, so it is not compared either.
+                now = run_record.split_flags(now)[0]
+            if _plain(before) != _plain(now):
+                found.append(Change(field.name, before, now, field.name in _FREE_SETTINGS))
+    return found
+
+
+def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Change]:
+    before, now, found = recorded.record.params, params.values, []
+    for key in sorted({*before, *params.given}):
+        # What a flag stands for is told as a setting, if it is one of training.
+        if key in recorded.record.unrecorded or key in params.of_flags or (
+                redaction.is_secret(key)) or (
+                key in before and key in now and run_record.is_same_param(
+                    recorded.record, key, now[key])):
+            continue
+        is_free = key not in now or key in free or bool(_FREE.fullmatch(key))
+        found.append(Change(key, before.get(key), now.get(key), is_free))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return value
+
+
+def _shown(value: Any) -> str:
+    text = "not there" if value is None else repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."

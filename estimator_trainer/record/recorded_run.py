@@ -1,0 +1,216 @@
+"""The recorded run: what the run that wrote a model_dir leaves to a later one.
+
+A command takes plug-ins, params and settings from the record, unless its line gives others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import posixpath
+import re
+from typing import Any, Callable, Iterable
+
+from estimator_trainer import errors
+from estimator_trainer import schema
+from estimator_trainer import storage
+from estimator_trainer.plugins import fingerprints
+from estimator_trainer.plugins import passed_objects
+from estimator_trainer.plugins.params import Recorded
+from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.record import run_record
+from estimator_trainer.record.run_record import RunRecord
+from estimator_trainer.settings.rank_config import RankConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# Returns the text of a file; None if there is none.
+Read = Callable[[str], "str | None"]
+# TensorFlow writes this file, which names the latest checkpoint.
+_CHECKPOINT = "checkpoint"
+# An export keeps files of other programs here.
+EXTRA = "assets.extra"
+PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
+# Each of them is of one command alone, or names what the record has in a form of its own.
+_OF_ONE_COMMAND = frozenset((
+    *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "force", "checkpoint",
+    "export_dir",
+    "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
+    "warm_start_from", "warm_start_vars", "warm_start_rename", "warm_start_missing", "device",
+    *(field.name for field in dataclasses.fields(RankConfig))))
+# What they say holds for a model at every time; the others say how to train.
+MODEL_SETTINGS = frozenset((
+    "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
+# What training's evaluation was, `evaluate` does again.
+_EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed",
+                                 "freeze"))
+# Who gives one of a group means it in place of the others.
+_GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
+           frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps",
+                      "num_evaluations")),
+           frozenset(("serving_input", "serving_input_fn")),
+           frozenset(("input_fn", "train_input_fn", "eval_input_fn")))
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedRun:
+    """What an earlier run has left.
+
+    Attributes:
+      folder: The directory of `record.json`.
+      record: The record.
+      given: The names of the settings that the line of this run gives.
+      is_resumed: Whether this run trains on from a checkpoint of the earlier one.
+    """
+
+    folder: str
+    record: RunRecord
+    given: frozenset[str]
+    is_resumed: bool
+
+    @property
+    def path(self) -> str:
+        """The path of the record."""
+        return posixpath.join(self.folder, run_record.NAME)
+
+    def settings(self, config: TrainerConfig) -> TrainerConfig:
+        """Returns the settings, with the recorded ones where the line gives none.
+
+        Raises:
+          ConfigError: if the two do not go together, or a script wrote the checkpoints.
+        """
+        given = _whole_groups(self.given)
+        if "script" in self.record.plugins and "model_fn" not in given:
+            raise errors.ConfigError(
+                f"model_dir is {self.folder!r} (from --model_dir), and the script"
+                f" {self.record.plugins['script'].get('name')!r} wrote it; expected that script:"
+                " estimator-trainer run SCRIPT, or a plug-in of the same model: --model_fn=NAME")
+        taken_names = MODEL_SETTINGS | _EVALUATION_SETTINGS
+        if self.record.settings.get("eval_distribute") not in ("mirrored", "central_storage"):
+            # The replicas are those of training alone.
+            taken_names -= {"num_replicas"}
+        wanted = {name: value for name, value in self.record.settings.items()
+                  if name not in _OF_ONE_COMMAND and (self.is_resumed or name in taken_names)}
+        wanted |= {kind: fingerprints.name_of(self.record.plugins[kind])
+                   for kind in PLUGINS if kind in self.record.plugins}
+        if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
+            wanted.setdefault("input_fn", config.input_fn)
+        self._check_objects(given)
+        known = {field.name for field in dataclasses.fields(TrainerConfig)}
+        taken = {name: self._setting(name, value) for name, value in wanted.items()
+                 if name in known and name not in given}
+        try:
+            return dataclasses.replace(config, **taken)
+        except errors.ConfigError as error:
+            raise errors.ConfigError(
+                f"{error}\nWhat is not on the command line comes from {self.path}.") from error
+
+    def _setting(self, name: str, value: Any) -> Any:
+        try:
+            return schema.field_value(TrainerConfig, name, value)
+        except schema.SchemaError as error:
+            raise run_record.damaged(
+                self.path, error.within(name).within("settings")) from error
+
+    def _check_objects(self, given: frozenset[str]) -> None:
+        for kind, entry in self.record.plugins.items():
+            name = str(entry.get("name"))
+            if entry.get("is_object") and kind not in given and not passed_objects.is_kept(name):
+                raise errors.ConfigError(
+                    f"{kind} was {name!r}, an object of a Python program, when {self.path} was"
+                    " written, and this process does not have it; expected it from you. For"
+                    f" example: {kind}={entry.get('function')} in Python, or"
+                    f" --{kind}=./FILE.py:{entry.get('function')}")
+
+    def params(self, used: Iterable[Plugin]) -> Recorded:
+        """Returns the recorded params, without those that only a plug-in of before took."""
+        used = list(used)
+        same = [plugin for plugin in used if self.is_same(plugin)]
+        kept = {key for plugin in same for key in plugin.default_params or {}}
+        values = {**self.record.params, **self.record.found_files}
+        return Recorded({key: value for key, value in values.items()
+                         if key in kept or len(same) == len(used)}, self.record.given, self.path)
+
+    def sourced(self, problem: str) -> str:
+        """Returns a problem, which names the record where a flag is not on the line."""
+        def source(match: re.Match[str]) -> str:
+            name = match[1]
+            is_taken = name in self.record.settings or name in self.record.plugins
+            return f"(from {self.path})" if is_taken and name not in self.given else match[0]
+
+        return re.sub(r"\(from --(\w+)\)", source, problem)
+
+    def is_same(self, plugin: Plugin) -> bool:
+        """Returns whether the record names this plug-in, be it in another place."""
+        entry = self.record.plugins.get(plugin.kind)
+        if entry is None:
+            return False
+        if plugin.function != entry.get("function"):
+            return False
+        if not plugin.is_file:
+            return _module(plugin.name) == _module(str(entry.get("name")))
+        return plugin.path == entry.get("path") or (
+            fingerprints.sha256(plugin.path) == entry.get("sha256"))
+
+
+def find(config: TrainerConfig, given: frozenset[str] | None, is_training: bool,
+         read: Read) -> RecordedRun | None:
+    """Returns what an earlier run has left in model_dir or with an export, or None.
+
+    Where no checkpoint is, a run that trains begins anew, whatever was recorded.
+
+    Args:
+      config: The settings.
+      given: The names of the settings that the user gives; None: those not at their defaults.
+      is_training: Whether the command trains.
+      read: The function that reads a file.
+
+    Raises:
+      ConfigError: if a record is damaged.
+    """
+    if given is None:
+        given = frozenset(field.name for field in dataclasses.fields(config)
+                          if getattr(config, field.name) != field.default)
+    for folder in [config.model_dir] if is_training else _folders(config):
+        path = posixpath.join(folder, run_record.NAME)
+        text = read(path)
+        is_left = not is_training or read(posixpath.join(folder, _CHECKPOINT)) is not None
+        if text is not None and is_left:
+            return RecordedRun(folder, run_record.from_json(text, path), given, is_training)
+    return None
+
+
+def read_local(path: str) -> str | None:
+    """Reads a file of this machine; None if there is none, or it is elsewhere.
+
+    Raises:
+      ConfigError: if it cannot be read.
+    """
+    if storage.scheme(path):
+        return None
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise errors.ConfigError(
+            f"model_dir is {posixpath.dirname(path)!r} (from --model_dir), and its file {path}"
+            f" cannot be read: {error.strerror}; expected a directory that this user may read."
+        ) from error
+
+
+def _folders(config: TrainerConfig) -> list[str]:
+    """Returns where the record of a model may lie: an export has its own."""
+    export = config.export_dir.rstrip("/")
+    # An export is MODEL_DIR/export/NAME/TIMESTAMP.
+    above = posixpath.normpath(posixpath.join(export, "../../..")) if "://" not in export else (
+        export.rsplit("/", 3)[0])
+    folders = [posixpath.join(export, EXTRA), above] if export else []
+    return [folder for folder in (*folders, config.model_dir) if folder]
+
+
+def _whole_groups(given: frozenset[str]) -> frozenset[str]:
+    return given.union(*(group for group in _GROUPS if group & given))
+
+
+def _module(name: str) -> str:
+    return name.partition(":")[0]

@@ -1,0 +1,1 @@
+"""What a user sees of a run: its history, its page, TensorBoard, and `show`."""

@@ -1,0 +1,317 @@
+"""The history of a job: `model_dir/history.jsonl`, a line for each report of any of its tasks.
+
+The kinds of lines, each with `task`, `kind` and `time` (seconds since 1970):
+
+    start (pid)                                     a process of the task began
+    model (parameters, layers)                      what the chief trains
+    trains (step)                                   a session of training began
+    serves                                          a ps began to serve
+    train (step, loss, steps_per_sec, examples_per_sec, input_wait, paused_secs, memory_mb)
+    evaluation (step, metrics, examples, secs, memory_mb)
+    end (status, step, reason, exit_code)           the process is about to end
+    exit (by, began, code)                          `launch` saw it end
+
+`input_wait` is the part of the time since the line before that went to waiting for batches, from 0
+to 1, or null where it is not known. `examples_per_sec` is the task's own share.
+
+The head of the job writes `history.jsonl`, and every other task `history/TASK.jsonl`, for a bucket
+takes no second writer and no line behind another. The head puts the others' lines into its file,
+while it runs on a disk, at the end in a bucket. Each file is written whole, at times.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import posixpath
+import threading
+import time
+from typing import Any, TypedDict
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import deadlines
+from estimator_trainer import errors
+from estimator_trainer import machine
+from estimator_trainer import schema
+from estimator_trainer import storage
+from estimator_trainer.coordination import small_files
+from estimator_trainer.record import run_record
+
+NAME, FOLDER = "history.jsonl", "history"
+# So many lines of training a file keeps of all its tasks; more would make no other curve.
+MOST_LINES = 4000
+_LEAST_LINES = 200
+# These lines are on one task's way, in order; they are few, unless a job restarts for ever.
+_MOST_OF_LIFE = 500
+# The lines of hundreds of tasks take a while to collect, which is then done less often.
+_REST = 20
+_DIGITS = 6
+
+Line = dict[str, Any]
+
+
+class _Line(TypedDict):
+    """The entries of every line."""
+
+    task: schema.Word
+    kind: str
+    time: schema.Time
+
+
+class _Start(_Line, total=False):
+    pid: int
+
+
+class Layer(TypedDict):
+    """A layer of the model, with the shape of each of its variables."""
+
+    name: str
+    parameters: int
+    shapes: dict[str, Any]
+
+
+class _Model(_Line):
+    parameters: int
+    layers: list[Layer]
+
+
+class _Trains(_Line, total=False):
+    step: int | None
+
+
+class _Train(_Line, total=False):
+    step: int | None
+    loss: schema.Number | None
+    steps_per_sec: schema.Number | None
+    examples_per_sec: schema.Number | None
+    input_wait: schema.Number | None
+    paused_secs: schema.Number | None
+    memory_mb: schema.Number | None
+
+
+class _Evaluation(_Line, total=False):
+    step: int | None
+    metrics: dict[str, schema.Metric]
+    examples: int | None
+    secs: schema.Number | None
+    memory_mb: schema.Number | None
+
+
+class _Ended(_Line):
+    status: schema.Word
+
+
+class _End(_Ended, total=False):
+    step: int | None
+    reason: str
+    exit_code: int | None
+
+
+class _Exit(_Line):
+    by: str
+    began: schema.Time
+    code: int
+
+
+# The lines of a kind that only a newer version knows have what each line has.
+_KINDS: dict[str, type[Any]] = {
+    "start": _Start, "model": _Model, "trains": _Trains, "train": _Train,
+    "evaluation": _Evaluation, "end": _End, "exit": _Exit}
+
+
+class HistoryWriter:
+    """Writes the lines of one task, the earlier ones of its file before them.
+
+    Nothing is written of a process that ends before its work began, where no run was recorded: a
+    mistake leaves no directory behind.
+
+    Attributes:
+      has_begun: Whether anything is written.
+    """
+
+    def __init__(self, model_dir: str, task: str, is_head: bool):
+        """Begins to write, with a thread that does it at times.
+
+        Args:
+          model_dir: The job's directory.
+          task: The name of the task, such as "worker:1".
+          is_head: Whether this task's file is `history.jsonl` itself.
+        """
+        self._model_dir, self._task, self._is_head = model_dir, task, is_head
+        self._path = (posixpath.join(model_dir, NAME) if is_head else
+                      posixpath.join(model_dir, FOLDER, f"{task.replace(':', '-')}.jsonl"))
+        self._lock = threading.Lock()
+        self.has_begun = False
+        self._written_at = self._collects_at = -math.inf
+        self._lines: list[Line] | None = None
+        self._new: list[Line] = []
+        self._warned_of: set[str] = set()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="history", daemon=True)
+        self.add("start", pid=os.getpid())
+        self._thread.start()
+
+    def add(self, kind: str, **values: Any) -> None:
+        """Adds a line, which is written a little later; an end, and an evaluator's lines, at once.
+
+        The head ends when it hears of the final evaluation, and then collects the lines.
+        """
+        line: Line = {"task": self._task, "kind": kind, "time": round(time.time(), 3), **values}
+        if kind in ("train", "evaluation"):
+            line["memory_mb"] = machine.memory_mb()
+        self._new.append(_plain(line))
+        self.has_begun = self.has_begun or kind not in ("start", "end")
+        if kind == "end" or kind == "evaluation" and not self._is_head:
+            self._write(is_last=kind == "end")
+
+    def close(self) -> None:
+        """Writes what is left."""
+        self._over.set()
+        self._thread.join(deadlines.LAST_HISTORY_SECS)
+        self._write(is_last=True)
+
+    def _run(self) -> None:
+        while not self._over.wait(deadlines.history_secs(self._model_dir)):
+            self._write(is_last=False)
+
+    def _write(self, is_last: bool) -> None:
+        """Writes the file, if there is something new; a failure is logged, and tried again."""
+        # The other thread may wait for a disk that answers no more, and this one is to end.
+        if not self._lock.acquire(timeout=deadlines.LAST_HISTORY_SECS):
+            return
+        try:
+            self._write_alone(is_last)
+        except (tf.errors.OpError, OSError) as error:
+            logging.log_every_n_seconds(logging.WARNING, "cannot write %s: %s", 60,
+                                        self._path, errors.first_line(error))
+        finally:
+            self._lock.release()
+
+    def _write_alone(self, is_last: bool) -> None:
+        count = len(self._new)
+        if is_last and not self.has_begun:
+            self.has_begun = small_files.is_listed(
+                posixpath.join(self._model_dir, run_record.NAME))
+        if not self.has_begun or not count:
+            return
+        if self._lines is None:
+            self._lines = _read(self._path, self._warn)
+        lines = [*self._lines, *self._new[:count]]
+        is_remote = storage.is_object_store(self._model_dir)
+        began = time.monotonic()
+        if self._is_head and (is_last or not is_remote and began >= self._collects_at):
+            lines = _with_parts(self._model_dir, lines, self._warn)
+            self._collects_at = time.monotonic() + _REST * (time.monotonic() - began)
+        lines = thinned(lines)
+        if is_remote:
+            free_at = self._written_at + deadlines.OBJECT_WRITE_SECS
+            time.sleep(max(0.0, free_at - time.monotonic()))
+        else:
+            small_files.make_folder(posixpath.dirname(self._path))
+        small_files.write(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
+        self._written_at, self._lines = time.monotonic(), lines
+        # Another thread may have added some meanwhile.
+        del self._new[:count]
+
+    def _warn(self, sentence: str) -> None:
+        """Logs a sentence about a damaged file, which is read again and again, once."""
+        if sentence not in self._warned_of:
+            self._warned_of.add(sentence)
+            small_files.warn(sentence)
+
+
+def read(model_dir: str, warn_of: small_files.Warn = small_files.warn) -> list[Line]:
+    """Returns all lines of a job, those that its head has not collected yet included, by time.
+
+    Args:
+      model_dir: The job's directory.
+      warn_of: Takes a sentence for each file with damaged lines, which are left out.
+    """
+    return _with_parts(model_dir, _read(posixpath.join(model_dir, NAME), warn_of), warn_of)
+
+
+def thinned(lines: list[Line]) -> list[Line]:
+    """Returns the lines without those of training and evaluation that are closest to others."""
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        groups.setdefault((_writer(line), line["kind"]), []).append(line)
+    reports = [key for key in groups if key[1] in ("train", "evaluation")]
+    most = max(_LEAST_LINES, MOST_LINES // max(1, len(reports)))
+    if all(len(found) <= (most if key in reports else _MOST_OF_LIFE)
+           for key, found in groups.items()):
+        return lines
+    kept = {id(line) for key, found in groups.items()
+            for line in (_spread(found, most) if key in reports else found[-_MOST_OF_LIFE:])}
+    return [line for line in lines if id(line) in kept]
+
+
+def _spread(lines: list[Line], most: int) -> list[Line]:
+    """Returns the lines, or half of `most` that are about evenly far from each other by step."""
+    if len(lines) <= most:
+        return lines
+    steps = [line.get("step") or 0 for line in lines]
+    gap = max(1.0, (max(steps) - steps[0]) / (most / 2))
+    kept, due = [], -math.inf
+    for line, step in zip(lines[:-1], steps):
+        # A resumed run begins at an earlier step.
+        if step >= due or step < due - 2 * gap:
+            kept.append(line)
+            due = step + gap
+    return [*kept[-most:], lines[-1]]
+
+
+def _with_parts(model_dir: str, lines: list[Line], warn_of: small_files.Warn) -> list[Line]:
+    """Returns the lines, those of each task that has a file of its own from there."""
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(_writer(line), []).append(line)
+    pattern = posixpath.join(small_files.escape(model_dir), FOLDER, "*.jsonl")
+    for path in sorted(tf.io.gfile.glob(pattern)):
+        part = _read(path, warn_of)
+        if part:
+            found[_writer(part[0])] = part
+    return sorted((line for each in found.values() for line in each),
+                  key=lambda line: line["time"])
+
+
+def _writer(line: Line) -> str:
+    return str(line.get("by") or line["task"])
+
+
+def _read(path: str, warn_of: small_files.Warn) -> list[Line]:
+    """Returns the lines of a file that are whole; none if there is no file."""
+    lines, damaged = [], []
+    for number, text in enumerate((small_files.read(path) or "").splitlines(), start=1):
+        if not text.strip():
+            continue
+        try:
+            lines.append(_parsed(text))
+        except schema.SchemaError as error:
+            damaged.append(f"in line {number}, {error}")
+    if damaged:
+        others = f" (and {len(damaged) - 1} more lines)" if len(damaged) > 1 else ""
+        warn_of(f"{path} is damaged: {damaged[0]}{others}. What is damaged is left out of the"
+                " history; training and its results do not depend on the history.")
+    return lines
+
+
+def _parsed(text: str) -> Line:
+    """Returns the line of a text; SchemaError if the text is something else."""
+    content = schema.decoded(text)
+    kind = schema.made(_Line, content)["kind"]
+    line: Line = schema.made(_KINDS.get(kind, _Line), content)
+    return line
+
+
+def _plain(value: Any) -> Any:
+    """Returns a value as JSON has it, floats with few digits; NaN and infinities become null."""
+    if isinstance(value, dict):
+        return {name: _plain(each) if name != "time" else each for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    return value

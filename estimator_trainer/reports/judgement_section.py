@@ -1,0 +1,96 @@
+"""The section that shows what a model says of the evaluation's examples."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence
+
+from estimator_trainer.reports import judged_charts
+from estimator_trainer.reports import markup
+from estimator_trainer.reports.markup import Charts
+from estimator_trainer.reports.markup import Markup
+
+
+def section(judged: Mapping[str, Any] | None, charts: Charts) -> Markup:
+    """Returns the section; nothing where there is no judgement."""
+    if not judged:
+        return Markup("")
+    part = ("" if judged["examples"] == judged["evaluated"] else
+            f" The first {judged['examples']:,} of {judged['evaluated']:,} examples are shown.")
+    parts = _of_regression(judged) if judged["kind"] == "regression" else _of_classes(judged)
+    return markup.section(
+        f"The evaluation of step {judged['step']}, in pictures", markup.note(
+            f"{judged['examples']:,} examples, each predicted once more.{part}"),
+        charts.grid(judged_charts.of(judged)), *parts)
+
+
+def _of_classes(judged: Mapping[str, Any]) -> list[Markup]:
+    rows = [(each["name"], each["examples"], each["precision"], each["recall"])
+            for each in judged["per_class"]]
+    return [
+        _matrix(judged["matrix"]) if judged["matrix"] else _confused(judged["confused"]),
+        markup.details("precision and recall of each class", markup.table(
+            ["class", "examples", "precision", "recall"], rows), is_open=len(rows) <= 20),
+        _examples("the worst errors: the label had the least probability", judged["worst"]),
+        _examples("the most certain errors", judged["most_certain"])]
+
+
+def _of_regression(judged: Mapping[str, Any]) -> list[Markup]:
+    facts = [(name.replace("_", " "), judged[name]) for name in (
+        "mean_error", "mean_absolute_error", "r_squared") if judged[name] is not None]
+    odd = judged["not_finite"]
+    return [markup.table([], facts),
+            markup.note(f"{odd} examples had no finite prediction or label." if odd else ""),
+            _examples("the worst errors", judged["worst"])]
+
+
+def _matrix(matrix: Mapping[str, Any]) -> Markup:
+    names, counts = matrix["names"], matrix["counts"]
+    head = "".join(f"<th>{markup.text(name)}</th>" for name in names)
+    body = []
+    for i, row in enumerate(counts):
+        cells = "".join(_matrix_cell(count, sum(row), i == j) for j, count in enumerate(row))
+        body.append(f"<tr><th>{markup.text(names[i])}</th>{cells}</tr>")
+    return Markup("<h3>confusion matrix: a row is a label, a column what the model chose</h3>"
+                  f'<div class="wide"><table class="matrix"><tr><th></th>{head}</tr>'
+                  f'{"".join(body)}</table></div>')
+
+
+def _matrix_cell(count: int, of_label: int, is_right: bool) -> str:
+    if not count:
+        return "<td></td>"
+    # A rare error is to be seen, too.
+    share = 0.15 + 0.85 * count / of_label
+    colour = f"rgba(43,127,75,{share:.2f})" if is_right else f"rgba(200,50,56,{share:.2f})"
+    ink = "#fff" if share > 0.6 else "#1d2430"
+    return f'<td style="background:{colour};color:{ink}">{count}</td>'
+
+
+def _confused(pairs: Sequence[Mapping[str, Any]]) -> Markup:
+    rows = [(pair["label"], pair["predicted"], pair["count"]) for pair in pairs]
+    return Markup("<h3>the classes that are confused most often</h3>" + markup.table(
+        ["label", "taken for", "examples"], rows)) if rows else Markup("")
+
+
+def _examples(title: str, examples: Sequence[Mapping[str, Any]]) -> Markup:
+    if not examples:
+        return Markup("")
+    shown = "".join(f'<div class="example">{_inputs(each["inputs"])}{_said(each)}</div>'
+                    for each in examples)
+    return Markup(f'<h3>{markup.text(title)}</h3><div class="examples">{shown}</div>')
+
+
+def _inputs(inputs: Sequence[Mapping[str, str]]) -> str:
+    images = "".join(f'<img src="{markup.text(each["image"])}" alt="{markup.text(each["name"])}">'
+                     for each in inputs if "image" in each)
+    rows = "".join(f"<div><b>{markup.text(each['name'])}</b> {markup.text(each['text'])}</div>"
+                   for each in inputs if "text" in each)
+    return images + rows
+
+
+def _said(example: Mapping[str, Any]) -> str:
+    label, predicted = markup.text(example["label"]), markup.text(example["predicted"])
+    has_both = {"probability", "probability_of_label"} <= example.keys()
+    sure = (f" with {100 * example['probability']:.0f} %, {label} has"
+            f" {100 * example['probability_of_label']:.2g} %" if has_both else "")
+    return (f"<div>label {label}, predicted {predicted}{sure}</div>"
+            f'<div class="quiet">example {markup.text(example["position"])}</div>')

@@ -1,0 +1,84 @@
+"""The markup of a page; every text of a run is escaped."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any, Iterable, Sequence
+
+from estimator_trainer import shown_text
+from estimator_trainer.reports.charts import Chart
+
+
+class Markup(str):
+    """A text that is markup already."""
+
+
+class Charts:
+    """Collects the charts of a page, and gives each its place.
+
+    Attributes:
+      charts: The charts, in the order of their places.
+    """
+
+    def __init__(self) -> None:
+        self.charts: list[Chart] = []
+
+    def place(self, chart: Chart) -> Markup:
+        """Returns the place where the page draws a chart."""
+        self.charts.append(chart)
+        return Markup(f"<figure><figcaption>{text(chart['title'])}</figcaption>"
+                      f'<div data-chart="{len(self.charts) - 1}"></div></figure>')
+
+    def grid(self, charts: Iterable[Chart]) -> Markup:
+        """Returns the places of several charts, as many side by side as there is room for."""
+        return Markup(f'<div class="grid">{"".join(self.place(chart) for chart in charts)}</div>')
+
+
+def text(value: Any) -> Markup:
+    """Returns a value as the page shows it."""
+    if isinstance(value, Markup):
+        return value
+    if value is None:
+        return Markup("-")
+    if isinstance(value, float):
+        return Markup(f"{value:.4g}")
+    return Markup(html.escape(shown_text.of(value if isinstance(value, str) else
+                                            json.dumps(value))))
+
+
+def code(value: str) -> Markup:
+    """Returns a text as code."""
+    return Markup(f"<code>{text(value)}</code>")
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> Markup:
+    """Returns a table; numbers stand on the right; `kind` is its class."""
+    head = "".join(f"<th>{text(each)}</th>" for each in headings)
+    body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
+    heading = f"<thead><tr>{head}</tr></thead>" if headings else ""
+    return Markup(f'<div class="wide"><table class="{kind}">{heading}<tbody>{body}</tbody></table>'
+                  "</div>")
+
+
+def section(title: str, *parts: str) -> Markup:
+    """Returns a section, or nothing where all its parts are empty."""
+    body = "".join(parts)
+    return Markup(f"<section><h2>{text(title)}</h2>{body}</section>" if body else "")
+
+
+def details(summary: str, body: str, is_open: bool = False) -> Markup:
+    """Returns a part that a click opens."""
+    return Markup(f"<details{' open' * is_open}><summary>{text(summary)}</summary>{body}</details>"
+                  if body else "")
+
+
+def note(value: str) -> Markup:
+    """Returns a sentence in a quiet colour."""
+    return Markup(f'<p class="quiet">{text(value)}</p>' if value else "")
+
+
+def _cell(value: Any) -> str:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    shown = f"{value:,}" if isinstance(value, int) and is_number else text(value)
+    return f'<td class="number">{shown}</td>' if is_number else f"<td>{shown}</td>"

@@ -1,0 +1,197 @@
+"""The page of a run, or of several beside each other: one file that needs no other, nor a network.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import pathlib
+import posixpath
+import time
+from typing import Any, Sequence
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import deadlines
+from estimator_trainer import errors
+from estimator_trainer.checks import ways_to_look
+from estimator_trainer.coordination import small_files
+from estimator_trainer.reports import charts as charts_lib
+from estimator_trainer.reports import comparison
+from estimator_trainer.reports import judgement_section
+from estimator_trainer.reports import life_table
+from estimator_trainer.reports import markup
+from estimator_trainer.reports import ran
+from estimator_trainer.reports import run_files
+from estimator_trainer.reports import task_lives as lives_lib
+from estimator_trainer.reports.markup import Charts
+from estimator_trainer.reports.markup import Markup
+from estimator_trainer.reports.run_files import RunFiles
+from estimator_trainer.reports.task_lives import Life
+
+COMPARISON = "comparison.html"
+_HERE = pathlib.Path(__file__).parent
+_SCRIPTS = ("uPlot.iife.min.js", "report.js")
+
+
+def write(model_dirs: Sequence[str], output: str = "") -> str:
+    """Writes the page of a run, or of several, and returns its path.
+
+    Args:
+      model_dirs: The directories of the runs.
+      output: The file; "": `report.html` in the directory, or `comparison.html` here.
+
+    Raises:
+      ConfigError: if nobody has trained in one of the directories, or the file cannot be written.
+    """
+    own = posixpath.join(model_dirs[0], ways_to_look.PAGE)
+    path = output or (own if len(model_dirs) == 1 else COMPARISON)
+    runs = [run_files.read(each) for each in model_dirs]
+    for sentence in (each for run in runs for each in run.damaged):
+        small_files.warn(sentence)
+    content = html(runs, time.time())
+    try:
+        small_files.write(path, content)
+    except tf.errors.OpError as error:
+        raise errors.ConfigError(
+            f"output is {path!r} (from {'--output' if output else '--model_dir'}), which cannot be"
+            f" written: {errors.first_line(error)}; expected a file that this user may write. For"
+            " example: --output=/tmp/report.html") from error
+    return path
+
+
+def write_if_possible(model_dir: str) -> None:
+    """Writes the page; a job that has ended does not fail for it."""
+    try:
+        logging.info("report: %s", write([model_dir]))
+    except Exception as error:  # pylint: disable=broad-except
+        logging.warning("cannot write %s: %s", ways_to_look.PAGE, errors.first_line(error))
+
+
+def version_of(model_dirs: Sequence[str]) -> str:
+    """Returns a text that changes when there is something new to show."""
+    seen = []
+    for model_dir in model_dirs:
+        for name in ("history.jsonl", "history/*.jsonl", "record.json", "result.json",
+                     "evaluation.json"):
+            for path in tf.io.gfile.glob(posixpath.join(small_files.escape(model_dir), name)):
+                try:
+                    status = tf.io.gfile.stat(path)
+                    seen.append(f"{path} {status.length} {status.mtime_nsec}")
+                except tf.errors.NotFoundError:
+                    continue  # It got a new content meanwhile.
+    return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()[:16]
+
+
+def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
+    """Returns the page.
+
+    Args:
+      runs: What the files of each run say.
+      now: The time, in seconds since 1970.
+      version: What `version_of` said, for a page that looks for a newer one; else "".
+    """
+    charts = Charts()
+    if len(runs) == 1:
+        title, body = runs[0].name, str(_of_run(runs[0], now, charts))
+    else:
+        title = ", ".join(comparison.names(runs))
+        body = comparison.body(runs, charts) + "".join(
+            markup.details(run.model_dir, _of_run(run, now, charts)) for run in runs)
+    poll_secs = deadlines.history_secs(runs[0].model_dir)
+    served = f' data-version="{version}" data-poll-secs="{poll_secs}"' if version else ""
+    content = json.dumps(charts.charts, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">\n'
+        f'<link rel="icon" href="data:,">\n<title>{markup.text(title)}</title>\n'
+        f"<style>{_shipped('uPlot.min.css')}\n{_shipped('report.css')}</style>\n</head>\n"
+        f"<body{served}>\n{body}\n"
+        f'<script type="application/json" id="charts">{content}</script>\n'
+        + "\n".join(f"<script>{_shipped(name)}</script>" for name in _SCRIPTS)
+        + "\n</body>\n</html>\n")
+
+
+def waiting(reason: str) -> str:
+    """Returns a page that asks again every other second, until there is something to show."""
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta http-equiv="refresh" content="2"><link rel="icon" href="data:,">'
+            f"<title>waiting</title><style>{_shipped('report.css')}</style></head>"
+            f"<body><h1>Nothing to show yet</h1>{markup.note(reason)}</body></html>\n")
+
+
+def _of_run(run: RunFiles, now: float, charts: Charts) -> Markup:
+    lives = lives_lib.of_tasks(run.lines, now)
+    cut = "" if run.events.is_whole else (
+        "The event files are large: their scalars and histograms were read in part.")
+    histograms = charts_lib.of_histograms(run)
+    return Markup("".join((
+        _head(run, lives, now),
+        markup.section("Damaged files", *map(markup.note, run.damaged)),
+        markup.section("Training and evaluation", charts.grid(charts_lib.of_training([run])),
+                       markup.note(cut)),
+        judgement_section.section(run.judgement, charts),
+        ran.section(run),
+        life_table.section(run, lives),
+        markup.section("Speed", _grid_or_nothing(charts, charts_lib.of_speed([run]))),
+        markup.section("Variables", _grid_or_nothing(charts, histograms)))))
+
+
+def _grid_or_nothing(charts: Charts, found: list[dict[str, Any]]) -> str:
+    return charts.grid(found) if found else ""
+
+
+def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
+    status, step, reason = _state(run, lives)
+    # While a run goes on, result.json is that of the one before.
+    is_told = run.result is not None and status != lives_lib.RUNNING
+    metrics = run.result.metrics if run.result and is_told else {}
+    if not metrics and run.evaluations:
+        metrics = run.evaluations[-1]
+    spans = [life for found in lives.values() for life in found]
+    facts = [("step", f"{step:,}"), *(
+        (name, f"{value:.4g}") for name, value in metrics.items()
+        if name not in ("global_step", "eval_name") and isinstance(value, (int, float)))]
+    if spans:
+        secs = max(life.end for life in spans) - min(life.start for life in spans)
+        facts.append(("from the first start to the last end", life_table.duration(secs)))
+    shown = "".join(
+        f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span></div>'
+        for name, value in facts)
+    told = f"{run.model_dir}: {reason}".rstrip(".: ")
+    made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+    return Markup(
+        f'<h1>{markup.text(run.name)} <span class="status {markup.text(status.split()[0])}">'
+        f"{markup.text(status)}</span></h1>"
+        + markup.note(f"{told}. Made {made}.")
+        + f'<div class="facts">{shown}</div>')
+
+
+def _state(run: RunFiles, lives: dict[str, list[Life]]) -> tuple[str, int, str]:
+    """Returns the status of the job, its step, and why it ended."""
+    head = next(iter(lives.values()), None)
+    steps = [line["step"] for line in run.lines if isinstance(line.get("step"), int)]
+    result = run.result
+    if head is None or head[-1].exit_code == 0 and result:
+        return ((result.status, result.step, result.reason) if result else
+                ("no end recorded", max(steps, default=0), ""))
+    last = head[-1]
+    return last.status, last.last_step or max(steps, default=0), last.reason
+
+
+@functools.cache
+def _policy() -> str:
+    """Returns what a browser lets the page do: run its own two scripts, and ask its own server."""
+    hashes = (hashlib.sha256(_shipped(name).encode()).digest() for name in _SCRIPTS)
+    scripts = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in hashes)
+    return ("default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; connect-src"
+            f" 'self'; style-src 'unsafe-inline'; script-src {scripts}")
+
+
+@functools.cache
+def _shipped(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")

@@ -1,0 +1,86 @@
+"""What ran: the model and its layers, the data, params and settings, versions and commands."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from typing import Any, Mapping
+
+from estimator_trainer.record import run_record
+from estimator_trainer.record.run_record import RunRecord
+from estimator_trainer.reports import markup
+from estimator_trainer.reports.markup import Markup
+from estimator_trainer.reports.run_files import RunFiles
+
+_MOST_CHARACTERS = 300
+
+
+def section(run: RunFiles) -> Markup:
+    """Returns the section about what ran."""
+    record = run.record
+    if record is None:
+        path = posixpath.join(run.model_dir, run_record.NAME)
+        is_damaged = any(each.startswith(f"{path} is damaged") for each in run.damaged)
+        return markup.section("What ran", markup.note(
+            "What wrote this directory is not known: there is no"
+            f" {run_record.NAME}{' that is whole' * is_damaged}."))
+    rows: list[tuple[str, str]] = [
+        (kind, markup.code(_plugin(entry))) for kind, entry in record.plugins.items()]
+    settings = {name: value for name, value in record.settings.items()
+                if name not in record.plugins}
+    rows += [("params that you set", _pairs(given_params(record))),
+             ("settings that are no defaults", _pairs(settings, "--")),
+             ("data", _pairs(record.data)),
+             ("versions", ", ".join(f"{name} {version}" for name, version in
+                                    record.versions.items() if version))]
+    others = {key: value for key, value in {**record.params, **record.unrecorded}.items()
+              if key not in record.given}
+    return markup.section(
+        "What ran", markup.table([], rows), _layers(run),
+        markup.details("all other params", _pairs(others) if others else ""),
+        markup.details("runs and their commands", _runs(record), is_open=True))
+
+
+def given_params(record: RunRecord) -> dict[str, Any]:
+    """Returns the params that the user has set."""
+    return {key: value for key, value in {**record.params, **record.unrecorded}.items()
+            if key in record.given}
+
+
+def _plugin(entry: Mapping[str, Any]) -> str:
+    commit = entry.get("git")
+    at = f" (git {commit['commit'][:12]}{', changed' * commit['is_changed']})" if commit else ""
+    return f"{entry.get('name')}  {entry.get('path') or ''}{at}"
+
+
+def _pairs(values: Mapping[str, Any], prefix: str = "") -> Markup:
+    if not values:
+        return Markup("none")
+    shown = []
+    for name, value in sorted(values.items()):
+        whole = str(markup.text(value))
+        cut = whole if len(whole) <= _MOST_CHARACTERS else f"{whole[:_MOST_CHARACTERS]} ..."
+        shown.append(f"<code>{markup.text(prefix + name)}={cut}</code>")
+    return Markup(" &nbsp; ".join(shown))
+
+
+def _layers(run: RunFiles) -> Markup:
+    models = run.of_kind("model")
+    if not models:
+        return Markup("")
+    model = models[-1]
+    rows = [(layer["name"], ", ".join(f"{name} {shape}" for name, shape in
+                                      layer["shapes"].items()), layer["parameters"])
+            for layer in model["layers"]]
+    return markup.details(
+        f"{len(rows)} layer{'s' * (len(rows) != 1)}, {model['parameters']:,} parameters",
+        markup.table(["layer", "variables", "parameters"], rows), is_open=len(rows) <= 12)
+
+
+def _runs(record: RunRecord) -> Markup:
+    parts: list[str] = []
+    for run in record.runs:
+        parts.append(markup.note(run_record.told(run)))
+        parts.append(f"<pre>{markup.text(shlex.join(run['command']))}</pre>")
+        parts += [markup.note(change) for change in run.get("changes", ())]
+    return Markup("".join(parts))

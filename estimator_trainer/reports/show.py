@@ -1,0 +1,143 @@
+"""`show` tells what a model_dir holds: what wrote it, runs, evaluations, checkpoints, exports."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer import result as result_lib
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination import small_files
+from estimator_trainer.evaluation import history
+from estimator_trainer.record import record_file
+from estimator_trainer.record import run_record
+from estimator_trainer.record.run_record import Run
+from estimator_trainer.record.run_record import RunRecord
+
+_INDENT = 13
+
+
+def show(model_dir: str, as_json: bool) -> str:
+    """Returns what `show` prints, as text or as JSON.
+
+    Raises:
+      ConfigError: if nobody has trained in this directory.
+    """
+    content = found_in(model_dir)
+    return json.dumps(content, indent=2) if as_json else "\n".join(_lines(content))
+
+
+def found_in(model_dir: str) -> dict[str, Any]:
+    """Returns what a model_dir holds, as JSON has it.
+
+    Raises:
+      ConfigError: if nobody has trained in this directory.
+    """
+    damaged: list[str] = []
+    record = record_file.read_if_whole(model_dir, damaged.append)
+    sizes = checkpoints.all_of(model_dir)
+    if record is None and not sizes and not damaged:
+        raise errors.ConfigError(
+            f"model_dir is {model_dir!r} (from --model_dir), which holds neither {run_record.NAME}"
+            " nor a checkpoint; expected the directory of a training. For example:"
+            " --model_dir=/tmp/digits")
+    best = checkpoints.read_best(model_dir, damaged.append)
+    ended = checkpoints.read_result(model_dir, damaged.append)
+    return {
+        "model_dir": model_dir,
+        "record": record and json.loads(run_record.to_json(record)),
+        "evaluations": history.read(model_dir),
+        "checkpoints": [{"step": step, "bytes": size} for step, size in sizes.items()],
+        "best": best and {"step": best.step, best.metric: best.value},
+        "exports": _exports(model_dir, damaged),
+        "result": ended and json.loads(result_lib.to_json(ended)),
+        "damaged": damaged,
+    }
+
+
+def _exports(model_dir: str, damaged: list[str]) -> list[dict[str, Any]]:
+    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "*", "saved_model.pb")
+    folders = [posixpath.dirname(path) for path in sorted(tf.io.gfile.glob(pattern))]
+    records = [record_file.copy_of(folder, damaged.append) for folder in folders]
+    return [{"path": folder, **({"step": record.step} if record else {})}
+            for folder, record in zip(folders, records)]
+
+
+def _lines(content: dict[str, Any]) -> list[str]:
+    record = content["record"]
+    lines = [_line("model_dir", content["model_dir"])]
+    if record:
+        lines += _of_record(run_record.from_json(json.dumps(record), run_record.NAME))
+    else:
+        path = posixpath.join(content["model_dir"], run_record.NAME)
+        is_damaged = any(each.startswith(f"{path} is damaged") for each in content["damaged"])
+        lines.append(_line("written by", f"not known: there is no {run_record.NAME}"
+                           + " that is whole" * is_damaged))
+    lines += _block("evaluations", [_metrics(each) for each in content["evaluations"]])
+    lines += _block("checkpoints", [f"step {each['step']}, {each['bytes'] / 1e6:.1f} MB"
+                                    for each in content["checkpoints"]])
+    lines += [_line("best", _metrics(content["best"]))] if content["best"] else []
+    lines += _block("exports", [
+        each["path"] + (f" of step {each['step']}" if "step" in each else "")
+        for each in content["exports"]])
+    ended = content["result"]
+    lines += _block("damaged", content["damaged"]) if content["damaged"] else []
+    return lines + ([_line("result", f"{ended['status']} at step {ended['step']}"
+                           f" ({ended['reason']})"),
+                     *([_line("", ended["note"])] if ended["note"] else [])] if ended else [])
+
+
+def _of_record(record: RunRecord) -> list[str]:
+    used = [f"--{kind}={entry.get('name')}  {entry.get('path', '')}" +
+            (f" (git {entry['git']['commit'][:12]}{', changed' * entry['git']['is_changed']})"
+             if "git" in entry else "") for kind, entry in record.plugins.items()]
+    params = [f"{key}={json.dumps(value)}{' (given)' * (key in record.given)}"
+              for key, value in sorted(record.params.items())]
+    params += [f"{key}={shown}" for key, shown in sorted(record.unrecorded.items())]
+    return [*_block("written by", used), *_block("params", _wrapped(params)),
+            *_block("settings", _wrapped([f"--{name}={_flag(value)}" for name, value in
+                                          record.settings.items()])),
+            *_block("data", [f"{name}: {json.dumps(value)}" for name, value in
+                             record.data.items()]),
+            _line("versions", ", ".join(f"{name} {version}" for name, version in
+                                        record.versions.items() if version)),
+            *_block("runs", [line for run in record.runs for line in _run(run)])]
+
+
+def _run(run: Run) -> list[str]:
+    return [run_record.told(run), f"  {' '.join(run['command'])}",
+            *(f"  {change}" for change in run.get("changes", ()))]
+
+
+def _metrics(metrics: dict[str, Any]) -> str:
+    return "step {}  {}".format(
+        metrics.get("global_step", metrics.get("step")),
+        "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+                  for name, value in metrics.items() if name not in ("global_step", "step")))
+
+
+def _flag(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _wrapped(words: list[str], width: int = 86) -> list[str]:
+    """Joins words to lines; a word stays whole."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + len(word) < width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def _block(title: str, lines: list[str]) -> list[str]:
+    return [_line(title if i == 0 else "", line) for i, line in enumerate(lines or ["-"])]
+
+
+def _line(title: str, text: str) -> str:
+    return f"{title:{_INDENT}}{text}"

@@ -1,0 +1,157 @@
+"""What a script gives to `tf.estimator.train_and_evaluate`, in the place of plug-ins."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Callable
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.cluster import topology
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.estimator import input_fn_adapter
+from estimator_trainer.estimator import model_fn_adapter
+from estimator_trainer.estimator import strategy
+from estimator_trainer.estimator import user_run_config
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.estimator.loaded_plugins import ScriptParts
+from estimator_trainer.estimator.strategy import Strategies
+from estimator_trainer.estimator.user_estimator import GivenEstimator
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_NEVER = 10**9
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenExperiment:
+    """An Estimator, taken apart, with what it is to be trained and evaluated on.
+
+    Attributes:
+      model: The Estimator.
+      train_spec: The input, the hooks and the last step of training.
+      eval_spec: The input, hooks, exporters and rhythm of evaluation; None for `Estimator.train`.
+      asked: The strategies that the command line asks for, or None.
+      flags: The names of the settings that the command line gives, which win.
+    """
+
+    model: GivenEstimator
+    train_spec: tf.estimator.TrainSpec
+    eval_spec: tf.estimator.EvalSpec | None
+    asked: Strategies | None = None
+    flags: frozenset[str] = frozenset()
+
+    @property
+    def strategies(self) -> Strategies:
+        """The strategies of training and evaluation."""
+        config = self.model.config
+        return self.asked or Strategies(config.train_distribute, config.eval_distribute)
+
+    def settings(self, config: TrainerConfig, task: TaskConfig) -> TrainerConfig:
+        """Returns the settings of the command line, with those of the script where that is silent.
+
+        Raises:
+          ConfigError: if the script's strategy of evaluation needs several processes.
+        """
+        found = {**self._of_run_config(), **self._of_specs(),
+                 "train_distribute": strategy.name_of(self.strategies.train),
+                 "eval_distribute": self._eval_distribute(task)}
+        clocks = user_run_config.CLOCKS
+        taken = self.flags | clocks if self.flags & clocks else self.flags
+        return dataclasses.replace(
+            config, **{name: value for name, value in found.items() if name not in taken})
+
+    @property
+    def _has_hooks(self) -> bool:
+        return bool(self.train_spec.hooks or self.train_spec.saving_listeners)
+
+    def _eval_distribute(self, task: TaskConfig) -> str:
+        """Returns the name of the strategy that evaluates in one process."""
+        name = strategy.name_of(self.strategies.eval)
+        if name in topology.ONE_PROCESS:
+            return name
+        if task.name == "local":
+            return "one_device"  # In one process it has one worker.
+        raise errors.ConfigError(
+            f"eval_distribute is {name!r} (from RunConfig), and this is a cluster; expected one of"
+            f" {', '.join(sorted(topology.ONE_PROCESS))}, because evaluation runs in one process."
+            " For example: estimator-trainer run --eval_distribute=none")
+
+    def problems(self, task: TaskConfig) -> list[str]:
+        """Returns what this task's cluster cannot do with the script's RunConfig."""
+        if self.model.config.cluster_spec and task.name == "local":
+            return ["experimental_distribute.remote_cluster is given (from RunConfig), by which"
+                    " one process trains a cluster; expected None, because here each task of the"
+                    " cluster runs the script. For example: estimator-trainer launch --worker=1"
+                    " -- run SCRIPT"]
+        if self.eval_spec is None or not task.has_evaluator or (
+                self._script_parts(is_alone=False).saves):
+            return []
+        return ["save_checkpoints_steps and save_checkpoints_secs are None (from RunConfig), and"
+                " TF_CONFIG has an evaluator, which evaluates checkpoints; expected one of them to"
+                " be a number. For example: estimator-trainer run --save_checkpoints_steps=100"]
+
+    def load(self, plan: Plan) -> LoadedPlugins:
+        """Adapts the functions, as those of plug-ins are adapted."""
+        training = self._input_fn(self.train_spec.input_fn, tf.estimator.ModeKeys.TRAIN)
+        evaluation = (self._input_fn(self.eval_spec.input_fn, tf.estimator.ModeKeys.EVAL)
+                      if self.eval_spec else training)
+        return LoadedPlugins(
+            model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task, self._has_hooks),
+            input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
+            None, given=self.model, script=self._script_parts(plan.task.name == "local"))
+
+    def _script_parts(self, is_alone: bool) -> ScriptParts:
+        train, evaluation = self.train_spec, self.eval_spec
+        # Another strategy may save by steps alone.
+        taken = self.flags | ({"save_checkpoints_secs"} if self.asked else set())
+        parts = ScriptParts(
+            self.strategies, tuple(train.hooks or ()), tuple(train.saving_listeners or ()),
+            run_config=user_run_config.kept(self.model.config, taken), is_alone=is_alone)
+        if evaluation is None:
+            return parts
+        return dataclasses.replace(parts, eval_hooks=tuple(evaluation.hooks or ()),
+                                   eval_name=evaluation.name,
+                                   exporters=tuple(evaluation.exporters or ()))
+
+    def _of_run_config(self) -> dict[str, Any]:
+        config = self.model.config
+        steps = config.save_checkpoints_steps or 0
+        is_by_steps = steps or strategy.name_of(self.strategies.train) == "multi_worker_mirrored"
+        return {
+            "model_dir": config.model_dir,
+            "num_evaluations": 0,
+            "save_checkpoints_steps": steps,
+            "save_checkpoints_secs": 0 if is_by_steps else int(config.save_checkpoints_secs or 0),
+            "keep_checkpoint_max": config.keep_checkpoint_max or 0,
+            "save_summary_steps": config.save_summary_steps or _NEVER,
+            "log_every_steps": config.log_step_count_steps or 100,
+            "seed": config.tf_random_seed or 0}
+
+    def _of_specs(self) -> dict[str, Any]:
+        train, evaluation = self.train_spec, self.eval_spec
+        found: dict[str, Any] = {"train_steps": train.max_steps or 0}
+        if self._has_hooks:
+            logging.info("one step in a session run: the TrainSpec has hooks or saving listeners,"
+                         " which may count runs, and use tensors of the model_fn")
+            found["steps_per_loop"] = 1
+        if evaluation:
+            found["eval_steps"] = evaluation.steps or 0
+            found["eval_throttle_secs"] = evaluation.throttle_secs
+        return found
+
+    def _input_fn(self, function: Callable[..., Any], mode: str) -> Callable[..., Any]:
+        """Returns an input_fn of the script that gets what its Estimator gives to it."""
+        @functools.wraps(function)
+        def input_fn(**passed: Any) -> Any:
+            if "config" in passed:
+                passed["config"] = user_run_config.of_its_class(
+                    passed["config"], self.model.config)
+            if "params" in passed:
+                passed["params"] = self.model.input_params(mode)
+            return function(**passed)
+
+        return input_fn

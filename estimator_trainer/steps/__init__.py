@@ -1,1 +1,0 @@
-"""Steps: a training step, many of them in a loop, and the last one."""

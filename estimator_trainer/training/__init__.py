@@ -1,0 +1,1 @@
+"""A training step, many steps in a loop, and the end of training."""

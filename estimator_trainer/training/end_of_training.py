@@ -1,0 +1,307 @@
+"""The end of training in one trainer: decided at a step boundary, for all of them or for itself."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import deadlines
+from estimator_trainer import errors
+from estimator_trainer.cluster import peers
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.watchdog import Watchdog
+from estimator_trainer.graph import graph_state
+from estimator_trainer.patches import private_api
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.training.global_step import StepCount
+from estimator_trainer.training.loop_size import Pace
+
+# The reason to end, where only another trainer's ballot tells of it.
+ASKED_BY_ANOTHER = "asked by another"
+# The reason to end, where a hook of the user's requests it.
+BY_HOOK = "stopped_by_hook"
+# The text of TensorFlow, in errors of any kind, when another process is to blame.
+_BROKEN = "Collective ops is aborted"
+_NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
+            " batches than there are trainers, or ends at another step in each. Give it more data,"
+            " smaller batches, fewer trainers, or .repeat() and --train_steps.")
+_POLL_SECS = 0.2
+_LOG_SECS = 10.0
+# monitored_session.py has the same two.
+_OF_A_LOST_TASK = (tf.errors.AbortedError, tf.errors.UnavailableError)
+_PS = re.compile(r"/job:ps/replica:\d+/task:(\d+)")
+
+
+def is_of_another_trainer(error: tf.errors.OpError) -> bool:
+    """Returns whether an all-reduce broke because of another trainer, or of the way to it."""
+    return _BROKEN in str(error)
+
+
+def lost_ps(error: tf.errors.OpError) -> str:
+    """Returns the name of the ps that an error says is gone, or was started again; else "".
+
+    TensorFlow makes a new session for such errors as long as it trains, and not for the last calls
+    of hooks.
+    """
+    found = _PS.search(str(error))
+    return f"ps:{found[1]}" if found and isinstance(error, _OF_A_LOST_TASK) else ""
+
+
+class EndOfTraining(tf.estimator.SessionRunHook):
+    """Ends training at `max_steps`, with the input, or when asked to; knows which it was.
+
+    Attributes:
+      step: The last global step seen.
+      reason: Why training ended, as in Result; "" before.
+      pace: The pace, which decides how many steps a session run makes.
+    """
+
+    def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, watchdog: Watchdog,
+                 state_writer: JobStateWriter | None, state_reader: JobStateReader | None = None):
+        """Makes the hook.
+
+        Args:
+          config: The settings; training ends at `max_steps`.
+          task: The task whose training ends.
+          stop: The place where requests to end arrive.
+          watchdog: The watchdog, which is told of every step.
+          state_writer: What tells the workers to stop too, in the chief; else None.
+          state_reader: What tells the chief that a worker has stopped, in a worker; else None.
+        """
+        self.step, self.reason = 0, ""
+        self._config, self._task, self._stop = config, task, stop
+        self._watchdog = watchdog
+        self._state_writer, self._state_reader = state_writer, state_reader
+        self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
+        self._count = StepCount(is_alone=not self._is_asynchronous)
+        self.pace = Pace(config, is_exact=not self._is_asynchronous)
+        self._has_stepped = False
+        self._is_goal_reached = False
+        self._values: dict[str, Any] = {}
+        self._last_run: tf.estimator.SessionRunContext | None = None
+        self._wake: list[tf.Operation] = []
+
+    def begin(self) -> None:
+        self._stop.ends(tf.compat.v1.get_default_graph())
+        self._global_step = tf.compat.v1.train.get_global_step()
+        # Read after the step, not beside it: a trainer must not miss that the goal is reached.
+        with tf.control_dependencies(graph_state.TRAIN_OPS.all()):
+            step = tf.identity(self._global_step.read_value())
+        self._fetches = {"step": step,
+                         "is_last": tf.reduce_any(tf.stack(graph_state.IS_LAST.all()))}
+        self._count.runs_per_step = max(graph_state.RUNS_PER_STEP.all(), default=1)
+        self._steps, self._ballot = graph_state.STEPS.first(), graph_state.BALLOTS.first()
+        self._counts, self._own_counts = graph_state.COUNTS.all(), graph_state.OWN_COUNTS.all()
+        if self._steps is not None:
+            self._fetches["made"] = graph_state.MADE.first()
+            self._fetches["waited_secs"] = graph_state.WAITED.first()
+        last_hook = graph_state.LAST_HOOK.take()
+        if last_hook:
+            self._fetches["own_counts"], last_hook.vote = self._own_counts, self._vote
+        elif self._ballot is not None:
+            self._fetches["counts"] = self._counts[0]
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        if self._task.is_all_reduce and self._has_stepped:
+            self._watchdog.wait_for_end()
+        # Hooks that begin after this one put it there.
+        self._wake = graph_state.WAKE.all(session.graph)
+        self.step = int(session.run(self._global_step))
+        self._count.start(self.step)
+        self.pace.start(self.step)
+        if not self._has_stepped:
+            self._watchdog.tick()
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
+        if self._ballot is not None:
+            if run_context.stop_requested:
+                self._ask_all()
+            private_api.set_request_stop(run_context, self._ask_all)
+        feed = {self._ballot: 1} if self._ballot is not None and self._stop.request else {}
+        steps = self.pace.plan(self.step)
+        if self._steps is not None:
+            feed[self._steps] = steps
+        return tf.estimator.SessionRunArgs(self._fetches, feed)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        values, before = run_values.results, self.step
+        self.step, self._has_stepped, self._last_run = int(values["step"]), True, run_context
+        self._watchdog.tick(self.step)
+        self._stop.check_failure()
+        made = int(values.get("made", 1))
+        self._count.check(self.step, made)
+        if self._steps is not None:
+            self.pace.made(made, float(values["waited_secs"]))
+        self._is_goal_reached = self._is_at_goal(before, made)
+        self._values = values
+        if not self._own_counts:
+            self._end_if_due(run_context)
+
+    def _vote(self, run_context: Any) -> None:
+        """Ends training if a trainer of the all-reduce asks for it, after all hooks of each."""
+        own = [np.array(counts) for counts in self._values["own_counts"]]
+        own[0][2] = bool(self._stop.request)
+        self._values["counts"], *_ = run_context.session.run(
+            self._counts, dict(zip(self._own_counts, own, strict=True)))
+        self._end_if_due(run_context)
+
+    def _end_if_due(self, run_context: Any) -> None:
+        self.reason = self.reason or self._why_to_end()
+        if self.reason:
+            self._leave(run_context.session)
+            private_api.request_stop(run_context)
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        if not self.reason:
+            # The Estimator's own hook looks once more, and may see the step of another trainer.
+            self.step = int(session.run(self._global_step))
+            is_reached = self._config.max_steps and self.step >= self._config.max_steps
+            self.reason = "train_steps" if is_reached else ""
+        if not self.reason and self._last_run and self._last_run.stop_requested:
+            # Hooks that come after this one have requested it.
+            self.reason = BY_HOOK
+            if self._state_writer:
+                self._stop.ask("done", BY_HOOK, self._task.name)
+            self._leave(session)
+            self._save_what_came_late(session)
+        if not self.reason and self._task.is_all_reduce:
+            raise errors.TrainerError(_NO_DATA.format(self._task.name))
+        if not self.reason:
+            # The input ended without a mark that foretold it.
+            self.reason = "input_exhausted"
+            self._leave(session)
+            self._save_what_came_late(session)
+        self._leave_steps()
+        self._log_end()
+
+    def _ask_all(self) -> None:
+        """Asks all trainers of an all-reduce to end, when a hook of this one requests a stop.
+
+        If this trainer stopped alone, the others would wait for it in their next step.
+        """
+        if not self.reason and not self._is_goal_reached:
+            self._stop.ask("done", BY_HOOK, self._task.name)
+
+    def _leave(self, session: tf.compat.v1.Session) -> None:
+        """Lets the others end too, whom this trainer's end concerns."""
+        self._leave_steps()
+        if self._is_asynchronous and self._state_writer:
+            self._wait_for_workers(session, self._state_writer)
+        elif (self._wake and self._state_reader and self.reason != "train_steps"
+              and not self._stop.is_to_be_continued):
+            self._wait_for_chief(session, self._state_reader)
+
+    def _leave_steps(self) -> None:
+        # The chief saves at the end, and no ps ends before; others may find theirs gone by then.
+        self._watchdog.leave_steps(needs_peers="ps" in self._task.cluster and self._task.is_chief)
+
+    def _save_what_came_late(self, session: tf.compat.v1.Session) -> None:
+        """Saves the steps that workers made since the Estimator saved, at the end of a chief."""
+        if not self._is_asynchronous or self._state_writer is None:
+            return
+        latest = checkpoints.latest(self._config.model_dir)
+        for saver in session.graph.get_collection(tf.compat.v1.GraphKeys.SAVERS)[:1]:
+            if latest and checkpoints.step_of(latest) < self.step:
+                saver.save(session, latest.rpartition("-")[0], self.step)
+
+    def _is_at_goal(self, before: int, made: int) -> bool:
+        """Returns whether the session run that began at step `before` reached `max_steps`.
+
+        TensorFlow's StopAtStepHook looks at the step before a run, and counts on one more: a
+        train_op that makes two may run once beyond the goal. With a ps it sees the step after.
+        """
+        goal = self._config.max_steps
+        return bool(goal and self.step >= goal and (
+            made > 1 or "ps" in self._task.cluster or before + 1 >= goal))
+
+    def _why_to_end(self) -> str:
+        request = self._stop.request
+        if self._ballot is not None:
+            last, empty, asked = (int(count) for count in self._values["counts"])
+            if empty:
+                raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
+            ends, is_asked = last > 0, asked > 0
+        else:
+            ends, is_asked = bool(self._values["is_last"]), request is not None
+        if self._is_goal_reached:
+            return "train_steps"
+        if is_asked:
+            return request.reason if request else ASKED_BY_ANOTHER
+        if ends or (self._wake and self._is_a_worker_gone()):
+            return "input_exhausted"
+        return ""
+
+    def _is_a_worker_gone(self) -> bool:
+        """Returns whether, in the chief, a worker has come to the end of its input.
+
+        A step that waits for the gradients of all may wait for those of this worker.
+        """
+        if self._state_writer is None:
+            return False
+        return any(self._state_writer.has_left(i) for i in range(len(peers.workers(self._task))))
+
+    def _wait_for_workers(self, session: tf.compat.v1.Session,
+                          state_writer: JobStateWriter) -> None:
+        """Waits until the workers have stopped, so that the last checkpoint holds all they did.
+
+        They stop by themselves, each at the end of its input, or are told to.
+        """
+        request = self._stop.request
+        if request or (self._wake and self.reason != "train_steps"):
+            state_writer.announce("stopping", reason=self.reason)
+        # A worker that does not listen may still come, and has its part of the input to read.
+        limit = (deadlines.WORKERS_READ_SECS if self.reason == "input_exhausted"
+                 else deadlines.WORKERS_LEAVE_SECS)
+        workers = peers.workers(self._task)
+        changed_at = logged_at = time.monotonic()
+        while True:
+            there = [name for i, name in enumerate(workers) if not state_writer.has_left(i)]
+            if self.reason != "input_exhausted":
+                states = peers.states({name: workers[name] for name in there})
+                there = [name for name in there if states[name] != "down"]
+            session.run(self._wake)
+            step, now = int(session.run(self._global_step)), time.monotonic()
+            if step != self.step:
+                self.step, changed_at = step, now
+                self._watchdog.tick()
+            if not there or now - changed_at > limit:
+                break
+            if now - logged_at > _LOG_SECS:
+                logged_at = now
+                logging.info("waiting for %s to finish, at step %d", ", ".join(there), step)
+            if self._stop.request and not request:
+                request = self._stop.request
+                self.reason, limit = request.reason, deadlines.WORKERS_LEAVE_SECS
+                state_writer.announce("stopping", reason=request.reason)
+            time.sleep(_POLL_SECS)
+        if there:
+            logging.warning("%s made no step for %d s: training ends without", ", ".join(there),
+                            limit)
+
+    def _wait_for_chief(self, session: tf.compat.v1.Session, state_reader: JobStateReader) -> None:
+        """Lets the others end, which may wait for this worker's gradients to complete a step."""
+        state_reader.leave(self._task.index)
+        deadline = time.monotonic() + deadlines.CHIEF_STOPS_SECS
+        while (self._stop.request is None and not state_reader.final_state() and
+               time.monotonic() < deadline):
+            self._stop.check_failure()
+            session.run(self._wake)
+            self._watchdog.tick()
+            time.sleep(_POLL_SECS)
+
+    def _log_end(self) -> None:
+        goal = self._config.max_steps
+        if self.reason == "input_exhausted" and goal and self.step < goal:
+            logging.warning("stopped at %d of %d: training input exhausted", self.step, goal)
+        elif self._is_asynchronous and goal and self.step > goal:
+            logging.info("stopped at step %d (target %d, %d asynchronous trainers)", self.step,
+                         goal, self._task.num_trainers)

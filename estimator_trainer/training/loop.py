@@ -1,0 +1,273 @@
+"""Several training steps in one session run: a loop in the graph, around any model_fn.
+
+A session run costs tens of microseconds to milliseconds beside the step it makes, more where other
+processes take part in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+import weakref
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.graph import graph_names
+from estimator_trainer.graph import graph_state
+from estimator_trainer.input import batches
+from estimator_trainer.input import prefetch
+from estimator_trainer.patches import private_api
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.training import loop_unsupported
+from estimator_trainer.training import stop_consensus
+from estimator_trainer.training.loop_unsupported import Obstacle
+
+# The graph around each loop's body.
+_AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictionary()
+
+
+class Step(NamedTuple):
+    """A training step, or a loop over steps, of which it tells the last.
+
+    Attributes:
+      train_op: The operation that makes the step, or all steps of the loop.
+      loss: The loss, a float scalar.
+      is_last: Whether the input is known to end with the batch, a bool scalar.
+      is_missing: Whether there is no batch, since this process has run out of data and others
+        have not, a bool scalar; None for a loop.
+      examples: Number of examples in the batch, an int64 scalar; for a loop, the mean per step.
+      counts: What `ballots.counts` returns, where the trainers make a step together; else None.
+      scaffold: The Scaffold of the model; None in a replica that leaves the loop to another one.
+      is_loss_scaled: Whether the optimizer of a loop divides the loss by the number of replicas.
+    """
+
+    train_op: Any
+    loss: tf.Tensor
+    is_last: tf.Tensor
+    is_missing: tf.Tensor | None
+    examples: tf.Tensor
+    counts: tf.Tensor | None = None
+    scaffold: tf.compat.v1.train.Scaffold | None = None
+    is_loss_scaled: bool = False
+
+    def make_known(self) -> None:
+        """Leaves in the current graph what the hooks ask of each session run."""
+        graph_state.TRAIN_OPS.add(self.train_op)
+        graph_state.LOSSES.add(self.loss)
+        graph_state.IS_LAST.add(self.is_last)
+        graph_state.EXAMPLES.add(self.examples)
+        if self.counts is not None:
+            graph_state.COUNTS.add(self.counts)
+
+
+class _State(NamedTuple):
+    """The values that one step of the loop hands on to the next."""
+
+    count: tf.Tensor
+    global_step: tf.Tensor
+    is_last: tf.Tensor
+    counts: tf.Tensor
+    loss: tf.Tensor
+    examples: tf.Tensor
+    waited_secs: tf.Tensor
+    summary: tf.Tensor
+
+
+def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Keeps the training set for the loop of the current graph.
+
+    Returns:
+      A dataset of the same elements, and of none of them: what the Estimator gets to iterate.
+    """
+    graph_state.DATASET.put(dataset)
+    with graph_names.own():
+        return dataset.take(0)
+
+
+def is_wanted() -> bool:
+    """Returns whether the current graph holds a training set to loop over."""
+    return bool(graph_state.DATASET.all())
+
+
+def graph_around(graph: tf.Graph) -> tf.Graph:
+    """Returns the graph around a loop if `graph` is the loop's body, else `graph`."""
+    return _AROUND.get(graph, graph)
+
+
+def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
+          ballot: tf.Tensor | None, settle: Callable[[Obstacle | None], None]) -> Step:
+    """Builds the loop, in one replica for all of this process, and makes it known to the hooks.
+
+    Args:
+      step: Makes a replica's step with an element of the dataset.
+      config: The settings; `max_steps` ends the loop.
+      num_trainers: How many processes train.
+      ballot: The placeholder by which they agree to end (ballots.py) if they make each step
+        together, or None.
+      settle: Called once in each process, with the obstacle to its loop if there is one; raises
+        Obstacle if there is to be no loop.
+
+    Raises:
+      Obstacle: if a step cannot be made in a loop.
+    """
+    [dataset] = graph_state.DATASET.all()
+    with graph_names.own():
+        steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
+        # Each has timed its own steps, and all must make as many.
+        agreed = (steps,) if ballot is None else stop_consensus.agree(
+            steps, not batches.is_endless(dataset), ballot, num_trainers)
+    loop = _Loop(step, config.max_steps)
+
+    def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
+        graph_state.STEPS.add(steps)
+        agreed = [strategy.experimental_local_results(each)[0] for each in per_replica]
+        found = made = None
+        try:
+            made = loop.build(strategy, *agreed)
+        except Obstacle as error:
+            found = error
+        except errors.TrainerError:
+            raise
+        except Exception as error:
+            # The loop or the model is to blame; a step by itself, which is tried next, will tell.
+            found = loop_unsupported.explain(error)
+            found.__cause__ = error
+        settle(found)
+        assert made is not None
+        return made
+
+    made: Step = tf.distribute.get_replica_context().merge_call(build_for_all, args=agreed)
+    return made._replace(scaffold=loop.scaffold)
+
+
+class _Loop:
+    """The loop of one process; each replica has an object, and the first one's is built.
+
+    Attributes:
+      scaffold: The Scaffold of the model; None until the loop is built.
+    """
+
+    def __init__(self, step: Callable[[Any], Step], max_steps: int | None):
+        """Makes the loop of a replica's `step`, which ends at the global step `max_steps`."""
+        # A model_fn is called as it is, without autograph, where there is no loop.
+        self._step, self._max_steps = batches.as_it_is(step), max_steps
+        self.scaffold: tf.compat.v1.train.Scaffold | None = None
+        self._is_loss_scaled = False
+        self._summary_name: graph_names.SummaryName | None = None
+
+    def build(self, strategy: tf.distribute.Strategy, steps: tf.Tensor,
+              *together: tf.Tensor) -> Step:
+        """Builds the loop of `steps` steps; `together` is what else `ballots.agree` returns."""
+        self._strategy, self._steps, self._together = strategy, steps, together
+        self._graph = tf.compat.v1.get_default_graph()
+        self._taken_names = graph_names.of_graph(self._graph)
+        with graph_names.own():
+            end = self._loop()
+        _leave_out_inner_ops()
+        loop_unsupported.check_variables()
+        graph_state.MADE.add(end.count)
+        graph_state.WAITED.add(end.waited_secs)
+        assert self._summary_name is not None
+        summary = self._summary_name.taken_outside(end.summary)
+        tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, summary)
+        with graph_names.own():
+            examples = end.examples // tf.maximum(end.count, 1)
+        made = Step(end.count.op, end.loss, end.is_last, None, examples,
+                    end.counts if together else None, is_loss_scaled=self._is_loss_scaled)
+        made.make_known()
+        return made
+
+    def _loop(self) -> _State:
+        """Builds the loop; returns what its last step hands on."""
+        dataset = graph_state.DATASET.take()
+        assert dataset is not None
+        self._source = prefetch.build(self._strategy, dataset)
+        # TensorFlow's hooks take the step that they fetch for the one before the run.
+        with tf.control_dependencies(graph_state.STEP_READ.all()):
+            zero = tf.identity(tf.constant(0, tf.int64))
+        first, waited_secs = self._source.first()
+        start = _State(zero, tf.constant(-1, tf.int64), tf.constant(False),
+                       tf.zeros([3], tf.int32), tf.constant(0.0), zero, waited_secs,
+                       tf.constant(b""))
+        shapes = _State(*(tensor.shape for tensor in start)), self._source.shapes
+        end, _ = tf.while_loop(self._goes_on, self._body, (start, first), shapes,
+                               parallel_iterations=1)
+        return end
+
+    def _goes_on(self, state: _State, carried: Any) -> tf.Tensor:
+        is_ending = tf.reduce_any(state.counts > 0) if self._together else state.is_last
+        goes = tf.logical_and(state.count < self._steps, tf.logical_not(is_ending))
+        # Another trainer may have made the last one.
+        return (tf.logical_and(goes, state.global_step < self._max_steps) if self._max_steps
+                else goes)
+
+    def _body(self, state: _State, carried: Any) -> tuple[_State, Any]:
+        with graph_names.own():
+            batch, waited_secs = self._source.batch(carried)
+        train_ops, losses, lasts, missing, examples = self._made_in_replicas(batch)
+        is_last = tf.reduce_any(tf.stack(lasts))
+        counts = (_counts(self._strategy, is_last, tf.reduce_any(tf.stack(missing)),
+                          *self._together) if self._together else state.counts)
+        with tf.control_dependencies(train_ops):
+            global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
+        # A ps then sends this value alone, and no word of its own that the step is made.
+        with tf.control_dependencies([global_step]):
+            done = tf.timestamp()
+        following, late_secs, has_ended = self._source.following(
+            carried, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
+        loss = tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses)
+        summary = _merged_summaries()
+        self._summary_name = graph_names.SummaryName.beside(_own_summaries())
+        # The next step must not begin before.
+        with tf.control_dependencies([global_step]):
+            return _State(
+                state.count + 1, global_step, tf.logical_or(is_last, has_ended),
+                tf.identity(counts),
+                # A NaN of any step ends training, and the session sees the last step's loss.
+                tf.where(tf.math.is_nan(state.loss), state.loss, loss),
+                state.examples + tf.add_n(examples),
+                state.waited_secs + waited_secs + late_secs, summary), following
+
+    def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
+        """Returns the entries of a step's `Step` that the loop needs, one of each a replica."""
+        _AROUND[tf.compat.v1.get_default_graph()] = self._graph
+        with graph_names.shared(self._taken_names, self._graph):
+            made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
+        self._is_loss_scaled = private_api.is_loss_scaled(tf.compat.v1.get_default_graph())
+        if self.scaffold is None:
+            # The body can hand on nothing but tensors.
+            scaffold = self._strategy.experimental_local_results(made.scaffold)[0]
+            self.scaffold = loop_unsupported.GuardedScaffold(copy_from_scaffold=scaffold)
+        return [self._strategy.experimental_local_results(each) for each in (
+            made.train_op, made.loss, made.is_last, made.is_missing, made.examples)]
+
+
+def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_missing: tf.Tensor,
+            may_end: tf.Tensor, asked: tf.Tensor) -> tf.Tensor:
+    """Returns what `ballots.counts` does; asks the other trainers only if an input may end."""
+    def ask() -> tf.Tensor:
+        counted = strategy.extended.call_for_each_replica(
+            stop_consensus.counts, args=(is_last, is_missing, tf.constant(0)))
+        return strategy.experimental_local_results(counted)[0]
+
+    return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
+
+
+def _own_summaries() -> list[tf.Tensor]:
+    graph = tf.compat.v1.get_default_graph()
+    return [summary for summary in tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SUMMARIES)
+            if summary.graph is graph]
+
+
+def _merged_summaries() -> tf.Tensor:
+    """Returns the summaries of the current graph, a string scalar."""
+    own = _own_summaries()
+    return tf.compat.v1.summary.merge(own) if own else tf.constant(b"")
+
+
+def _leave_out_inner_ops() -> None:
+    """Empties the collections of what is inside the loop, where no session can fetch it."""
+    graph = tf.compat.v1.get_default_graph()
+    for name in graph.get_all_collection_keys():
+        entries = graph.get_collection_ref(name)
+        entries[:] = [each for each in entries if getattr(each, "graph", graph) is graph]

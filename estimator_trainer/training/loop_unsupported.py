@@ -1,0 +1,188 @@
+"""The obstacle: why the steps of a model are not looped over in one session run."""
+
+from __future__ import annotations
+
+import collections
+import re
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.graph import ancestry
+from estimator_trainer.graph import variable_names
+from estimator_trainer.patches import private_api
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
+_CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
+_REFERENCE_OPS = {"Variable", "VariableV2"}
+# Operations that change what is outside of the loop, or keep their state from one step to the next
+# in a loop as in single session runs. A random op draws the same numbers in both.
+_SAFE_OPS = re.compile(
+    r"(ReadVariableOp|VarIsInitializedOp|VariableShape|DisableCopyOnRead"
+    r"|Assign(Add|Sub)?VariableOp|Resource(Sparse)?Apply\w+|Resource(Gather|GatherNd|CountUpTo)"
+    r"|ResourceScatter\w+|ResourceStridedSliceAssign"
+    r"|Random(Uniform|UniformInt|StandardNormal|Gamma|Poisson|PoissonV2|Shuffle|Crop)"
+    r"|(Parameterized)?TruncatedNormal|Multinomial|\w+CandidateSampler"
+    r"|SampleDistortedBoundingBox(V2)?"
+    r"|Collective\w+|Nccl\w+|Assert|Print(V2)?|CheckNumerics(V2)?|(Eager)?PyFunc|Timestamp"
+    r"|DeepCopy|Empty|GuaranteeConst|CudnnRNN\w*|TensorArray\w*|Stack((Push|Pop|Close)?V2)?"
+    r"|LookupTable(Find|Size)V2|IteratorGetNext\w*|MultiDeviceIteratorGetNextFromShard"
+    r"|If|While|Case|StatefulPartitionedCall)")
+_CALLS = {"If", "While", "Case", "StatefulPartitionedCall"}
+_REFERENCES = ("it has reference variables, which TensorFlow's loops cannot change; resource"
+               " variables can be (use_resource=True, tf.compat.v1.enable_resource_variables())")
+
+
+class Obstacle(Exception):
+    """The reason why the steps of a model cannot, or had better not, be looped over."""
+
+    def __str__(self) -> str:
+        # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
+        return super().__str__().rpartition("Obstacle: ")[2].strip()
+
+
+def check_process() -> None:
+    """Looks at this process before the user's functions are called.
+
+    Raises:
+      Obstacle: if no graph of it can have a loop of ours, whatever the model.
+    """
+    if not tf.compat.v1.control_flow_v2_enabled():
+        raise Obstacle("TensorFlow 1's control flow is on, whose loops make no variables")
+
+
+def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
+    """Looks at a step that was made in the loop.
+
+    Args:
+      spec: What the model_fn returned for the step.
+      known: What `things` returned before the step was made.
+
+    Raises:
+      Obstacle: if there is one.
+    """
+    for name, count in things().items():
+        if count > known[name]:
+            raise Obstacle(f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
+    kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
+    # A Saver finds its operations by their names, which others have in the graph around the loop.
+    if kinds & _CHECKPOINT_OPS:
+        raise Obstacle("it makes operations that read or write checkpoints, as a Saver has, which"
+                       " no session reaches in a loop")
+    _check_state()
+    _check_scaffold(spec.scaffold)
+    if _moves_of_global_step(spec.train_op) > 1:
+        raise Obstacle("its train_op moves the global step by more than one, which would pass by"
+                       " what is due at a step")
+
+
+def of_one_trainer(spec: tf.estimator.EstimatorSpec, config: TrainerConfig) -> str:
+    """Returns what speaks against a loop that could be built; "" if nothing does.
+
+    A model_fn may have this in one trainer of an all-reduce alone.
+
+    Args:
+      spec: What the model_fn returned for the step, which was made in the current graph.
+      config: The settings; `steps_per_loop` says whether the user asks for a loop.
+    """
+    if spec.training_hooks or spec.training_chief_hooks:
+        return "its EstimatorSpec has training hooks, which are called once a session run"
+    kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
+    large = kinds & _LARGE_SUMMARIES
+    if large and not config.steps_per_loop:
+        return f"it has summaries ({', '.join(sorted(large))}) that each step would compute"
+    return ""
+
+
+def check_variables() -> None:
+    """Looks at the variables of the current graph once the loop is in it.
+
+    Raises:
+      Obstacle: if a session could not initialize them, or one replica does not know another's.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    variables = tf.compat.v1.global_variables()
+    if any(variable.initializer.graph is not graph for variable in variables):
+        raise Obstacle("it replaces the initializer of a variable by an operation in the loop")
+    if tf.distribute.get_strategy().num_replicas_in_sync > 1 and not all(
+            hasattr(variable, "distribute_strategy") for variable in variables):
+        raise Obstacle("each replica makes variables of its own in a loop, as those of a Keras"
+                       " optimizer")
+
+
+def explain(error: Exception) -> Obstacle:
+    """Makes an obstacle of what was raised while the loop was built."""
+    variables = tf.compat.v1.global_variables()
+    if any(variable.op.type in _REFERENCE_OPS for variable in variables):
+        return Obstacle(_REFERENCES)
+    # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
+    is_wrapped = str(error).startswith("in user code")
+    text = str(error).strip().rpartition("\n")[2] if is_wrapped else errors.first_line(error)
+    return Obstacle(f"in a loop it raises {type(error).__name__}: {text.strip()}")
+
+
+def things() -> dict[str, int]:
+    """Returns how many there are of each thing that cannot be made in a loop."""
+    keys = tf.compat.v1.GraphKeys
+    return {name: len(tf.compat.v1.get_collection(name)) for name in (
+        keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS, keys.INIT_OP, keys.LOCAL_INIT_OP,
+        keys.READY_OP)}
+
+
+class GuardedScaffold(tf.compat.v1.train.Scaffold):
+    """A copy of a Scaffold whose init_fn raises Obstacle where it needs what is in the loop.
+
+    Only the call tells, which comes before the first step.
+    """
+
+    @property
+    def init_fn(self) -> Callable[[tf.compat.v1.Session], None] | None:
+        """The user's init_fn as a function of the session, or None."""
+        own = super().init_fn
+
+        def init_fn(session: tf.compat.v1.Session) -> None:
+            try:
+                own(session)
+            except Exception as error:
+                raise Obstacle(f"its init_fn raises {type(error).__name__} beside a loop:"
+                               f" {errors.first_line(error)}") from error
+
+        return init_fn if own else None
+
+
+def _check_state() -> None:
+    graph = tf.compat.v1.get_default_graph()
+    kinds = {op.type for op in graph.get_operations() if op.op_def.is_stateful}
+    if kinds & _CALLS:
+        kinds |= {node.op for function in graph.as_graph_def().library.function
+                  for node in function.node_def if private_api.is_stateful(node.op)}
+    unsafe = sorted(kind for kind in kinds if not _SAFE_OPS.fullmatch(kind))
+    if unsafe:
+        raise Obstacle(f"it has operations with a state of their own ({', '.join(unsafe)}), which"
+                       " a loop might not keep as single steps do")
+
+
+def _moves_of_global_step(train_op: Any) -> int:
+    """Returns by how much the ops that are seen to run with `train_op` move the global step."""
+    outside = ancestry.outside(tf.compat.v1.get_default_graph())
+    step = tf.compat.v1.train.get_global_step()
+    moves: collections.Counter[str] = collections.Counter()
+    for op in ancestry.of(train_op):
+        if op.type == "AssignAddVariableOp":
+            variable = ancestry.variable_of(op, outside)
+            added = tf.get_static_value(op.inputs[1])
+            if variable_names.of(variable) == variable_names.of(step):
+                moves[variable.name] += 1 if added is None else int(added)
+    return max(moves.values(), default=0)
+
+
+def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
+    if scaffold.local_init_op is not None:
+        raise Obstacle("its Scaffold has a local_init_op in place of that which starts a loop's"
+                       " input")
+    graph = tf.compat.v1.get_default_graph()
+    for name in ("init_op", "ready_op", "ready_for_local_init_op", "summary_op"):
+        if getattr(getattr(scaffold, name), "graph", None) is graph:
+            raise Obstacle(f"its Scaffold has a {name}, which no session reaches in a loop")

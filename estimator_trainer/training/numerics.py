@@ -1,0 +1,84 @@
+"""The numerics of a model: its trainable variables are finite whenever a checkpoint is written.
+
+A NaN in the data may ruin all weights and leave the loss finite: a ReLU makes 0 of NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from absl import logging
+import numpy as np
+import tensorflow as tf
+
+from estimator_trainer import errors
+from estimator_trainer.coordination import checkpoints
+from estimator_trainer.graph import variable_names
+from estimator_trainer.training.loop_size import Pace
+
+
+class NumericsListener(tf.estimator.CheckpointSaverListener):
+    """Looks at the trainable variables before each checkpoint, in the task that saves."""
+
+    def __init__(self, model_dir: str, pace: Pace, is_fatal: bool):
+        """Makes the listener.
+
+        Args:
+          model_dir: The folder of the checkpoints.
+          pace: The pace of training, which leaves out the time of a look.
+          is_fatal: Whether a value that is not finite ends training; else it is a warning, once.
+        """
+        self._model_dir, self._pace, self._is_fatal = model_dir, pace, is_fatal
+        self._names: list[str] = []
+        self._has_warned = False
+
+    def begin(self) -> None:
+        looked_at = [each for each in tf.compat.v1.trainable_variables()
+                     if each.dtype.is_floating or each.dtype.is_complex]
+        self._names = [variable_names.of(each) for each in looked_at]
+        self._are_finite = [_is_finite(each) for each in looked_at]
+
+    def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
+        """Looks at the variables.
+
+        Raises:
+          TrainerError: if one of them is not finite, and that is to end training.
+        """
+        if self._has_warned:
+            return
+        self._pace.end_run()
+        are_finite = session.run(self._are_finite)
+        if all(are_finite):
+            return
+        found = self._names[are_finite.index(False)]
+        what = (f"variable {found!r} has values that are NaN or infinite at step"
+                f" {global_step_value}")
+        if self._is_fatal:
+            raise errors.TrainerError(
+                f"{what}, and the loss does not show it. {self._last_good()} Look for NaN in the"
+                " data, or try a lower learning rate; --nocheck_numerics trains on.")
+        self._has_warned = True
+        logging.warning("%s: the model is ruined, though training goes on. Look for NaN in the"
+                        " data", what)
+
+    def _last_good(self) -> str:
+        kept = tf.train.get_checkpoint_state(self._model_dir)
+        for path in reversed(kept.all_model_checkpoint_paths if kept else ()):
+            if is_good(path, self._names):
+                return (f"The last good checkpoint is that of step {checkpoints.step_of(path)}:"
+                        f" {path}.")
+        return "No checkpoint without them is left."
+
+
+def is_good(path: str, names: Sequence[str]) -> bool:
+    """Returns whether the values of all variables of these names in a checkpoint are finite."""
+    reader = tf.train.load_checkpoint(path)
+    saved = reader.get_variable_to_shape_map()
+    return all(np.isfinite(reader.get_tensor(name)).all() for name in saved.keys() & names)
+
+
+def _is_finite(variable: Any) -> tf.Tensor:
+    """Returns whether all values of a variable are finite, a bool scalar, where the variable is."""
+    with tf.device(variable.device), tf.name_scope("check_numerics"):
+        value = tf.convert_to_tensor(variable)
+        return tf.reduce_all(tf.math.is_finite(tf.abs(value) if value.dtype.is_complex else value))

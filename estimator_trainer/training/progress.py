@@ -1,0 +1,210 @@
+"""Progress of training: steps, examples, loss and time, for people to read."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import logs
+from estimator_trainer import task_events
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.graph import graph_state
+from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.training.loop_size import Pace
+
+_BAR_SECS = 0.2
+# A bar below lines that come faster than they can be read is wiped before it is seen.
+_LINE_SECS = 1.0
+# A loss that grows so much does not come down again, though it may stay finite.
+_DIVERGED = 1000.0
+
+
+class TrainingProgress(tf.estimator.SessionRunHook):
+    """Logs step, loss and speed every so many steps, and draws a bar on a terminal.
+
+    There a line comes once a second at most; each is in the history, and in a log that is a file.
+
+    Attributes:
+      step: The last global step seen.
+      pace: The pace, which says how many steps a session run makes.
+    """
+
+    def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
+                 train_examples: int, pace: Pace):
+        """Makes the hook.
+
+        Args:
+          every_steps: Number of this process's steps between two lines.
+          max_steps: The global step at which training ends, or None.
+          num_synchronous: Number of processes whose batches make up one global step together.
+          train_examples: Number of examples in one epoch, or 0 if that is unknown.
+          pace: The pace of training.
+        """
+        self.step = 0
+        self._every_steps = every_steps
+        self._max_steps = max_steps
+        self._num_synchronous = num_synchronous
+        self._train_examples = train_examples
+        self.pace = pace
+        self._is_terminal = sys.stderr.isatty()
+        self._first_loss: float | None = None
+        self._last_loss: float | None = None
+        self._has_warned = False
+
+    def begin(self) -> None:
+        losses = [tf.cast(loss, tf.float32) for loss in graph_state.LOSSES.all()]
+        self._global_step = tf.identity(tf.compat.v1.train.get_global_step())
+        self._fetches = {"loss": tf.add_n(losses) / len(losses),
+                         "examples": tf.add_n(graph_state.EXAMPLES.all())}
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self.step = int(session.run(self._global_step))
+        goal = f"to {self._max_steps}" if self._max_steps else "to the end of the input"
+        logging.info("training from step %d %s", self.step, goal)
+        task_events.tell("trains", step=self.step)
+        self._own_steps = self._line_own_steps = 0
+        self._last_run_at: int | None = None
+        self._paused_at: float | None = None
+        self._idle_secs = 0.0
+        self._line_step, self._line_time = self.step, time.monotonic()
+        self._bar_time = self._line_time
+        self._logged_at = self._line_time - _LINE_SECS
+        self._line_waiting = self.pace.waiting
+
+    def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
+        now = self._resume()
+        past = self._own_steps % self._every_steps
+        self._own_steps += self.pace.steps
+        # The last step has a line, so that the curve of a short run has an end; one line, though
+        # gradients may be added up for many runs before the step.
+        is_last = bool(self._max_steps and self._last_run_at != self.pace.step and
+                       self.pace.step + self.pace.steps >= self._max_steps)
+        if is_last:
+            self._last_run_at = self.pace.step
+        self._is_line = past + self.pace.steps >= self._every_steps or is_last
+        # A line of the log has wiped the bar, or it is old.
+        self._is_bar = self._is_terminal and (
+            not logs.has_bar() or now - self._bar_time >= _BAR_SECS)
+        if self._is_line or self._is_bar or self._first_loss is None:
+            return tf.estimator.SessionRunArgs(self._fetches)
+        return None
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        now = self._resume()
+        if not run_values.results:
+            return
+        if self._first_loss is None:
+            self._first_loss = float(run_values.results["loss"])
+        if not self._is_line and not self._is_bar:
+            return
+        self.step = int(run_context.session.run(self._global_step))
+        line = self._describe(run_values.results, now)
+        if self._is_line:
+            self._tell(run_values.results, now)
+            if not self._is_terminal or now - self._logged_at >= _LINE_SECS:
+                logging.info(line)
+                self._logged_at = now
+            self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
+            self._line_own_steps, self._last_loss = self._own_steps, float(
+                run_values.results["loss"])
+        if self._is_bar:
+            logs.draw_bar(self._bar(line))
+            self._bar_time = now
+
+    def pause(self) -> None:
+        """Leaves the time from now to the next step out of the speed."""
+        self._paused_at = time.monotonic()
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        logs.clear_bar()
+        self.step = int(session.run(self._global_step))
+        self.warn_if_diverged(self._last_loss)
+        waited = self.pace.waited_share
+        if waited is not None:
+            logging.info("training waited %.0f%% of its time for input: %s was the limit",
+                         100 * waited, "input" if self.pace.is_input_limit else "compute")
+
+    def warn_if_diverged(self, loss: float | None) -> None:
+        """Warns if the loss is far above that of the first steps; None: it is not known."""
+        first = self._first_loss
+        if loss is None or first is None or self._has_warned:
+            return
+        if loss > _DIVERGED * max(1.0, abs(first)):
+            self._has_warned = True
+            logging.warning("the loss grew from %.4g to %.4g: training diverged. Try a lower"
+                            " learning rate, or scale the inputs and the labels", first, loss)
+
+    def _resume(self) -> float:
+        now = time.monotonic()
+        if self._paused_at is not None:
+            self._idle_secs += now - self._paused_at
+            self._paused_at = None
+        return now
+
+    def _tell(self, results: dict[str, Any], now: float) -> None:
+        """Tells the launcher, which has a row for each trainer, and the history."""
+        secs = self._busy_secs(now)
+        waited, run = (now_ - then for now_, then in zip(self.pace.waiting, self._line_waiting))
+        self._line_waiting = self.pace.waiting
+        own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
+        task_events.tell(
+            "progress", {"steps_per_sec": (self.step - self._line_step) / secs,
+                         "input_wait": min(1.0, waited / run) if run else None,
+                         "paused_secs": self._idle_secs},
+            step=self.step, loss=float(results["loss"]),
+            examples_per_sec=float(own_steps_per_sec * results["examples"]))
+
+    def _busy_secs(self, now: float) -> float:
+        return max(now - self._line_time - self._idle_secs, 1e-9)
+
+    def _describe(self, results: dict[str, Any], now: float) -> str:
+        """Returns the line of the whole job."""
+        steps_per_sec = (self.step - self._line_step) / self._busy_secs(now)
+        examples = results["examples"] * self._num_synchronous
+        examples_per_sec = steps_per_sec * examples
+        goal = f"/{self._max_steps}" if self._max_steps else ""
+        epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
+                 if self._train_examples else "")
+        return (f"step {self.step}{goal}  loss {results['loss']:.4g}{epoch}"
+                f"  {steps_per_sec:.4g} steps/s"
+                f"  {examples_per_sec:,.0f} examples/s{self._eta(steps_per_sec)}")
+
+    def _eta(self, steps_per_sec: float) -> str:
+        if not self._max_steps or steps_per_sec <= 0:
+            return ""
+        secs = int(max(self._max_steps - self.step, 0) / steps_per_sec)
+        return f"  ETA {secs // 3600}:{secs // 60 % 60:02}:{secs % 60:02}"
+
+    def _bar(self, line: str) -> str:
+        return f"{logs.bar(self.step, self._max_steps)} {line}" if self._max_steps else line
+
+
+def for_training(config: TrainerConfig, task: TaskConfig,
+                 train_examples: int, pace: Pace) -> TrainingProgress:
+    """Builds the hook that reports this task's training."""
+    num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
+    return TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
+                            train_examples, pace)
+
+
+class SavingListener(tf.estimator.CheckpointSaverListener):
+    """Stops the clock of the pace when a checkpoint is to be saved, which comes after a run.
+
+    If an evaluation in this process follows, the listener stops the clock of training too, once the
+    checkpoint is saved: the Estimator puts its own listener, which evaluates, after those of the
+    TrainSpec.
+    """
+
+    def __init__(self, progress: TrainingProgress, evaluates: bool):
+        self._progress, self._evaluates = progress, evaluates
+
+    def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
+        self._progress.pace.end_run()
+
+    def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
+        if self._evaluates:
+            self._progress.pause()
