@@ -22,7 +22,7 @@ from typing import Any, Sequence
 import yaml
 
 from benchmarks import control_plane
-from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest import platform as platform_lib
 from tests.support import manifests
 
 _PLATFORMS = ("kubernetes", "jobset", "tfjob")
@@ -167,7 +167,7 @@ def _try(server: control_plane.ApiServer, text: str, value: dict[str, Any]) -> N
     for name, spec in _job_specs(value).items():
         job = {"apiVersion": "batch/v1", "kind": "Job", "spec": spec,
                "metadata": {**value["metadata"], "name": f"{value['metadata']['name']}-{name}"}}
-        server.create(yaml_file.text([job], ""), server.folder(job), dry_run=True)
+        server.create(platform_lib.text([job], ""), server.folder(job), dry_run=True)
 
 
 def _job_specs(value: dict[str, Any]) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def _send_wrongs(server: control_plane.ApiServer, platform: str) -> int:
             continue
         value = changed(values[kind], path, wrong)
         try:
-            _try(server, yaml_file.text([value], ""), value)
+            _try(server, platform_lib.text([value], ""), value)
             print(f"{platform} wrong {kind} {path}: TAKEN")
             failures += 1
         except control_plane.Refused as error:

@@ -23,7 +23,7 @@ from typing import Any, Iterator, Sequence
 import urllib.error
 import urllib.request
 
-from estimator_trainer.launcher import prctl
+from estimator_trainer.launcher import fork_server
 
 _START_SECS = 120.0
 _REQUEST_SECS = 60.0
@@ -211,7 +211,7 @@ def _started(stack: contextlib.ExitStack, folder: pathlib.Path, name: str,
     # The kernel ends it, should this process be killed.
     process = subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-        preexec_fn=functools.partial(prctl.die_with_parent, os.getpid()))
+        preexec_fn=functools.partial(fork_server.die_with_parent, os.getpid()))
     stack.callback(process.wait)
     stack.callback(process.kill)  # It comes before the wait.
     return process

@@ -26,7 +26,7 @@ from estimator_trainer.checks import machine_check
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks import printout as plan_report
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.plan import Asked
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
@@ -68,12 +68,12 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
     with python_call.call(model_fn, input_fn, model_dir, settings) as given:
         plan = python_call.plan_of(run_plan.for_training, "train", given, params,
                                    python_call.variables_of(tf_config))
-        from estimator_trainer.evaluation import history
+        from estimator_trainer.evaluation import event_files
         from estimator_trainer.roles import run
         ended = run.train_and_evaluate(plan)
         if ended.status in ("stopped", "lost"):
             raise Interrupted(ended.status, ended.reason, ended.role)
-        return dataclasses.replace(ended, history=tuple(history.read(plan.config.model_dir)))
+        return dataclasses.replace(ended, history=tuple(event_files.read(plan.config.model_dir)))
 
 
 def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,

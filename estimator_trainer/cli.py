@@ -13,17 +13,18 @@ from estimator_trainer import __version__
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import result
-from estimator_trainer import storage_plugin
+from estimator_trainer import storage
 from estimator_trainer import streams
 from estimator_trainer import task_events
 from estimator_trainer import versions
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings import help_page
-from estimator_trainer.settings import questions
 from estimator_trainer.settings.command_table import COMMANDS
 
 if TYPE_CHECKING:
     from estimator_trainer.settings.command_line import CommandLine
+
+from estimator_trainer.settings import command_table
 
 # The results of these commands are in model_dir, not on standard output.
 _ANSWERED_IN_MODEL_DIR = ("train", "run", "launch")
@@ -47,12 +48,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("estimator-trainer: SIGINT: ends before the work began", file=sys.stderr)
         code = result.EXIT_CODES["stopped"]
     except Exception as error:
-        if not storage_plugin.is_loaded():
+        if not storage.is_loaded():
             raise
         errors.print_traceback(error)
         code = 1
-    if storage_plugin.is_loaded():
-        storage_plugin.end_process(code)
+    if storage.is_loaded():
+        storage.end_process(code)
     return code
 
 
@@ -93,10 +94,10 @@ def _print_uncaught(kind: type[BaseException], error: BaseException,
 
 def _answer(argv: list[str]) -> int:
     try:
-        if questions.asks_version(argv):
+        if asks_version(argv):
             print(f"estimator_trainer {__version__}, {versions.installed()}", flush=True)
             return 0
-        topic = questions.help_topic(argv)
+        topic = help_topic(argv)
         if topic is not None:
             print(help_page.text(topic), flush=True)
             return 0
@@ -115,6 +116,52 @@ def _answer(argv: list[str]) -> int:
             _drop_output()
         errors.show(error)
         return error.exit_code
+
+
+_HELP = ("help", "h", "helpfull")
+
+
+def asks_version(argv: Sequence[str]) -> bool:
+    """Returns whether --version is one of the flags."""
+    return "version" in _questions(argv)[1]
+
+
+def help_topic(argv: Sequence[str]) -> str | None:
+    """Returns the command whose help is asked for, "" for all of them, or None for no help.
+
+    `--help`, `-h` and `--helpfull` ask as flags, not as values of others nor after `--`, and the
+    word `help` asks before or behind a command.
+
+    Raises:
+      ConfigError: if there is no such command.
+    """
+    words, flag_names = _questions(argv)
+    topic = [word for word in words if word != "help"][:1]
+    if not set(_HELP) & set(flag_names) and "help" not in (words[:1] + words[1:][-1:]):
+        return None
+    if topic and topic[0] not in COMMANDS:
+        # An answer without a mistake in it does not wait for absl's flags.
+        from estimator_trainer.settings import command_line
+        raise command_line.unknown(topic[0])
+    return topic[0] if topic else ""
+
+
+def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Returns the words and the names of the flags before `--`, be the flags known or not."""
+    fields = command_table.fields_of(argv[0] if argv else "")
+    with_value = {field.name for field in fields if not isinstance(field.default, bool)}
+    with_value |= {"flagfile", "job_dir"} if fields is command_table.TASK_FIELDS else {"flagfile"}
+    words, flag_names = [], []
+    left = iter(argv[:argv.index("--")] if "--" in argv else argv)
+    for word in left:
+        name = word.lstrip("-").replace("-", "_")
+        if not word.startswith("-"):
+            words.append(word)
+            continue
+        flag_names.append(name)
+        if name in with_value:
+            next(left, None)  # This is the flag's value, whatever it looks like.
+    return words, flag_names
 
 
 if __name__ == "__main__":

@@ -12,18 +12,17 @@ from typing import Any, Callable
 
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import redaction
 from estimator_trainer import result
-from estimator_trainer import shown_text
 from estimator_trainer import storage
-from estimator_trainer import storage_plugin
+from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks import scratch_dir
-from estimator_trainer.checks.asked import Asked
-from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Asked
+from estimator_trainer.checks.plan import Findings
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.environment import Environment
+from estimator_trainer.plugins import importing
 from estimator_trainer.plugins import script_file
-from estimator_trainer.plugins import tensorflow1_hint
 from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.record import recorded_run
 from estimator_trainer.settings import host_lists
@@ -135,7 +134,7 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
 
 def _print(text: str) -> None:
     """Prints a text that files and users have a part in."""
-    print(shown_text.of(text))
+    print(redaction.for_terminal(text))
 
 
 def _with_hosts(line: CommandLine, variables: Environment) -> Environment:
@@ -187,7 +186,7 @@ def import_tensorflow(plan: Plan) -> None:
     params = plan.params.values.values() if plan.params else ()
     paths = [*config.paths.values(), *(value for value in params if isinstance(value, str))]
     if plan.versions.mode == "native" and storage.needs_plugin(paths):
-        storage_plugin.load()
+        storage.load()
 
 
 def _probe(plan: Plan, found: Findings) -> Findings:
@@ -206,7 +205,6 @@ def _probe(plan: Plan, found: Findings) -> Findings:
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
     import_tensorflow(plan)
-    from estimator_trainer.estimator import devices
     from estimator_trainer.estimator import frozen
     from estimator_trainer.estimator import strategy
     from estimator_trainer.evaluation import offline
@@ -217,16 +215,16 @@ def _run_with_tensorflow(command: str, plan: Plan) -> int:
     step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,
                                    "predict": predict.predict, "export": offline.export}[command]
     try:
-        devices.check(plan.config, plan.task)
+        strategy.check(plan.config, plan.task)
         access.check(plan.config, plan.versions.tensorflow)
         with frozen.kept(plan.config):
             ended = step(plan)
     except Exception as error:  # pylint: disable=broad-except
         return _failed(command, plan, error)
     if command == "train":
-        if plan.task.is_local and scratch_dir.is_one(plan.config.model_dir):
+        if plan.task.is_local and model_dir_name.is_one(plan.config.model_dir):
             from absl import logging
-            logging.info("%s", scratch_dir.notice(plan.config.model_dir))
+            logging.info("%s", model_dir_name.notice(plan.config.model_dir))
         result.print_last_line(ended)
         return int(ended.exit_code)
     if command == "evaluate":
@@ -247,7 +245,7 @@ def _failed(command: str, plan: Plan, error: Exception) -> int:
         errors.show(error)
         reason = result.CONFIGURATION if code == 2 else "error"
     else:
-        tensorflow1_hint.print_traceback(error)
+        importing.print_traceback(error)
         reason = f"{type(error).__name__}: {errors.first_line(error)}"
     if command == "train":
         from estimator_trainer.coordination import checkpoints

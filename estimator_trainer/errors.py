@@ -19,7 +19,6 @@ import traceback
 from typing import Iterable, Sequence
 
 from estimator_trainer import redaction
-from estimator_trainer import shown_text
 from estimator_trainer import task_events
 from estimator_trainer.result import Status
 
@@ -86,14 +85,14 @@ class OtherClusterError(ConfigError):
 
 def show(error: BaseException) -> None:
     """Prints the message of an error to standard error, and tells it to a launcher."""
-    text = shown_text.message(str(error))
+    text = redaction.message_for_terminal(str(error))
     task_events.tell("error", message=text)
     print(f"estimator-trainer: {text}", file=sys.stderr)
 
 
 def print_traceback(error: BaseException) -> None:
     """Prints the traceback of an error, which may quote a URL, to standard error."""
-    sys.stderr.write(shown_text.message("".join(traceback.format_exception(error))))
+    sys.stderr.write(redaction.message_for_terminal("".join(traceback.format_exception(error))))
     sys.stderr.flush()
 
 

@@ -16,7 +16,7 @@ import tempfile
 from typing import Iterator
 import warnings
 
-from estimator_trainer import shown_text
+from estimator_trainer import redaction
 
 # No user of an Estimator can act on these warnings of TensorFlow's.
 _NOISE = (
@@ -56,7 +56,7 @@ class _Formatter(logging.Formatter):
     """Names the level of what is worse than information; shows no secret and no escape sequence."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return shown_text.message(self._with_level(record))
+        return redaction.message_for_terminal(self._with_level(record))
 
     def _with_level(self, record: logging.LogRecord) -> str:
         text = super().format(record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pathlib
 import resource
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 from estimator_trainer import deadlines
+from estimator_trainer import environment
 
 # With this CUDA_VISIBLE_DEVICES a process uses no GPU.
 NO_GPU = "-1"
@@ -75,3 +77,24 @@ def memory_mb() -> float:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         # macOS counts bytes, others kilobytes.
         return round(most / (1e6 if sys.platform == "darwin" else 1e3), 1)
+
+
+# malloc.h has these numbers (man 3 mallopt). glibc takes no threshold above half of a heap.
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+_LARGEST_IN_HEAP_BYTES = 32 * 2**20
+# With less, an arena of a thread gives its last heap back as soon as it is empty.
+_HEAP_BYTES = 64 * 2**20
+_NEVER_BYTES = 2**31 - 1
+
+
+def keep_freed_memory() -> None:
+    """Sets glibc's malloc up so, unless the user's environment sets it; elsewhere does nothing.
+
+    What is larger than 32 MB still goes back to the kernel at once.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None or environment.sets_malloc():
+        return
+    for option, value in ((_MMAP_THRESHOLD, _LARGEST_IN_HEAP_BYTES),
+                          (_TRIM_THRESHOLD, _NEVER_BYTES), (_TOP_PAD, _HEAP_BYTES)):
+        mallopt(option, value)

@@ -14,13 +14,13 @@ from estimator_trainer import environment
 from estimator_trainer import logs
 from estimator_trainer import redaction
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.plan import Asked
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.errors import Interrupted
 from estimator_trainer.errors import TrainerError
 from estimator_trainer.plugins import importing
-from estimator_trainer.plugins import passed_objects
+from estimator_trainer.plugins import loader
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -37,7 +37,7 @@ def call(model_fn: Any, input_fn: Any, model_dir: str | os.PathLike[str],
              **settings}
     for kind in _PLUGINS:
         if kind in given and not isinstance(given[kind], str):
-            given[kind] = passed_objects.keep(given[kind])
+            given[kind] = loader.keep(given[kind])
     importing.forget_edited()
     with logs.as_before(), environment.same_cluster_after():
         try:
@@ -75,11 +75,10 @@ def prepare(plan: Plan) -> None:
     """
     run_plan.refuse(plan)
     commands.import_tensorflow(plan)
-    from estimator_trainer.estimator import devices
     from estimator_trainer.estimator import strategy
     from estimator_trainer.roles import access
     _split_cpu(strategy.split_cpu, plan)
-    devices.check(plan.config, plan.task)
+    strategy.check(plan.config, plan.task)
     access.check(plan.config, plan.versions.tensorflow)
 
 
@@ -117,7 +116,7 @@ def result_of_job(model_dir: str, code: int) -> Result:
     commands.import_tensorflow(run_plan.for_model_dir(
         keyword_settings.config_of({"model_dir": model_dir}), environment.read()))
     from estimator_trainer.coordination import checkpoints
-    from estimator_trainer.evaluation import history
+    from estimator_trainer.evaluation import event_files
     ended = checkpoints.read_result(model_dir)
     if code in (130, 142, 143):
         raise Interrupted("lost" if code == 142 else "stopped", f"exit {code}", "launch")
@@ -127,4 +126,4 @@ def result_of_job(model_dir: str, code: int) -> Result:
     if ended is None:
         raise TrainerError(f"the job ended with exit 0, and {model_dir} has no result.json that is"
                            " whole; its log says how it ended")
-    return dataclasses.replace(ended, history=tuple(history.read(model_dir)))
+    return dataclasses.replace(ended, history=tuple(event_files.read(model_dir)))

@@ -14,7 +14,7 @@ from estimator_trainer.settings.command_table import PageConfig
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.rank_config import RankConfig
+from estimator_trainer.settings.trainer_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 Field = dataclasses.Field[Any]

@@ -12,7 +12,6 @@ from docs.site.reference_markdown import table
 from docs.site.reference_markdown import text
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins import param_defaults
-from estimator_trainer.plugins import param_docs
 from estimator_trainer.plugins import source_files
 
 _HEAD = ("param", "default", "meaning")
@@ -25,7 +24,7 @@ def of_plugins() -> str:
     sections: list[str] = []
     shared: list[str] = []
     for plugin in found:
-        declared = param_docs.read(pathlib.Path(plugin.path))
+        declared = param_defaults.read_docs(pathlib.Path(plugin.path))
         shared += declared.included
         parts = [f"### {plugin.kind} {plugin.name}", f"`--{plugin.kind}={plugin.name}`:"
                  f" {text(plugin.doc)}"]
@@ -41,7 +40,7 @@ def of_plugins() -> str:
 def _shared(module: str) -> str:
     path = source_files.of_module(module)
     assert path is not None
-    params = _table(param_defaults.of_module(path) or {}, param_docs.read(path).texts)
+    params = _table(param_defaults.of_module(path) or {}, param_defaults.read_docs(path).texts)
     return f"### {module}\n\nSeveral plug-ins share these params.\n\n{params}"
 
 

@@ -5,20 +5,23 @@ It looks at the machine, in seconds at most, and imports no TensorFlow; checks/p
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
+import re
+import shutil
 import socket
 import subprocess
+import sys
 
 from estimator_trainer import deadlines
 from estimator_trainer import machine
-from estimator_trainer.checks import free_disk
-from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Findings
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import missing_imports
+from estimator_trainer.plugins import source_files
 
 _GIB = 1 << 30
 _LEAST_FREE_BYTES = 2 * _GIB
@@ -36,7 +39,7 @@ def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> F
     """
     found = Findings()
     for plugin in plan.plugins:
-        found.problems += missing_imports.problems(plugin)
+        found.problems += source_files.problems(plugin)
     found += _model_dir(plan.config.model_dir) + _gpus(
         plan.config.device, environment.cuda_visible_devices)
     if plan.task.cluster:
@@ -101,10 +104,10 @@ def _model_dir(model_dir: str) -> Findings:
         found.problems.append(
             f"model_dir is {model_dir!r} (from --model_dir), and {existing} cannot be written by"
             f" this user; expected a directory of its own. To look: ls -ld {existing}")
-    free, size = free_disk.bytes_at(str(existing)), free_disk.checkpoint_bytes(str(existing))
+    free, size = bytes_at(str(existing)), checkpoint_bytes(str(existing))
     found.facts["free disk"] = f"{free / _GIB:.1f} GiB at {existing}"
     needed = max(_LEAST_FREE_BYTES, _LEAST_FREE_CHECKPOINTS * size)
-    if free < needed and not free_disk.problem(model_dir):
+    if free < needed and not problem(model_dir):
         why = (f", and the newest checkpoint takes {size / _GIB:.1f} GiB" if
                needed > _LEAST_FREE_BYTES else "")
         found.warnings.append(
@@ -131,3 +134,43 @@ def _gpus(device: str, visible: str | None) -> Findings:
     if visible is not None:
         found.facts["CUDA_VISIBLE_DEVICES"] = repr(visible)
     return found
+
+
+_MIB = 1 << 20
+_FLOOR_BYTES = 100 * _MIB
+_CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.")
+
+
+def problem(model_dir: str) -> str:
+    """Returns why a job in this directory would lose its next checkpoint, or ""."""
+    if not model_dir or "://" in model_dir:
+        return ""
+    folder = pathlib.Path(model_dir).absolute()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free, size = bytes_at(str(existing)), checkpoint_bytes(str(existing))
+    needed = max(_FLOOR_BYTES, size)
+    if free >= needed:
+        return ""
+    why = f", and a checkpoint takes {size / _MIB:.0f} MiB" if size > _FLOOR_BYTES else ""
+    return (f"model_dir is {model_dir!r} (from --model_dir), and {existing} has {free / _MIB:.0f}"
+            f" MiB of free disk{why}; expected at least {needed / _MIB:.0f} MiB. Make room there,"
+            " or choose another directory. To look: df -h")
+
+
+def bytes_at(folder: str) -> int:
+    """Returns the free bytes of the disk that a folder is on."""
+    usage = shutil.disk_usage(folder)
+    # Some file systems, such as /proc, count no bytes at all.
+    return usage.free if usage.total else sys.maxsize
+
+
+def checkpoint_bytes(folder: str) -> int:
+    """Returns the size of the newest checkpoint in a folder; 0 if there is none."""
+    sizes: dict[int, int] = {}
+    for path in pathlib.Path(folder).glob("model.ckpt-*"):
+        match = _CHECKPOINT.match(path.name)
+        if match:
+            with contextlib.suppress(FileNotFoundError):  # A training removed it meanwhile.
+                size, step = path.stat().st_size, int(match[1])
+                sizes[step] = sizes.get(step, 0) + size
+    return sizes[max(sizes)] if sizes else 0

@@ -6,8 +6,17 @@ begin with model_dir: `run[1]` means a directory `run1` there, and `run*` means 
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import importlib.util
+import os
+import pathlib
 import posixpath
 import re
+import shlex
+import shutil
+import stat
+import tempfile
 
 _PATTERN = re.compile(r"[\[*?\\]")
 _REPLACED = re.compile(r"[\[\]*?\\]+")
@@ -58,3 +67,66 @@ def _plain(path: str) -> str:
     """Returns a path like this one, without the signs of patterns."""
     return "/".join(_REPLACED.sub("-", part).strip("-") or "job" if _PATTERN.search(part) else part
                     for part in path.split("/"))
+
+
+_PREFIX = "estimator_trainer-"
+# The process that trains there has it locked; the lock goes with the process, however it ends.
+_LOCK = ".in_use"
+_held: list[int] = []
+
+
+def make() -> str:
+    """Makes a new directory, and removes those of this user's earlier runs that have ended."""
+    parent = pathlib.Path(tempfile.gettempdir())
+    for folder in parent.glob(f"{_PREFIX}*"):
+        _remove_unused(folder)
+    made = tempfile.mkdtemp(prefix=_PREFIX)
+    descriptor = os.open(os.path.join(made, _LOCK), os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    _held.append(descriptor)
+    return made
+
+
+def is_one(folder: str) -> bool:
+    """Returns whether a directory is a scratch directory."""
+    return os.path.exists(os.path.join(folder, _LOCK)) and (
+        os.path.basename(folder).startswith(_PREFIX))
+
+
+def notice(folder: str) -> str:
+    """Returns a sentence that tells what becomes of a scratch directory."""
+    return (f"model_dir is {folder}, which the next run without --model_dir removes; to keep a"
+            " model: --model_dir=DIR")
+
+
+def _remove_unused(folder: pathlib.Path) -> None:
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return  # It is no such directory, or another user's.
+    try:
+        is_own = os.stat(folder, follow_symlinks=False)
+        if not stat.S_ISDIR(is_own.st_mode) or is_own.st_uid != os.getuid():
+            return
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+PAGE = "report.html"
+
+
+def while_it_runs(model_dir: str) -> str:
+    """Returns the line that tells where the page will be, and how to see it before."""
+    return (f"report: {posixpath.join(model_dir, PAGE)} at the end; before: estimator-trainer"
+            f" report --serve --model_dir={shlex.quote(model_dir)}")
+
+
+def tensorboard(model_dir: str) -> str:
+    """Returns the line that tells how to look at a run with TensorBoard."""
+    command = f"tensorboard --logdir={shlex.quote(model_dir)}"
+    if importlib.util.find_spec("tensorboard") is not None:
+        return f"TensorBoard: {command}"
+    return f"TensorBoard is not installed: pip install tensorboard; then: {command}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Mapping
 
 from estimator_trainer.cluster import task_config
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.record import recorded_run
 from estimator_trainer.record.changes import Change
 from estimator_trainer.record.recorded_run import RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -69,3 +70,39 @@ class Plan:
         """All plug-ins that were found."""
         found = (self.model, self.data, self.train_data, self.serving)
         return tuple(plugin for plugin in found if plugin)
+
+
+@dataclasses.dataclass
+class Findings:
+    """The findings of one look at a job; each sentence names its remedy.
+
+    Attributes:
+      problems: Sentences, each on what would make `train` fail.
+      warnings: Sentences, each on what may still come right, such as a peer that has not started.
+      facts: Texts, numbers or lists of texts, by what they tell of.
+    """
+
+    problems: list[str] = dataclasses.field(default_factory=list)
+    warnings: list[str] = dataclasses.field(default_factory=list)
+    facts: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __add__(self, other: Findings) -> Findings:
+        return Findings(self.problems + other.problems, self.warnings + other.warnings,
+                        {**self.facts, **other.facts})
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What a process is asked for.
+
+    Attributes:
+      given: The names of the settings that the user gives; None: those not at their defaults.
+      values: The params that a Python program gives, as they are.
+      read: The function that reads a file of model_dir, for the record of the run before.
+      command: The words that the user typed.
+    """
+
+    given: frozenset[str] | None = None
+    values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    read: recorded_run.Read = recorded_run.read_local
+    command: tuple[str, ...] = ()

@@ -9,11 +9,10 @@ from typing import Any
 
 from estimator_trainer import redaction
 from estimator_trainer import versions
-from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Findings
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins import param_defaults
-from estimator_trainer.plugins import param_docs
 from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 
@@ -46,7 +45,8 @@ def list_plugins(as_json: bool) -> str:
     """Lists the project's plug-ins: what each is, its params, their defaults and meaning."""
     found = [loader.find(kind, name) for kind in loader.ARGUMENTS
              for name in loader.available(kind)]
-    declared = {plugin.path: param_docs.read(pathlib.Path(plugin.path)) for plugin in found}
+    declared = {plugin.path: param_defaults.read_docs(pathlib.Path(plugin.path))
+                for plugin in found}
     if as_json:
         return json.dumps([{"kind": p.kind, "name": p.name, "doc": p.doc, "path": p.path,
                             "params": redaction.masked("", p.default_params),
@@ -66,7 +66,7 @@ def list_plugins(as_json: bool) -> str:
 def _shared(module: str) -> list[str]:
     path = source_files.of_module(module)
     assert path is not None
-    return _params(param_defaults.of_module(path) or {}, param_docs.read(path).texts)
+    return _params(param_defaults.of_module(path) or {}, param_defaults.read_docs(path).texts)
 
 
 def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:

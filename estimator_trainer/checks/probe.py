@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer import schema
-from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Findings
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination import shared_files

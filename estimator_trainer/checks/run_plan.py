@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import dataclasses
 import os.path
-from typing import Callable, Sequence, TypeVar
+from typing import Callable, NamedTuple, Sequence, TypeVar
 
 from estimator_trainer import errors
 from estimator_trainer import machine
 from estimator_trainer import storage
 from estimator_trainer import versions
-from estimator_trainer.checks import free_disk
+from estimator_trainer.checks import machine_check
 from estimator_trainer.checks import model_dir_name
-from estimator_trainer.checks import replicas
-from estimator_trainer.checks import scratch_dir
-from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.plan import Asked
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import rank_source
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import input_plugins
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins import params
-from estimator_trainer.plugins import prediction_data
+from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.record import changes as changes_lib
@@ -56,12 +54,12 @@ def for_training(config: TrainerConfig, environment: Environment,
             problems.append(
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
                 " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
-    problems += storage_problems(config) + replicas.problems(config)
+    problems += storage_problems(config) + replica_problems(config)
     problems += filter(None, (model_dir_name.problem(config.model_dir),
-                              free_disk.problem(config.model_dir)))
+                              machine_check.problem(config.model_dir)))
     return _with_plugins(
         config, task or _LOCAL, problems, asked, recorded,
-        replicas.count(config, task or _LOCAL, environment.cuda_visible_devices))
+        count_replicas(config, task or _LOCAL, environment.cuda_visible_devices))
 
 
 def for_script(config: TrainerConfig, environment: Environment, script: Script) -> Plan:
@@ -115,8 +113,8 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
             " own container is lost. For example: -- --model_dir=gs://bucket/job")
     problems += filter(None, [model_dir_name.problem(config.model_dir)])
     gpus = ",".join(map(str, range(num_gpus))) or machine.NO_GPU
-    return _with_plugins(config, tasks[0], problems + replicas.problems(config), Asked(),
-                         num_replicas=replicas.count(config, tasks[0], gpus))
+    return _with_plugins(config, tasks[0], problems + replica_problems(config), Asked(),
+                         num_replicas=count_replicas(config, tasks[0], gpus))
 
 
 def ready(plan: Plan) -> Plan:
@@ -128,7 +126,7 @@ def ready(plan: Plan) -> Plan:
     refuse(plan)
     if plan.config.model_dir:
         return plan
-    folder = scratch_dir.make()
+    folder = model_dir_name.make()
     return dataclasses.replace(plan, config=dataclasses.replace(plan.config, model_dir=folder))
 
 
@@ -159,11 +157,11 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
         problems.append(f"model_dir is {config.model_dir!r} (from --model_dir), which is a file;"
                         " expected a directory, existing or not.")
     model = _collect(problems, lambda: loader.find("model_fn", config.model_fn))
-    data = _collect(problems, lambda: input_plugins.find(config, bool(num_replicas)))
+    data = _collect(problems, lambda: loader.find_inputs(config, bool(num_replicas)))
     plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
                 train_data=data and data.training, serving=data and data.serving,
                 recorded=recorded, command=asked.command)
-    problems += prediction_data.problems(config, data.evaluation) if data else []
+    problems += params.problems(config, data.evaluation) if data else []
     merged = None
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
@@ -173,8 +171,8 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
             recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
     changes, note = None, ""
     if merged and data and num_replicas:
-        merged, note, problem = replicas.share(config, data.training or data.evaluation, merged,
-                                               num_replicas)
+        merged, note, problem = share_batch(
+            config, data.training or data.evaluation, merged, num_replicas)
         problems += [problem] if problem else []
     if merged:
         changes = _collect(problems, lambda: changes_lib.accepted(
@@ -222,7 +220,7 @@ def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:
     given = [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
              for key, (flag, value) in flags.items()
              if value and key in (data.default_params or {})]
-    return given + prediction_data.params_of(plan.config, data)
+    return given + params.params_of(plan.config, data)
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,
@@ -243,3 +241,88 @@ def _collect(problems: list[str], step: Callable[[], T]) -> T | None:
     except errors.ConfigError as error:
         problems.append(str(error))
         return None
+
+
+_IN_ONE_PROCESS = ("mirrored", "central_storage")
+
+
+class SharedBatch(NamedTuple):
+    """The params with a batch that the replicas can share.
+
+    Attributes:
+      params: The params.
+      note: A sentence on a batch size that was rounded, or "".
+      problem: What is wrong with the batch that the user asks for, or "".
+    """
+
+    params: Params
+    note: str = ""
+    problem: str = ""
+
+
+def replica_problems(config: TrainerConfig) -> list[str]:
+    """Returns what is wrong with --num_replicas."""
+    strategies = {config.train_distribute, config.eval_distribute}
+    if config.num_replicas < 2 or strategies & set(_IN_ONE_PROCESS):
+        return []
+    return [f"num_replicas is {config.num_replicas} (from --num_replicas), and neither"
+            f" --train_distribute nor --eval_distribute takes replicas in one process; expected"
+            f" {' or '.join(_IN_ONE_PROCESS)}. For example: --train_distribute=mirrored"]
+
+
+def count_replicas(config: TrainerConfig, task: TaskConfig,
+                   cuda_visible_devices: str | None) -> int:
+    """Returns how many replicas take a step together.
+
+    Every trainer of an all-reduce is taken to have as many GPUs as this machine.
+
+    Args:
+      config: The settings.
+      task: The place of this process in the job.
+      cuda_visible_devices: The variable of that name; None if it is not set.
+    """
+    if config.sync_replicas:
+        return config.sync_replicas
+    if config.train_distribute not in (*_IN_ONE_PROCESS, "multi_worker_mirrored"):
+        return 1
+    here = len(machine.visible_gpus(cuda_visible_devices)) or 1
+    if config.is_collective:
+        return here * max(1, task.num_trainers)
+    return config.num_replicas or here
+
+
+def share_batch(config: TrainerConfig, data: Plugin, params: Params, replicas: int) -> SharedBatch:
+    """Returns the params with a batch that the replicas can share.
+
+    A batch size that the user gives has to be a multiple of the replicas; a default is rounded up.
+
+    Args:
+      config: The settings.
+      data: The input_fn of training.
+      params: The params of the plug-ins.
+      replicas: Number of replicas.
+    """
+    key = data.global_batch_param
+    if config.global_batch_size % replicas:
+        return SharedBatch(params, problem=_problem(
+            "global_batch_size", config.global_batch_size, replicas, "--global_batch_size"))
+    size = params.values.get(key) if key else None
+    if not isinstance(size, int):
+        return SharedBatch(params)
+    if size < 1:
+        return SharedBatch(params, problem=_problem(key, size, 1, f"--param {key}"))
+    if size % replicas == 0:
+        return SharedBatch(params)
+    if key in params.given:
+        return SharedBatch(params, problem=_problem(key, size, replicas, f"--param {key}"))
+    rounded = -(-size // replicas) * replicas
+    return SharedBatch(
+        dataclasses.replace(params, values={**params.values, key: rounded}),
+        f"{key} is {rounded}, not {size}, so that the {replicas} replicas can share it")
+
+
+def _problem(name: str, size: int, replicas: int, source: str) -> str:
+    expected = f"a multiple of the {replicas} replicas" if size > 0 else "1 or more"
+    example = max(1, -(-size // replicas)) * replicas
+    return (f"{name} is {size} (from {source}), the examples of one global step; expected"
+            f" {expected}. For example: {source}={example}")

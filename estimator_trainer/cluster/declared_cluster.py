@@ -13,7 +13,6 @@ import re
 from typing import Any, Mapping, NamedTuple
 
 from estimator_trainer import errors
-from estimator_trainer.cluster import shown_value
 
 ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
 # Each name stands for a role; Vertex AI's CLUSTER_SPEC numbers its pools by purpose, and programs
@@ -96,7 +95,7 @@ class _Reader:
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
         # A key is shown as it is; it has no path of its own.
-        got = repr(value) if field == "key" else shown_value.of(value, path)
+        got = repr(value) if field == "key" else of(value, path)
         self.problems.append(
             f"{field} is {got} (from {self.source}{path}); expected {expected}.{near}")
 
@@ -106,7 +105,7 @@ class _Reader:
         except (ValueError, RecursionError) as error:
             quotes = ", where texts take double quotes, not single ones" if "'" in text else ""
             why = error if isinstance(error, ValueError) else "too many brackets in each other"
-            self.problems.append(f"text is {shown_value.of_text(text)} (from {self.source});"
+            self.problems.append(f"text is {of_text(text)} (from {self.source});"
                                  f" expected JSON{quotes} ({why}).")
             return {}
         if isinstance(value, dict):
@@ -250,3 +249,37 @@ def _address_fault(address: Any) -> str:
     if not match:
         return '"host:port", like "host:2222"'
     return "" if 1 <= int(match[2]) <= 65535 else '"host:port" with a port from 1 to 65535'
+
+
+_JOB = re.compile(r"""(["']job\\*["'])\s*:.*""", re.IGNORECASE | re.DOTALL)
+_MOST_CHARACTERS = 120
+# Only names that every platform uses: what else looks like a key may be a part of a secret.
+_KEY = re.compile(r"\b(cluster|task|job|environment|type|index|trial|chief|master|worker|ps"
+                  r"|evaluator|workerpool[0-3])\b(?=[\"'\\]*\s*[:=\[{])")
+_MOST_KEYS = 6
+# A host has no user, and what stands before `@` may be a password.
+_BEFORE_HOST = re.compile(r"[^\s'\"\[\]{},]+@")
+
+
+def of(value: Any, path: str) -> str:
+    """Returns a value as a message shows it.
+
+    Args:
+      value: The value, or None if it is missing.
+      path: Its JSON path.
+    """
+    if value is None:
+        return "missing"
+    if '["job"]' in path.lower():
+        return "..."
+    if not path and value and isinstance(value, (str, list)):
+        return f"a {'text' if isinstance(value, str) else 'list'} of length {len(value)}"
+    shown = _BEFORE_HOST.sub("****@", _JOB.sub(r"\1...", repr(value)))
+    return shown if len(shown) <= _MOST_CHARACTERS else shown[:_MOST_CHARACTERS - 3] + "..."
+
+
+def of_text(text: str) -> str:
+    """Returns what a message shows of a text that is no JSON: its length, and its first keys."""
+    keys = list(dict.fromkeys(match[0] for match in _KEY.finditer(text)))
+    named = f" with {', '.join(keys[:_MOST_KEYS])}" if keys else ""
+    return f"{len(text)} character{'s' * (len(text) != 1)}{named}"

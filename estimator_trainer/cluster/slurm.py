@@ -5,10 +5,11 @@ https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Callable, Mapping, Sequence, TypeVar
 
 from estimator_trainer import errors
-from estimator_trainer.cluster import node_list
 from estimator_trainer.cluster import ranks as ranks_lib
 from estimator_trainer.cluster.ranks import Ranks
 
@@ -53,7 +54,7 @@ def _reserved(variables: Mapping[str, str], hosts: Sequence[str], kept: str) -> 
 
     It does where its administrator lets it, for `srun --resv-ports`.
     """
-    ports = _parsed(node_list.expanded, variables, "SLURM_STEP_RESV_PORTS", f"[{kept}]")
+    ports = _parsed(expanded_names, variables, "SLURM_STEP_RESV_PORTS", f"[{kept}]")
     places = [hosts[:rank].count(host) for rank, host in enumerate(hosts)]
     if max(places) >= len(ports):
         raise errors.ConfigError(
@@ -65,8 +66,8 @@ def _reserved(variables: Mapping[str, str], hosts: Sequence[str], kept: str) -> 
 
 def _hosts(variables: Mapping[str, str], size: int, rank: int) -> list[str]:
     """Returns the node of each rank."""
-    nodes = _parsed(node_list.expanded, variables, "SLURM_STEP_NODELIST")
-    counts = _parsed(node_list.counts, variables, "SLURM_STEP_TASKS_PER_NODE")
+    nodes = _parsed(expanded_names, variables, "SLURM_STEP_NODELIST")
+    counts = _parsed(expanded_counts, variables, "SLURM_STEP_TASKS_PER_NODE")
     distribution = variables.get("SLURM_DISTRIBUTION") or "block"
     places = _places(distribution.lower(), counts, _number(variables, "SLURM_DIST_PLANESIZE", 1))
     own = tuple(_number(variables, name) for name in ("SLURM_NODEID", "SLURM_LOCALID"))
@@ -117,3 +118,58 @@ def _unlike(name: str, text: str, expected: str) -> str:
     return (f"{name} is {text!r} (from the environment), and {_SIZE} says that this is a task of"
             f" Slurm's; expected {expected}, as srun sets it. To train alone, without the others:"
             " TF_CONFIG='{}'")
+
+
+_NAME = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")
+_PART = re.compile(r"\[[^\[\]]*\]|[^\[\]]+")
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_COUNT = re.compile(r"(\d+)(?:\(x(\d+)\))?")
+# No cluster has more nodes, and a range that was mistyped is not to fill the memory.
+_MOST = 1 << 20
+
+
+def expanded_names(text: str) -> list[str]:
+    """Returns the names that a node list stands for, in its order.
+
+    Numbers keep their leading zeros. A name may have several brackets, the last of which counts
+    fastest.
+
+    Raises:
+      ValueError: if it is no node list.
+    """
+    names = _NAME.findall(text)
+    if not names or ",".join(names) != text:
+        raise ValueError(f"{text!r} is no node list")
+    return [name for each in names for name in _expanded_name(each)]
+
+
+def expanded_counts(text: str) -> list[int]:
+    """Returns the numbers that a list such as `4(x2),1`, the tasks of each node, stands for.
+
+    Raises:
+      ValueError: if it is no such list.
+    """
+    found: list[int] = []
+    for each in text.split(","):
+        match = _COUNT.fullmatch(each)
+        if not match or int(match[2] or 1) > _MOST:
+            raise ValueError(f"{text!r} is no list of counts")
+        found += [int(match[1])] * int(match[2] or 1)
+    return found
+
+
+def _expanded_name(name: str) -> list[str]:
+    parts = [_expanded_range(match[0][1:-1]) if match[0].startswith("[") else [match[0]]
+             for match in _PART.finditer(name)]
+    return ["".join(each) for each in itertools.product(*parts)]
+
+
+def _expanded_range(text: str) -> list[str]:
+    found: list[str] = []
+    for each in text.split(","):
+        match = _RANGE.fullmatch(each)
+        if not match or int(match[2] or match[1]) - int(match[1]) not in range(_MOST):
+            raise ValueError(f"{text!r} is no range of numbers")
+        first, last = int(match[1]), int(match[2] or match[1])
+        found += [str(number).zfill(len(match[1])) for number in range(first, last + 1)]
+    return found

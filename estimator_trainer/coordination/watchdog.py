@@ -6,8 +6,10 @@ TensorFlow waits for a lost peer without limit, inside C++ where no exception re
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
+import socket
 import sys
 import threading
 import time
@@ -23,7 +25,6 @@ from estimator_trainer import result
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import connections
 from estimator_trainer.coordination.job_view import JobView
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -42,7 +43,7 @@ class Watchdog:
           view: What this task sees of the others.
         """
         self._config, self._task, self._stop, self._view = config, task, stop, view
-        self._peers, self._ports = peers.needed(task), connections.ports(task)
+        self._peers, self._ports = peers.needed(task), ports(task)
         self._connections_at = 0.0
         self._step = 0
         self._has_stepped = self._is_past_steps = False
@@ -98,7 +99,7 @@ class Watchdog:
         request, now = self._stop.request, time.monotonic()
         if self._ports and now - self._connections_at > deadlines.CONNECTIONS_LOOK_SECS:
             self._connections_at = now
-            connections.keep_alive(self._ports)
+            keep_alive(self._ports)
         if request and not self._is_past_steps:
             self._asked_at = self._asked_at or now
             grace_secs = (deadlines.FAILED_GRACE_SECS if request.status == "failed"
@@ -155,3 +156,48 @@ class Watchdog:
         self._view.tell_end(status, step, reason)
         result.print_last_line(result.Result(self._task.name, status, step, reason))
         os._exit(result.EXIT_CODES[status])
+
+
+_PROBES = 4
+_FOLDER = "/proc/self/fd"
+
+
+def ports(task: TaskConfig) -> frozenset[int]:
+    """Returns the ports at which the tasks of the cluster serve."""
+    return frozenset(int(address.rpartition(":")[2])
+                     for hosts in task.cluster.values() for address in hosts)
+
+
+def keep_alive(peer_ports: frozenset[int]) -> int:
+    """Has each connection of this process to a task break, once that is silent for too long.
+
+    Args:
+      peer_ports: The ports at which tasks serve; other connections are left as they are.
+
+    Returns:
+      The number of connections.
+    """
+    if not sys.platform.startswith("linux"):
+        return 0
+    count = 0
+    for name in os.listdir(_FOLDER):
+        # Another thread may close it, or open another file in its place, at any time.
+        with contextlib.suppress(OSError):
+            if os.readlink(f"{_FOLDER}/{name}").startswith("socket:"):
+                with socket.socket(fileno=os.dup(int(name))) as connection:
+                    count += _keep_alive(connection, peer_ports)
+    return count
+
+
+def _keep_alive(connection: socket.socket, peer_ports: frozenset[int]) -> bool:
+    is_tcp = (connection.family in (socket.AF_INET, socket.AF_INET6) and
+              connection.type == socket.SOCK_STREAM)
+    if not is_tcp or connection.getpeername()[1] not in peer_ports:
+        return False
+    probe_secs = int(deadlines.CONNECTION_SECS / (_PROBES + 1))
+    for option, value in ((socket.TCP_KEEPIDLE, probe_secs), (socket.TCP_KEEPINTVL, probe_secs),
+                          (socket.TCP_KEEPCNT, _PROBES),
+                          (socket.TCP_USER_TIMEOUT, int(deadlines.CONNECTION_SECS * 1000))):
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return True

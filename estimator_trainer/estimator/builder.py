@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Callable
+import weakref
 
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.communication import variable_placement
-from estimator_trainer.estimator import session_options
 from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import user_run_config
+from estimator_trainer.estimator import user_estimator
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
@@ -124,11 +124,11 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
            task: TaskConfig | None = None) -> tf.estimator.Estimator:
     given = parts.given
     if given and not parts.script:
-        config = user_run_config.settings(config, given.config)
+        config = user_estimator.settings(config, given.config)
     seed = _graph_seed(config, parts)
     clock = config.checkpoints
-    kept = (parts.script.run_config if parts.script else user_run_config.kept(
-        given.config, user_run_config.taken_by_flags(config)) if given else {})
+    kept = (parts.script.run_config if parts.script else user_estimator.kept(
+        given.config, user_estimator.taken_by_flags(config)) if given else {})
     run_config = tf.estimator.RunConfig(**{
         "model_dir": config.model_dir,
         "tf_random_seed": seed,
@@ -142,18 +142,18 @@ def _build(config: TrainerConfig, parts: LoadedPlugins, strategies: Strategies,
         # The Estimator holds worker i back for 5 (i + 1) seconds otherwise.
         "experimental_max_worker_delay_secs": 0, **kept})
     if task and "ps" in task.cluster and not strategies.train:
-        run_config = user_run_config.of_servers(run_config, task)
+        run_config = user_estimator.of_servers(run_config, task)
     # The role's ConfigProto has device filters, without which a session waits for every task.
     merged = tf.compat.v1.ConfigProto()
-    of_given = user_run_config.session_config(given.config) if given else None
-    for part in (run_config.session_config, of_given, session_options.config_of(config),
+    of_given = user_estimator.session_config(given.config) if given else None
+    for part in (run_config.session_config, of_given, config_of(config),
                  parts.session_config):
         merged.MergeFrom(part or tf.compat.v1.ConfigProto())
     # Merging cannot unset a field.
     merged.allow_soft_placement = config.soft_placement
     run_config = run_config.replace(session_config=merged)
     if not strategies.train and not run_config.device_fn:
-        run_config = run_config.replace(device_fn=variable_placement.by_size(run_config))
+        run_config = run_config.replace(device_fn=by_size(run_config))
     return tf.estimator.Estimator(
         model_fn=parts.model_fn, params=parts.params, config=run_config,
         # A warm start that flags ask for is done by `warm_start`.
@@ -172,3 +172,75 @@ def _seed(seed: int | None) -> None:
     """Seeds anew what Keras initializers draw from, which is not the graph's seed."""
     if seed:
         tf.keras.utils.set_random_seed(seed)
+
+
+def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
+    """Returns the ConfigProto that the settings ask for, to be merged into that of the role.
+
+    Raises:
+      ConfigError: for a device or a precision that this machine does not have.
+    """
+    _check_devices(config)
+    session_config = tf.compat.v1.ConfigProto(
+        allow_soft_placement=config.soft_placement,
+        log_device_placement=config.log_device_placement)
+    if strategy.replicas_share_cpus(config):
+        session_config.device_count["CPU"] = config.num_replicas
+    graph_options = session_config.graph_options
+    if config.mixed_precision == "float16":
+        graph_options.rewrite_options.auto_mixed_precision = upstream.REWRITER_ON
+    if config.mixed_precision == "bfloat16":
+        graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = (
+            upstream.REWRITER_ON)
+        # Remapping fuses convolutions with what follows them to an op that has no bfloat16.
+        graph_options.rewrite_options.remapping = upstream.REWRITER_OFF
+    if config.xla:
+        graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
+    return session_config
+
+
+def _check_devices(config: TrainerConfig) -> None:
+    gpus = [f"gpu:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))]
+    wanted, has = ("GPU", gpus) if config.mixed_precision == "float16" else ("CPU alone", not gpus)
+    if config.mixed_precision != "none" and not has:
+        other = "bfloat16" if wanted == "GPU" else "float16"
+        raise errors.ConfigError(
+            f"mixed_precision is {config.mixed_precision!r} (from --mixed_precision), which"
+            f" TensorFlow has for a {wanted}; this machine has {', '.join(['cpu:0', *gpus])}."
+            f" For example: --mixed_precision={other}")
+
+
+def by_size(config: tf.estimator.RunConfig) -> Callable[[tf.Operation], str] | None:
+    """Returns the device function of a trainer of a RunConfig's cluster; None without two ps."""
+    if config.num_ps_replicas < 2 or config.task_type == "ps":
+        return None
+    device_of: Callable[[tf.Operation], str] = tf.compat.v1.train.replica_device_setter(
+        worker_device=f"/job:{config.task_type}/task:{config.task_id}",
+        cluster=config.cluster_spec, ps_strategy=_FewestBytes(config.num_ps_replicas))
+    return device_of
+
+
+class _FewestBytes:
+    """Chooses the ps of a variable."""
+
+    def __init__(self, num_ps: int):
+        self._num_ps = num_ps
+        # It is kept by graph: one that is made again must come to the same places.
+        self._held_bytes: weakref.WeakKeyDictionary[tf.Graph, list[int]] = (
+            weakref.WeakKeyDictionary())
+
+    def __call__(self, op: tf.Operation) -> int:
+        held_bytes = self._held_bytes.setdefault(op.graph, [0] * self._num_ps)
+        chosen = int(np.argmin(held_bytes))
+        held_bytes[chosen] += _size_bytes(op)
+        return chosen
+
+
+def _size_bytes(op: tf.Operation) -> int:
+    """Returns the bytes of a variable; 1 for a table or where its shape is not known."""
+    if "shape" not in op.node_def.attr:
+        return 1
+    shape = tf.TensorShape(op.get_attr("shape"))
+    if not shape.is_fully_defined():
+        return 1
+    return max(1, int(shape.num_elements() * tf.dtypes.as_dtype(op.get_attr("dtype")).size))

@@ -13,8 +13,8 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import signals
-from estimator_trainer.estimator import user_run_config
+from estimator_trainer.coordination import stop
+from estimator_trainer.estimator import user_estimator
 from estimator_trainer.patches import replacement
 
 
@@ -41,7 +41,7 @@ def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
         now = task()
         with environment.tf_config(now.tf_config()):
             construct(config, *args, **kwargs)
-        vars(config).update(vars(user_run_config.of_platform(config, now)))
+        vars(config).update(vars(user_estimator.of_platform(config, now)))
 
     with replacement.attributes([(kind, "__init__", construct_anywhere)]):
         yield
@@ -72,7 +72,7 @@ def strategies_reading(tf_config: Callable[[], str],
         @functools.wraps(construct)
         def construct_so(*args: Any, **kwargs: Any) -> None:
             now = text()
-            with environment.tf_config(now), signals.killed_after(patience_secs if now else None):
+            with environment.tf_config(now), stop.killed_after(patience_secs if now else None):
                 construct(*args, **kwargs)
 
         return kind, "__init__", construct_so

@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator import user_run_config
+from estimator_trainer.estimator import user_estimator
 from estimator_trainer.graph import graph_names
 from estimator_trainer.input import batches
 from estimator_trainer.input import iterated_input
@@ -59,7 +59,7 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         else:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
         adapted = training if is_training else other_modes
-        config = user_run_config.of_platform(config or _run_config(plan), plan.task)
+        config = user_estimator.of_platform(config or _run_config(plan), plan.task)
         passed = {"mode": mode, "params": params, "config": config, "input_context": input_context}
         made, reason = adapted.call(passed, has_strategy)
         with graph_names.own():

@@ -19,13 +19,13 @@ from estimator_trainer.estimator import model_shape
 from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator import recorded_data
 from estimator_trainer.estimator import serving_input
-from estimator_trainer.estimator import user_run_config
+from estimator_trainer.estimator import user_estimator
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.estimator.user_estimator import GivenEstimator
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins import module_flags
-from estimator_trainer.plugins import plugin_sources
-from estimator_trainer.plugins.prediction_data import FILES
+from estimator_trainer.plugins import object_fingerprints
+from estimator_trainer.plugins.params import FILES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -56,7 +56,7 @@ class ScriptParts:
     @property
     def saves(self) -> bool:
         """Whether training saves checkpoints, by its RunConfig or by a hook."""
-        return not user_run_config.never_saves(self.run_config) or any(
+        return not user_estimator.never_saves(self.run_config) or any(
             isinstance(hook, tf.estimator.CheckpointSaverHook) for hook in self.train_hooks)
 
 
@@ -170,8 +170,8 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     own = model_shape.input_fn_for(model, input_function, plan)
     own_of_training = train_function and model_shape.input_fn_for(model, train_function, plan)
     input_fn = input_fn_adapter.adapt(own, plan, own_of_training)
-    sources = {plugin.kind: plugin_sources.of(plugin, loader.load(plugin, lambda thing: True)[1])
-               for plugin in plan.plugins}
+    sources = {plugin.kind: object_fingerprints.of_plugin(
+        plugin, loader.load(plugin, lambda thing: True)[1]) for plugin in plan.plugins}
     return LoadedPlugins(
         model_fn, input_fn, params, None, getattr(model_module, "session_config", None),
         0 if model_class.feeds_itself(model_thing) else known.get("train_examples", 0),

@@ -24,10 +24,9 @@ from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import keras_model
 from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator import user_estimator
-from estimator_trainer.estimator import user_run_config
 from estimator_trainer.estimator.user_estimator import GivenEstimator
 from estimator_trainer.plugins import loader
-from estimator_trainer.plugins.plugin_params import PluginParams
+from estimator_trainer.plugins.params import PluginParams
 
 # That of TensorFlow 1 is the base class of all.
 _Estimator = tf.compat.v1.estimator.Estimator
@@ -143,7 +142,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
             keep_checkpoint_max=config.keep_checkpoint_max,
             save_summary_steps=config.save_summary_steps)
-    run_config = user_run_config.of_platform(run_config, plan.task)
+    run_config = user_estimator.of_platform(run_config, plan.task)
     known = {**params, "config": run_config, "run_config": run_config, "params": params,
              "hparams": params, "model_dir": config.model_dir}
     missing = [p.name for p in inspect.signature(function).parameters.values()

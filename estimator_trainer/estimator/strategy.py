@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from estimator_trainer import allocator
 from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import errors
+from estimator_trainer import machine
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import gradient_packs
-from estimator_trainer.coordination import signals
+from estimator_trainer.coordination import stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -68,7 +68,7 @@ def of_plan(plan: Plan) -> Strategies:
         config = plan.config
         patience_secs = min(config.stall_timeout_secs,
                             config.peer_timeout_secs + deadlines.DISK_REMEMBERS_SECS)
-        with signals.killed_after(patience_secs if plan.task.is_all_reduce else None):
+        with stop.killed_after(patience_secs if plan.task.is_all_reduce else None):
             return for_training(plan.config, plan.task)
     given: Strategies = plan.given.strategies
     return given if plan.task.is_trainer else Strategies(None, given.eval)
@@ -127,7 +127,7 @@ def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
 
 
 def _multi_worker_mirrored(config: TrainerConfig, on_gpus: bool) -> tf.distribute.Strategy:
-    allocator.keep_freed_memory()
+    machine.keep_freed_memory()
     implementation = tf.distribute.experimental.CommunicationImplementation
     # In a graph TensorFlow uses NCCL for several tensors alone, so it gets those of GPUs unpacked.
     pack_mb = None if on_gpus else config.all_reduce_pack_mb or gradient_packs.CPU_PACK_MB
@@ -143,3 +143,19 @@ def _devices(num_replicas: int) -> list[str]:
     gpus = len(tf.config.list_physical_devices("GPU"))
     kind, count = ("GPU", num_replicas or gpus) if gpus else ("CPU", num_replicas or 1)
     return [f"/device:{kind}:{i}" for i in range(count)]
+
+
+def check(config: TrainerConfig, task: TaskConfig) -> None:
+    """Raises ConfigError if --device names a GPU that TensorFlow does not see.
+
+    Soft placement would let the model compute on a CPU in its place, and say nothing.
+    """
+    kind, _, number = config.device.partition(":")
+    gpus = tf.config.list_physical_devices("GPU")
+    if kind != "gpu" or int(number) < len(gpus) or task.role == "ps":
+        return
+    seen = ", ".join(f"gpu:{i}" for i in range(len(gpus))) or "no GPU"
+    example = f"gpu:{len(gpus) - 1}" if gpus else "cpu:0"
+    raise errors.ConfigError(
+        f"device is {config.device!r} (from --device), and TensorFlow sees {seen} in {task.name};"
+        f" expected a device that is there. For example: --device={example}")

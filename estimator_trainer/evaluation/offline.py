@@ -15,8 +15,8 @@ from estimator_trainer.estimator import builder
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.evaluation import evaluation_log
+from estimator_trainer.evaluation import event_files
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation import history
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import upstream
 
@@ -35,7 +35,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     single = builder.for_one_process(plan.config, parts)
     hook = evaluation_log.EvaluationProgress()
     evaluations = []
-    known = {metrics["global_step"] for metrics in history.read(plan.config.model_dir)
+    known = {metrics["global_step"] for metrics in event_files.read(plan.config.model_dir)
              if "eval_name" not in metrics}
     eval_steps = plan.recorded.record.settings.get("eval_steps", 0) if plan.recorded else 0
     is_same = not plan.changes and plan.config.eval_steps == eval_steps

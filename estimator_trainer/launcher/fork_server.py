@@ -13,11 +13,13 @@ any other child of its own.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 from multiprocessing import connection as connection_lib
 from multiprocessing import reduction
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -28,7 +30,6 @@ import warnings
 from estimator_trainer import deadlines
 from estimator_trainer import environment
 from estimator_trainer import tensorflow_import
-from estimator_trainer.launcher import prctl
 
 _PROGRAM = "estimator_trainer"
 # A task of any role needs them; they are imported by name, for they are above this package.
@@ -72,7 +73,7 @@ class ForkServer:
         Raises:
           OSError: if this system does not let a process adopt orphans.
         """
-        prctl.adopt_orphans()
+        adopt_orphans()
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -184,8 +185,8 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
 def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoReturn:
     """Makes this process, a fork of the server, the program that was asked for."""
     os.setsid()
-    prctl.die_with_parent(asking)
-    prctl.set_name(request.name)
+    die_with_parent(asking)
+    set_name(request.name)
     stdout, stderr, *events = descriptors
     for number, output in ((1, stdout), (2, stderr)):
         os.dup2(output, number)
@@ -200,6 +201,46 @@ def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoRetu
     sys.argv[1:] = request.args
     runpy.run_module(_PROGRAM, run_name="__main__", alter_sys=True)
     sys.exit()
+
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
+_PR_SET_CHILD_SUBREAPER = 36
+# It is loaded here, for in a fork, a thread that is not there may hold the lock that this takes.
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def is_there() -> bool:
+    """Returns whether this system has prctl."""
+    return _LIBC is not None
+
+
+def die_with_parent(parent: int) -> None:
+    """Has the kernel kill this process when its parent ends, or at once if that happened before.
+
+    Args:
+      parent: The pid of the process that is expected to be the parent.
+    """
+    if _LIBC:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of any descendant whose own parent ends.
+
+    Raises:
+      OSError: if this system does not let it.
+    """
+    if not _LIBC or _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def set_name(name: str) -> None:
+    """Sets the short name of this process that `top` and `ps -o comm` show, of 15 bytes."""
+    if _LIBC:
+        _LIBC.prctl(_PR_SET_NAME, ctypes.create_string_buffer(name.encode()), 0, 0, 0)
 
 
 if __name__ == "__main__":

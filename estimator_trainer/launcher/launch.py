@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os.path
 import pathlib
+import socket
 import sys
 import tempfile
 import time
-from typing import Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from estimator_trainer import deadlines
 from estimator_trainer import environment
@@ -19,14 +21,10 @@ from estimator_trainer import redaction
 from estimator_trainer import storage
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks import scratch_dir
-from estimator_trainer.checks import ways_to_look
-from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.plan import Asked
 from estimator_trainer.environment import Environment
-from estimator_trainer.launcher import addresses
-from estimator_trainer.launcher import prctl
+from estimator_trainer.launcher import fork_server as fork_server_lib
 from estimator_trainer.launcher import screen as screen_lib
-from estimator_trainer.launcher import shares
 from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.supervisor import Supervisor
@@ -62,7 +60,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
-    with addresses.reserved(job.host, tasks) as cluster:
+    with reserved(job.host, tasks) as cluster:
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in tasks]
         # Every task would find the same problems, for all the ports are on this machine.
@@ -72,7 +70,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                                               first, Asked(given)))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
-        parts = shares.divide(job.tasks, gpus, num_cores)
+        parts = divide(job.tasks, gpus, num_cores)
         args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
         children = [
@@ -84,7 +82,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
                     f" with {parts[0].threads} threads an op; logs in {log_dir}")
         if is_shown := config.report and bool(model_dir):
-            screen.line("launch", ways_to_look.while_it_runs(model_dir))
+            screen.line("launch", model_dir_name.while_it_runs(model_dir))
         supervisor = Supervisor(children, job.max_restarts, screen, _history_path(model_dir))
         code = supervisor.run()
         if is_shown and code != errors.ConfigError.exit_code:
@@ -97,7 +95,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
 
 def _folders(config: TrainerConfig, variables: Environment) -> tuple[str, str]:
     """Returns the --model_dir of the tasks, and the directory of a tuning trial that it means."""
-    folder = config.model_dir or variables.aip_model_dir or scratch_dir.make()
+    folder = config.model_dir or variables.aip_model_dir or model_dir_name.make()
     return folder, model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
 
 
@@ -118,9 +116,10 @@ def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path
     while (code := child.poll()) is None and time.monotonic() < deadline:
         time.sleep(_POLL_SECS)
     child.kill()
-    screen.line("launch", f"report: {os.path.join(model_dir, ways_to_look.PAGE)}" if code == 0 else
+    page = os.path.join(model_dir, model_dir_name.PAGE)
+    screen.line("launch", f"report: {page}" if code == 0 else
                 f"no report could be written: see {child.log_path}")
-    screen.line("launch", ways_to_look.tensorboard(model_dir))
+    screen.line("launch", model_dir_name.tensorboard(model_dir))
 
 
 def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
@@ -145,7 +144,7 @@ def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool
     TensorFlow's libraries read when they are loaded.
     """
     is_read_at_import = config.verbose or config.xla or config.log_device_placement
-    return job.share_import and prctl.is_there() and not gpus and not is_read_at_import
+    return job.share_import and fork_server_lib.is_there() and not gpus and not is_read_at_import
 
 
 def _fork_server(args: Sequence[str]) -> ForkServer | None:
@@ -173,7 +172,95 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
     if model_dir or any(child.has_result for child in children):
         where = "result: " + (os.path.join(model_dir, "result.json") if model_dir else
                               "result.json in the script's model_dir")
-    if scratch_dir.is_one(model_dir):
-        screen.line("launch", scratch_dir.notice(model_dir))
+    if model_dir_name.is_one(model_dir):
+        screen.line("launch", model_dir_name.notice(model_dir))
     status: Mapping[int, str] = {0: "done", 143: "stopped"}
     screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; {where}")
+
+
+@contextlib.contextmanager
+def reserved(host: str, tasks: Sequence[tuple[str, int]]) -> Iterator[dict[str, list[str]]]:
+    """Reserves a port for each task within the context, for this process and its children.
+
+    A port that was free a moment ago may be another's by the time that a server binds to it. Here
+    each port stays bound all the while, without listening: the kernel gives it to nobody who asks
+    for any port, and lets a process listen there that asks for it by number with SO_REUSEADDR, as
+    gRPC does.
+
+    Args:
+      host: Host name or address that the tasks find each other at.
+      tasks: (role, index) of each task.
+
+    Yields:
+      The `cluster` of TF_CONFIG: the addresses by role.
+
+    Raises:
+      ConfigError: if the host is not an address of this machine.
+    """
+    cluster: dict[str, list[str]] = {}
+    with contextlib.ExitStack() as stack:
+        family = _family(host)
+        for role, _ in tasks:
+            holder = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            holder.bind(("", 0))
+            port = holder.getsockname()[1]
+            shown = f"[{host}]" if ":" in host else host
+            cluster.setdefault(role, []).append(f"{shown}:{port}")
+        yield cluster
+
+
+def _family(host: str) -> socket.AddressFamily:
+    """Returns the host's address family, once it is sure that tasks can be reached there."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.bind(address)
+        return family
+    except OSError as error:
+        raise errors.ConfigError(
+            f"host is {host!r} (from --host), which is not an address of this machine ({error});"
+            " expected one that is. For example: --host=127.0.0.1") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """The share of one task.
+
+    Attributes:
+      threads: Number of threads that share an op; all tasks together have about one a core.
+      gpus: CUDA_VISIBLE_DEVICES of the task; "-1" is none.
+    """
+
+    threads: int
+    gpus: str
+
+
+def divide(tasks: Sequence[tuple[str, int]], gpus: Sequence[str],
+           num_cores: int) -> list[Share]:
+    """Divides a machine among tasks.
+
+    A ps and the evaluator compute on CPUs: a ps adds, and an evaluator would hold a whole GPU for
+    the little that it does, unless there are GPUs to spare.
+
+    Args:
+      tasks: (role, index) of each task.
+      gpus: Ids of the GPUs.
+      num_cores: Number of cores that this process may use.
+
+    Returns:
+      The share of each task, in the same order.
+    """
+    threads = max(1, num_cores // len(tasks))
+    trainers = [task for task in tasks if task[0] in ("chief", "worker")]
+    users = trainers + [task for task in tasks if task[0] == "evaluator"
+                        and len(gpus) > len(trainers)]
+    return [Share(threads, ",".join(_gpus_of(users.index(task), len(users), gpus))
+                  if task in users and gpus else machine.NO_GPU) for task in tasks]
+
+
+def _gpus_of(position: int, num_users: int, gpus: Sequence[str]) -> Sequence[str]:
+    """Returns the GPUs of one user: a run of its own, or one in turn where there are too few."""
+    if len(gpus) < num_users:
+        return [gpus[position % len(gpus)]]
+    return gpus[position * len(gpus) // num_users:(position + 1) * len(gpus) // num_users]

@@ -9,7 +9,7 @@ import time
 from typing import Sequence, TextIO
 
 from estimator_trainer import logs
-from estimator_trainer import shown_text
+from estimator_trainer import redaction
 from estimator_trainer.launcher.task_process import TaskProcess
 
 _COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
@@ -43,7 +43,7 @@ class Screen:
 
     def line(self, name: str, text: str) -> None:
         """Shows a line of a task; "launch" is the launcher itself."""
-        text = shown_text.line(text, self._is_coloured)
+        text = redaction.line_for_terminal(text, self._is_coloured)
         # The tasks' own lines carry the name after the time.
         text = re.sub(rf"^(\d\d:\d\d:\d\d) {re.escape(name)}  ", r"\1  ", text)
         prefix = f"{name:{self._width}} |"

@@ -18,7 +18,6 @@ from estimator_trainer import environment as environment_lib
 from estimator_trainer import redaction
 from estimator_trainer import task_events
 from estimator_trainer.launcher import fork_server
-from estimator_trainer.launcher import prctl
 from estimator_trainer.launcher.fork_server import ForkedProcess
 from estimator_trainer.launcher.fork_server import ForkServer
 
@@ -98,7 +97,7 @@ class TaskProcess:
             [*self.program, *self.args], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             env=environment_lib.with_events_pipe(self.environment, events), pass_fds=[events],
             start_new_session=True,
-            preexec_fn=functools.partial(prctl.die_with_parent, os.getpid()))
+            preexec_fn=functools.partial(fork_server.die_with_parent, os.getpid()))
 
     @property
     def pid(self) -> int:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from estimator_trainer.manifest import google_cloud
-from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest import platform
+from estimator_trainer.manifest import vertex
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import GPU_TYPES
 from estimator_trainer.settings.job_config import JobConfig
@@ -25,7 +25,7 @@ _GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
 
 
 def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
-    found = google_cloud.region_problems(job)
+    found = vertex.region_problems(job)
     if not job.image:
         found.append(
             "image is missing (no --image); expected one for AI Platform, whose own containers"
@@ -39,19 +39,19 @@ def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
 
 
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
-    return yaml_file.job([_training_job(job, config, flags)], _COMMENT)
+    return platform.job([_training_job(job, config, flags)], _COMMENT)
 
 
 def _training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, Any]:
     """Returns the Job of AI Platform."""
-    _, workers, ps, evaluators = google_cloud.counts(job)
+    _, workers, ps, evaluators = vertex.counts(job)
     accelerator = {"acceleratorConfig": {"type": job.gpu_type, "count": job.gpus}}
     gpu = accelerator if job.gpus else {}
     content: dict[str, Any] = {"region": job.region, "masterConfig": {"imageUri": job.image} | gpu}
     if (workers, ps) == _STANDARD_1 and not (evaluators or job.machine_type or job.gpus):
         content["scaleTier"] = "STANDARD_1"
     else:
-        machine = job.machine_type or google_cloud.MACHINE
+        machine = job.machine_type or vertex.MACHINE
         content |= {"scaleTier": "CUSTOM", "masterType": machine}
         for name, count in (("worker", workers), ("parameterServer", ps),
                             ("evaluator", evaluators)):

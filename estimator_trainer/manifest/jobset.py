@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from estimator_trainer.manifest import kubernetes
-from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest import platform
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.job_config import ROLES
@@ -29,7 +29,7 @@ _HOST = "{name}-{role}-0-{index}.{name}"
 
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
     policy = kubernetes.network_policy(job, kubernetes.labels_of(job))
-    return yaml_file.job([policy, _jobset(job, flags)], _COMMENT)
+    return platform.job([policy, _jobset(job, flags)], _COMMENT)
 
 
 def _jobset(job: JobConfig, flags: Sequence[str]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import Any, Sequence
 
 from estimator_trainer import deadlines
-from estimator_trainer.manifest import dockerfile
-from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest import platform
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.job_config import ROLES
@@ -81,7 +81,7 @@ def mount(job: JobConfig) -> str:
 
 
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
-    return yaml_file.job(
+    return platform.job(
         [_service(job), network_policy(job, labels_of(job)),
          *(_job(job, role, flags) for role in ROLES if getattr(job, role))], _COMMENT)
 
@@ -144,9 +144,9 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
                                  for path, volume in volumes.items()]
     return {"terminationGracePeriodSeconds": deadlines.POD_GRACE_SECS,
             "securityContext": {
-                "runAsNonRoot": True, "runAsUser": dockerfile.USER, "runAsGroup": dockerfile.USER,
+                "runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER,
                 # A volume that has the group already is not walked through at every start.
-                "fsGroup": dockerfile.USER, "fsGroupChangePolicy": "OnRootMismatch",
+                "fsGroup": USER, "fsGroupChangePolicy": "OnRootMismatch",
                 "seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [container], "volumes": list(volumes.values())}
 
@@ -212,3 +212,46 @@ def _tf_config(job: JobConfig, role: str, host: str) -> str:
 
 PLATFORM = Platform(problems=problems, files=_files, commands=_commands, mount=mount,
                     mount_advice=MOUNT_ADVICE)
+
+
+# The number of the user, and of its group, as whom the pods run.
+USER = 65532
+
+_TEXT = """\
+# The image of every task: docker build -t IMAGE FOLDER, FOLDER being where this file lies.
+FROM python:{python}-slim
+COPY {package} /tmp/
+# Add what your plug-ins import beside TensorFlow to this line. The lines below it leave out of the
+# image the headers with which operations are compiled (up to 450 MB), not run, and tests.
+RUN pip install --no-cache-dir /tmp/{package}{extra} \\
+    && cd "$(python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" \\
+    && rm -rf tensorflow/include pyarrow/include pyarrow/tests numpy/tests numpy/*/tests
+# A task's log must not wait in a buffer that a kill would lose.
+ENV PYTHONUNBUFFERED=1
+{user}ENTRYPOINT ["estimator-trainer"]
+"""
+# A name would not do: only of a number does Kubernetes know that it is not root's.
+_NOT_ROOT = """\
+# It owns no file of the image; it writes into model_dir, and temporary files into /tmp.
+ENV HOME=/tmp
+WORKDIR /tmp
+USER {user}:{user}
+"""
+
+
+def text(package: str, tensorflow: str, job: JobConfig) -> str:
+    """Returns the Dockerfile.
+
+    Args:
+      package: Name of the source package beside the Dockerfile.
+      tensorflow: TensorFlow's version, such as "2.15".
+      job: The job. With GPUs the image needs CUDA, which TensorFlow's extra brings as Python
+        packages (https://www.tensorflow.org/install/pip).
+    """
+    python = ".".join(map(str, sys.version_info[:2]))
+    extra = f' "tensorflow[and-cuda]=={tensorflow}.*"' if job.gpus else ""
+    # Google's services run each job on machines of its own, and do not say whether another user
+    # than root may write below /gcs.
+    is_googles = job.platform in ("vertex", "ai-platform")
+    user = "" if is_googles else _NOT_ROOT.format(user=USER)
+    return _TEXT.format(python=python, package=package, extra=extra, user=user)

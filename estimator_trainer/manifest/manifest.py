@@ -13,7 +13,7 @@ import pathlib
 import re
 import shlex
 import stat
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from estimator_trainer import errors
 from estimator_trainer import redaction
@@ -21,13 +21,16 @@ from estimator_trainer import storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.manifest import dockerfile
+from estimator_trainer.manifest import ai_platform
+from estimator_trainer.manifest import jobset
 from estimator_trainer.manifest import kubernetes
-from estimator_trainer.manifest import platform_table
+from estimator_trainer.manifest import slurm
 from estimator_trainer.manifest import source_package
+from estimator_trainer.manifest import tfjob
+from estimator_trainer.manifest import vertex
 from estimator_trainer.manifest.platform import Platform
-from estimator_trainer.plugins import missing_imports
 from estimator_trainer.plugins import param_code
+from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.settings import job_config
@@ -58,7 +61,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     Raises:
       ConfigError: if the job could not run, with every problem; then nothing is written.
     """
-    platform = platform_table.BY_NAME[job.platform]
+    platform = BY_NAME[job.platform]
     plan = _ready_plan(job, config, flags, script)
     contents = dict(platform.files(job, config, flags))
     if not platform.shares_disk:
@@ -67,7 +70,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
             _packed(plan, script), tensorflow, config.tf1,
             [storage.PLUGIN] if storage.needs_plugin(config.paths.values()) else [])
         if job.image:
-            contents["Dockerfile"] = dockerfile.text(
+            contents["Dockerfile"] = kubernetes.text(
                 source_package.NAME, tensorflow, job).encode()
     folder = pathlib.Path(job.output_dir)
     try:
@@ -116,7 +119,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     # The roles and their numbers decide, and they are the same on every platform.
     tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
     plan = run_plan.for_job(config, tasks, script, job.gpus)
-    platform = platform_table.BY_NAME[job.platform]
+    platform = BY_NAME[job.platform]
     problems = [*plan.problems, *([] if platform.shares_disk else _path_problems(config, flags)),
                 *_storage_problems(platform, job, config),
                 *_code_problems(plan, script), *kubernetes.name_problems(job.name),
@@ -175,7 +178,7 @@ def _code_problems(plan: Plan, script: Script | None) -> list[str]:
                 for key, value in (plugin.default_params or {}).items()}
     named = param_code.problems(plan.params.values, defaults) if plan.params else []
     return named + [problem for code in _packed(plan, script)
-                    for problem in missing_imports.problems(code)]
+                    for problem in source_files.problems(code)]
 
 
 def _text_problems(flag: str) -> list[str]:
@@ -225,3 +228,13 @@ def _secret_warnings(flags: Sequence[str]) -> list[str]:
             " the job, its pods or this folder reads it. Expected a file that the platform mounts"
             " from its store of secrets, or a variable, and a plug-in that reads it. For example:"
             " -- --param password_file=/run/secrets/password"]
+
+
+BY_NAME: Mapping[str, Platform] = {
+    "tfjob": tfjob.PLATFORM,
+    "kubernetes": kubernetes.PLATFORM,
+    "jobset": jobset.PLATFORM,
+    "vertex": vertex.PLATFORM,
+    "ai-platform": ai_platform.PLATFORM,
+    "slurm": slurm.PLATFORM,
+}

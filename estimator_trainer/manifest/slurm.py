@@ -11,7 +11,7 @@ import sys
 from typing import Sequence
 
 from estimator_trainer import deadlines
-from estimator_trainer import shown_text
+from estimator_trainer import redaction
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -78,10 +78,10 @@ def _quoted(word: str) -> str:
 
     The escapes are of bytes, for bash writes `\\u202e` as it stands where the locale is C.
     """
-    if not shown_text.STEERING.search(word) and "\n" not in word:
+    if not redaction.CONTROL_CHARACTERS.search(word) and "\n" not in word:
         return shlex.quote(word)
     shown = (f"\\{each}" if each in "'\\" else each if not (
-        each == "\n" or shown_text.STEERING.match(each)) else "".join(
+        each == "\n" or redaction.CONTROL_CHARACTERS.match(each)) else "".join(
             f"\\x{byte:02x}" for byte in each.encode("utf-8", "surrogateescape")) for each in word)
     return f"$'{''.join(shown)}'"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from estimator_trainer.manifest import kubernetes
-from estimator_trainer.manifest import yaml_file
+from estimator_trainer.manifest import platform
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -34,7 +34,7 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
     replicas = {key: _replicas(job, role, flags) for role, key in _KEYS.items()
                 if getattr(job, role)}
     policy = kubernetes.network_policy(job, {"training.kubeflow.org/job-name": job.name})
-    return yaml_file.job([policy, {
+    return platform.job([policy, {
         "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
         "metadata": kubernetes.metadata(job, job.name),
         "spec": {

@@ -6,12 +6,12 @@ https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from typing import Any, Sequence
 
-from estimator_trainer.manifest import google_cloud
+from estimator_trainer.manifest import platform
 from estimator_trainer.manifest import source_package
-from estimator_trainer.manifest import yaml_file
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -29,7 +29,7 @@ _EXECUTOR_TENSORFLOW = "2.15"
 
 
 def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
-    found = google_cloud.region_problems(job)
+    found = region_problems(job)
     if not job.image and not _package_folder(job, config).startswith("gs://"):
         found.append(
             f"image is missing (no --image), and staging_bucket is {job.staging_bucket!r} (from"
@@ -44,7 +44,7 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
     if _has_empty_pool(job):
         body = {"displayName": job.name, "jobSpec": spec}
         return {"job.json": (json.dumps(body, indent=2) + "\n").encode()}
-    return yaml_file.job([spec], _COMMENT)
+    return platform.job([spec], _COMMENT)
 
 
 def _custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> 
     # "All worker pools except the first one ... can be skipped by providing an empty value",
     # which Google's SDK writes so (python-aiplatform, utils/worker_spec_utils.py).
     pools = [_pool(job, config, flags, place) if count else {}
-             for place, count in enumerate(google_cloud.counts(job))]
+             for place, count in enumerate(counts(job))]
     while not pools[-1]:
         pools.pop()
     spec: dict[str, Any] = {"workerPoolSpecs": pools}
@@ -68,7 +68,7 @@ def _has_empty_pool(job: JobConfig) -> bool:
 
     `gcloud ai custom-jobs create --config` (528.0) refuses such a file, which the service takes.
     """
-    _, *others = (bool(count) for count in google_cloud.counts(job))
+    _, *others = (bool(count) for count in counts(job))
     return others != sorted(others, reverse=True)
 
 
@@ -90,11 +90,11 @@ def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
 def _pool(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
           place: int) -> dict[str, Any]:
     has_gpus = job.gpus and place < 2
-    machine: dict[str, Any] = {"machineType": job.machine_type or google_cloud.MACHINE}
+    machine: dict[str, Any] = {"machineType": job.machine_type or MACHINE}
     if has_gpus:
         machine |= {"acceleratorType": job.gpu_type, "acceleratorCount": job.gpus}
     pool: dict[str, Any] = {"machineSpec": machine,
-                            "replicaCount": google_cloud.counts(job)[place]}
+                            "replicaCount": counts(job)[place]}
     if job.image:
         pool["containerSpec"] = {"imageUri": job.image, "command": ["estimator-trainer"],
                                  "args": list(flags)}
@@ -125,3 +125,23 @@ def _tensorflow(job: JobConfig) -> str:
 
 PLATFORM = Platform(problems=_problems, files=_files, commands=_commands, mount=_mount,
                     tensorflow=_tensorflow)
+
+
+MACHINE = "n1-standard-4"
+_REGION = re.compile(r"[a-z]+-[a-z]+\d+")
+
+
+def region_problems(job: JobConfig) -> list[str]:
+    """Returns a sentence if the region is none."""
+    if _REGION.fullmatch(job.region):
+        return []
+    return [f"region is {job.region!r} (from --region); expected a region of Google"
+            " Cloud. For example: --region=us-central1"]
+
+
+def counts(job: JobConfig) -> tuple[int, int, int, int]:
+    """Returns how many primary replicas, workers, ps and evaluators there are.
+
+    All platforms always have a primary, so without a chief it is the first worker.
+    """
+    return 1, job.worker - (0 if job.chief else 1), job.ps, job.evaluator

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pathlib
+import re
 import sys
 import traceback
 import types
 
 from estimator_trainer import errors
 from estimator_trainer.plugins import fingerprints
-from estimator_trainer.plugins import joined_packages
-from estimator_trainer.plugins import tensorflow1_hint
+from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 # The module of each plug-in by name, and the sha256 of its source when it was imported.
@@ -48,7 +48,7 @@ def _imported_now(plugin: Plugin) -> types.ModuleType:
         # The module finds its neighbours, as with `python my_model.py`.
         sys.path.append(folder)
     try:
-        joined_packages.load()
+        load()
         if not plugin.is_file:
             return importlib.import_module(plugin.module)
         loaded = sys.modules.get(plugin.module)
@@ -67,4 +67,43 @@ def _imported_now(plugin: Plugin) -> types.ModuleType:
         raise errors.ConfigError(
             f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but its import fails:"
             f" {type(error).__name__}: {error} ({frame.filename}, line {frame.lineno}:"
-            f" `{frame.line}`){tensorflow1_hint.of(error)}") from error
+            f" `{frame.line}`){of(error)}") from error
+
+
+def load() -> None:
+    """Imports the packages of plug-ins, so that the modules in both places are found.
+
+    The user's own wins, its `__init__.py` included; what is installed imports its neighbours too.
+    """
+    for package in source_files.SHARED:
+        module, spec = sys.modules.get(package), source_files.first_spec(package)
+        if spec is None:
+            continue
+        if module is None:
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[package] = module
+            if spec.loader is not None:
+                spec.loader.exec_module(module)
+        module.__path__ = [str(folder) for folder in source_files.folders(package)]
+
+
+_MISSING = re.compile(r"module '(tensorflow|tf_keras|keras)\S*' has no attribute '(\w+)'"
+                      r"|No module named '(tensorflow\.contrib\S*)'")
+
+
+def of(error: BaseException) -> str:
+    """Returns a sentence if `error` is what a program of TensorFlow 1 raises, else ""."""
+    missing = _MISSING.search(str(error))
+    version = str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
+    if not missing or version.startswith("1."):
+        return ""
+    return (f" If {missing[2] or missing[3]} is a name of TensorFlow 1, add --tf1, which gives"
+            " programs the names and the behaviour of TensorFlow 1.")
+
+
+def print_traceback(error: BaseException) -> None:
+    """Prints the traceback of an error of the user's code, and the hint if it is of use."""
+    errors.print_traceback(error)
+    hint = of(error)
+    if hint:
+        print(f"estimator-trainer:{hint}", file=sys.stderr)

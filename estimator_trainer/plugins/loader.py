@@ -10,20 +10,20 @@ import ast
 import functools
 import inspect
 import pathlib
+import sys
 import types
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, NamedTuple
 
 from estimator_trainer import errors
 from estimator_trainer import storage
-from estimator_trainer.plugins import bound_names
 from estimator_trainer.plugins import importing
 from estimator_trainer.plugins import param_defaults
-from estimator_trainer.plugins import passed_objects
-from estimator_trainer.plugins import plugin_kinds
+from estimator_trainer.plugins import plugin as plugin_lib
 from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
-ARGUMENTS = {kind: plugin_kinds.ARGUMENTS[kind] for kind in ("model_fn", "input_fn")}
+ARGUMENTS = {kind: plugin_lib.ARGUMENTS[kind] for kind in ("model_fn", "input_fn")}
 # These go to the methods of a class in a model_fn's place; see estimator/model_class.py.
 METHODS = {
     "__init__": ("mode", "params", "config"),
@@ -38,7 +38,7 @@ _MOST_SHOWN = 80
 
 def available(kind: str) -> list[str]:
     """Returns the bare names of the project's own plug-ins of this kind, sorted."""
-    found = [path for folder in source_files.folders(plugin_kinds.folder(kind))
+    found = [path for folder in source_files.folders(plugin_lib.folder(kind))
              for path in folder.glob("*.py")]
     return sorted({path.stem for path in found if not path.stem.startswith("_")})
 
@@ -54,8 +54,8 @@ def find(kind: str, name: str) -> Plugin:
     Raises:
       ConfigError: if there is no such module or function, or its source does not parse.
     """
-    if passed_objects.is_kept(name):
-        return passed_objects.plugin_of(kind, name)
+    if is_kept(name):
+        return plugin_of(kind, name)
     target, _, function = name.rpartition(":") if ":" in name else (name, "", "")
     if not storage.can_be_path(target):
         raise errors.ConfigError(
@@ -69,7 +69,7 @@ def find(kind: str, name: str) -> Plugin:
     elif "." in target:
         path, module = source_files.of_module(target), target
     else:
-        module = f"{plugin_kinds.folder(kind)}.{target}"
+        module = f"{plugin_lib.folder(kind)}.{target}"
         path = source_files.of_module(module) if target.isidentifier() else None
     if path is None or not path.is_file():
         raise errors.ConfigError(_not_found(kind, name, target))
@@ -95,7 +95,7 @@ def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
         module = importing.module_of(plugin)
         function = getattr(module, plugin.function, None)
     else:
-        module, function = passed_objects.module_of(plugin.thing), plugin.thing
+        module, function = module_of(plugin.thing), plugin.thing
     if is_other(function):
         return function, module
     if not callable(function):
@@ -156,8 +156,8 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
         raise errors.ConfigError(
             f"{kind} is {name!r} (from --{kind}), but {path}{line} is not valid Python:"
             f" {error.msg if isinstance(error, SyntaxError) else error}") from error
-    names = bound_names.of(tree)
-    function = function or plugin_kinds.function(kind, names)
+    names = source_files.of(tree)
+    function = function or plugin_lib.function(kind, names)
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
         defined = sorted(n.name for n in tree.body if isinstance(n, kinds))
@@ -192,7 +192,7 @@ def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
 def check_function(plugin: Plugin, function: Callable[..., Any],
                    allowed: tuple[str, ...] = ()) -> None:
     """Raises ConfigError if a function needs more than the Estimator passes, or `allowed` says."""
-    allowed = allowed or plugin_kinds.ARGUMENTS[plugin.kind]
+    allowed = allowed or plugin_lib.ARGUMENTS[plugin.kind]
     unknown = [
         p.name for p in inspect.signature(function).parameters.values()
         if p.name not in allowed and p.default is p.empty and
@@ -203,3 +203,95 @@ def check_function(plugin: Plugin, function: Callable[..., Any],
             f"{plugin.kind} {plugin.name!r} ({plugin.path}) takes {', '.join(unknown)}, which the"
             f" Estimator does not pass; expected some of {', '.join(allowed)}. For example:"
             f" def {getattr(function, '__name__', plugin.function)}({', '.join(allowed[:3])}): ...")
+
+
+class InputPlugins(NamedTuple):
+    """The plug-ins that read the data.
+
+    Attributes:
+      evaluation: The plug-in whose input_fn is called to evaluate and to predict.
+      training: The plug-in whose input_fn is called to train, or None if it is the same.
+      serving: The plug-in of the serving_input_receiver_fn that a flag names, or None.
+    """
+
+    evaluation: Plugin
+    training: Plugin | None
+    serving: Plugin | None
+
+
+def find_inputs(config: TrainerConfig, is_training: bool) -> InputPlugins:
+    """Finds the plug-ins that --input_fn and its likes name.
+
+    Args:
+      config: The settings.
+      is_training: Whether the command trains.
+
+    Raises:
+      ConfigError: if a plug-in is not there, or the data of a mode would be those of the example.
+    """
+    train, evaluate = config.train_input_fn, config.eval_input_fn
+    there, lacking = (("train", "eval") if train else ("eval", "train"))
+    has_one = bool(train) != bool(evaluate) and (is_training or bool(train))
+    if has_one and config.input_fn == type(config).input_fn:
+        raise errors.ConfigError(
+            f"{there}_input_fn is {train or evaluate!r} (from --{there}_input_fn), and nothing"
+            f" names the data of the other mode (no --{lacking}_input_fn). For example:"
+            f" --{lacking}_input_fn={train or evaluate}")
+    evaluation = (find("eval_input_fn", evaluate) if evaluate else
+                  find("input_fn", config.input_fn))
+    training = None
+    if train:
+        training = find("train_input_fn", train)
+    elif has_one:
+        training = find("input_fn", config.input_fn)
+    serving = (find("serving_input_fn", config.serving_input_fn)
+               if config.serving_input_fn else None)
+    return InputPlugins(evaluation, training, serving)
+
+
+_objects: dict[str, Any] = {}
+
+
+def keep(thing: Any) -> str:
+    """Keeps an object, in place of an earlier one of its name, and returns that name."""
+    named = _named(thing)
+    name = f"{named.__module__}:{named.__qualname__}"
+    _objects[name] = thing
+    return name
+
+
+def is_kept(name: str) -> bool:
+    """Returns whether an object of this name was given."""
+    return name in _objects
+
+
+def plugin_of(kind: str, name: str) -> Plugin:
+    """Returns the plug-in that an object is; its module may add what a plug-in's module may."""
+    thing = _objects[name]
+    named, module = _named(thing), module_of(thing)
+    try:
+        path = inspect.getsourcefile(named) or ""
+    except (TypeError, OSError):
+        path = ""
+    doc = (inspect.getdoc(named) or "").partition("\n")[0]
+    return Plugin(kind, name, module.__name__, path, named.__qualname__, False,
+                  getattr(module, "DEFAULT_PARAMS", None), doc,
+                  tuple(getattr(module, "FREE_PARAMS", ())),
+                  getattr(module, "GLOBAL_BATCH_PARAM", ""), thing)
+
+
+def module_of(thing: Any) -> types.ModuleType:
+    """Returns the module that an object was defined in, or one of what its code sees."""
+    named = _named(thing)
+    if named.__module__ in sys.modules:
+        return sys.modules[named.__module__]
+    module = types.ModuleType(named.__module__)
+    vars(module).update(getattr(named, "__globals__", {}))
+    return module
+
+
+def _named(thing: Any) -> Any:
+    """Returns the function or class that an object has its name from."""
+    while isinstance(thing, functools.partial):
+        thing = thing.func
+    return thing if hasattr(thing, "__qualname__") else type(thing)

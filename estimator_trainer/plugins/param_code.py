@@ -13,7 +13,6 @@ import sys
 from typing import Any, Mapping
 
 from estimator_trainer import redaction
-from estimator_trainer.plugins import bound_names
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
@@ -57,7 +56,7 @@ def _problem(value: str) -> str:
     if path is None:
         return f"and there is no such {'file' if _FILE.fullmatch(value) else 'module'}"
     try:
-        names = bound_names.of(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+        names = source_files.of(ast.parse(path.read_text(encoding="utf-8"), str(path)))
     except (SyntaxError, UnicodeDecodeError):
         return ""  # `missing_imports` says so.
     name = value.rpartition(":")[2]

@@ -6,6 +6,7 @@ merged, then --params_file, then --param; what only the data knows comes in last
 
 from __future__ import annotations
 
+import collections.abc
 import dataclasses
 import json
 import pathlib
@@ -15,7 +16,7 @@ from estimator_trainer import errors
 from estimator_trainer import redaction
 from estimator_trainer.plugins import param_code
 from estimator_trainer.plugins.plugin import Plugin
-from estimator_trainer.plugins.plugin_params import PluginParams
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -258,3 +259,91 @@ def _guess(value: Any) -> Any:
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
+
+
+class MissingParam(errors.ConfigError, KeyError):
+    """A param that a plug-in asks for and nobody has set."""
+
+    def __str__(self) -> str:
+        # That of KeyError puts the sentence in quotes.
+        return str(self.args[0])
+
+
+class PluginParams(dict[str, Any]):
+    """A dict whose items are attributes too, and whose `values()` has items as a dict has.
+
+    `params["units"]`, `params.units`, `params.get("units")` and `params.values()["units"]` are the
+    same. A dict's method wins over an item of the same name.
+
+    Raises:
+      MissingParam: for `params["units"]`, where there is none. It is a KeyError.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        raise AttributeError(_problem(self, name, f"params.{name}"))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __missing__(self, key: str) -> Any:
+        raise MissingParam(_problem(self, key, f"params[{key!r}]"))
+
+    def values(self) -> _Values:  # type: ignore[override]
+        """Returns the values, to be iterated over, or used as a dict."""
+        return _Values(self)
+
+    def add_hparam(self, name: str, value: Any) -> None:
+        """Adds an item."""
+        self[name] = value
+
+
+class _Values(collections.abc.ValuesView[Any]):
+    """The values of a dict; HParams.values() is a dict, so this has a dict's reading methods."""
+
+    def __init__(self, params: PluginParams):
+        super().__init__(params)
+        self.keys, self.items, self.get = params.keys, params.items, params.get
+        self._params = params
+
+    def __getitem__(self, key: str) -> Any:
+        return self._params[key]
+
+    def __repr__(self) -> str:
+        return dict.__repr__(self._params)
+
+
+def _problem(params: PluginParams, name: str, asked: str) -> str:
+    instead = "--global_batch_size=64" if name == "batch_size" else f"--param {name}=VALUE"
+    return (f"param {name} is missing: a plug-in asks for {asked}, and there are"
+            f" {', '.join(sorted(map(str, params))) or 'no params'}."
+            f"{errors.near_match(name, params)} For example: {instead}")
+
+
+# An input_fn that declares this param reads these files in mode "infer".
+FILES = "predict_files"
+# One that declares this param makes a feature of that name, of the names of files.
+_FILE_NAME = "file_name"
+
+
+def problems(config: TrainerConfig, data: Plugin) -> list[str]:
+    """Returns why an input_fn cannot read --data, one sentence, or nothing."""
+    if not config.data or config.is_data_json or FILES in (data.default_params or {}):
+        return []
+    return [f"data is {config.data!r} (from --data), and input_fn {data.name!r} reads no new data:"
+            f" it declares no param {FILES!r} in DEFAULT_PARAMS; expected JSON lines, a file that"
+            " ends in .jsonl, or `-` for standard input. For example: --data=new.jsonl"]
+
+
+def params_of(config: TrainerConfig, data: Plugin) -> list[Given]:
+    """Returns the params of the input_fn that --data and --with_inputs stand for."""
+    declared = data.default_params or {}
+    found = []
+    if config.data and FILES in declared:
+        found.append(Given(FILES, config.data, "--data", "--data="))
+    is_chosen = any(pair.startswith(f"{_FILE_NAME}=") for pair in config.param)
+    if config.with_inputs and declared.get(_FILE_NAME) == "" and not is_chosen:
+        found.append(Given(_FILE_NAME, _FILE_NAME, "--with_inputs",
+                           f"--param {_FILE_NAME}="))
+    return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Iterable, Iterator, Mapping
 
 from absl import logging
+import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
@@ -17,9 +19,8 @@ from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.prediction import exported_model
-from estimator_trainer.prediction import feature_batches
 from estimator_trainer.prediction import json_instances
-from estimator_trainer.prediction import prediction_output
+from estimator_trainer.prediction import prediction_writer
 from estimator_trainer.prediction.exported_model import ExportedModel
 from estimator_trainer.prediction.json_instances import JsonInstances
 from estimator_trainer.prediction.prediction_writer import Records
@@ -36,7 +37,7 @@ def predict(plan: Plan) -> int:
     """
     config = plan.config
     is_stream = config.data == "-"
-    with prediction_output.opened(config.output, is_stream) as write:
+    with prediction_writer.opened(config.output, is_stream) as write:
         answers, class_names = _answers(plan)
         records = Records(class_names, config.output.endswith(".csv"), not config.forward_key)
         try:
@@ -114,7 +115,7 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
         batches = (passthrough.mark(features, has_inputs=plan.config.with_inputs)
                    for features in source.batches())
     else:
-        batches = feature_batches.read(
+        batches = read(
             passthrough.carrying(source, plan.config.with_inputs), params)
     for marked in batches:
         features, beside = passthrough.taken_apart(marked)
@@ -136,3 +137,30 @@ def _input_fn(source: JsonInstances) -> InputFn:
         return source.placeholders()
 
     return input_fn
+
+
+def read(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
+    """Yields the features of each batch to predict, as numpy arrays, in order."""
+    graph = tf.Graph()
+    with graph.as_default():
+        made, start = input_fn(tf.estimator.ModeKeys.PREDICT, params), []
+        if isinstance(made, tf.data.Dataset):
+            iterator = tf.compat.v1.data.make_initializable_iterator(made)
+            made, start = iterator.get_next(), [iterator.initializer]
+        features = made[0] if isinstance(made, tuple) else made
+        # The epochs of a queue are counted in a local variable.
+        start += [tf.compat.v1.tables_initializer(), tf.compat.v1.local_variables_initializer()]
+    coordinator = tf.train.Coordinator()
+    # The graph is no default here: between two batches the caller runs code of its own.
+    with contextlib.closing(tf.compat.v1.Session(graph=graph)) as session:
+        session.run(start)
+        with graph.as_default():
+            threads = tf.compat.v1.train.start_queue_runners(session, coordinator)
+        try:
+            while not coordinator.should_stop():
+                yield session.run(features)
+        except tf.errors.OutOfRangeError:
+            pass
+        finally:
+            coordinator.request_stop()
+            coordinator.join(threads, ignore_live_threads=True)

@@ -15,12 +15,12 @@ from estimator_trainer import errors
 from estimator_trainer import schema
 from estimator_trainer import storage
 from estimator_trainer.plugins import fingerprints
-from estimator_trainer.plugins import passed_objects
+from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.params import Recorded
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
-from estimator_trainer.settings.rank_config import RankConfig
+from estimator_trainer.settings.trainer_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Returns the text of a file; None if there is none.
@@ -114,7 +114,7 @@ class RecordedRun:
     def _check_objects(self, given: frozenset[str]) -> None:
         for kind, entry in self.record.plugins.items():
             name = str(entry.get("name"))
-            if entry.get("is_object") and kind not in given and not passed_objects.is_kept(name):
+            if entry.get("is_object") and kind not in given and not loader.is_kept(name):
                 raise errors.ConfigError(
                     f"{kind} was {name!r}, an object of a Python program, when {self.path} was"
                     " written, and this process does not have it; expected it from you. For"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
-from estimator_trainer.reports import judged_charts
 from estimator_trainer.reports import markup
+from estimator_trainer.reports.charts import Chart
+from estimator_trainer.reports.charts import chart
 from estimator_trainer.reports.markup import Charts
 from estimator_trainer.reports.markup import Markup
 
@@ -20,7 +21,7 @@ def section(judged: Mapping[str, Any] | None, charts: Charts) -> Markup:
     return markup.section(
         f"The evaluation of step {judged['step']}, in pictures", markup.note(
             f"{judged['examples']:,} examples, each predicted once more.{part}"),
-        charts.grid(judged_charts.of(judged)), *parts)
+        charts.grid(of(judged)), *parts)
 
 
 def _of_classes(judged: Mapping[str, Any]) -> list[Markup]:
@@ -94,3 +95,56 @@ def _said(example: Mapping[str, Any]) -> str:
             f" {100 * example['probability_of_label']:.2g} %" if has_both else "")
     return (f"<div>label {label}, predicted {predicted}{sure}</div>"
             f'<div class="quiet">example {markup.text(example["position"])}</div>')
+
+
+def of(judged: Mapping[str, Any]) -> list[Chart]:
+    """Returns the charts of a classification, or of a regression."""
+    if judged["kind"] == "regression":
+        return _charts_of_regression(judged)
+    charts = _of_calibration(judged["calibration"]) if "calibration" in judged else []
+    curves = [(curve["name"], "line", _precision_by_recall(curve))
+              for curve in judged.get("pr_curves", ())]
+    return [*charts, *([chart("precision by recall", "recall", "", curves)]
+                       if curves else [])]
+
+
+def _of_calibration(calibration: Mapping[str, Any]) -> list[Chart]:
+    bins = calibration["bins"]
+    seen = [(each["certainty"], each["accuracy"]) for each in bins
+            if each["certainty"] is not None]
+    middles = [(i + 0.5) / len(bins) for i in range(len(bins))]
+    return [
+        chart(f"calibration: expected error {calibration['expected_error']:.3f}",
+              "probability of the chosen class", "",
+              [("the model", "dots", seen), ("a calibrated one", "dashes", [(0, 0), (1, 1)])]),
+        chart("how sure the model is", "probability of the chosen class", "examples",
+              [("examples", "bars", [(middle, each["examples"])
+                                     for middle, each in zip(middles, bins)])])]
+
+
+def _charts_of_regression(judged: Mapping[str, Any]) -> list[Chart]:
+    points, residuals = judged["points"], judged["residuals"]
+    labels, edges = points["labels"], residuals["edges"]
+    if not labels:
+        return []
+    # Examples of one label are many points at one x.
+    rows = [(label, predicted, None) for label, predicted in zip(labels, points["predictions"])]
+    rows += [(value, None, value) for value in (min(labels), max(labels))]
+    columns = [list(column) for column in zip(*sorted(rows, key=lambda row: row[0]))]
+    return [
+        {"title": "prediction by label", "x": "label", "data": columns,
+         "series": [{"label": "an example", "kind": "points"},
+                    {"label": "a right one", "kind": "dashes"}]},
+        chart("residuals", "prediction - label", "examples",
+              [("examples", "bars", [((low + high) / 2, count) for low, high, count in
+                                     zip(edges, edges[1:], residuals["counts"])])])]
+
+
+def _precision_by_recall(curve: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Returns a precision for each recall, the best where several thresholds have one."""
+    best: dict[float, float] = {}
+    for right, wrong in zip(curve["true_positives"], curve["false_positives"]):
+        if right and curve["positives"]:
+            recall, precision = right / curve["positives"], right / (right + wrong)
+            best[recall] = max(best.get(recall, 0.0), precision)
+    return sorted(best.items())

@@ -6,7 +6,7 @@ import html
 import json
 from typing import Any, Iterable, Sequence
 
-from estimator_trainer import shown_text
+from estimator_trainer import redaction
 from estimator_trainer.reports.charts import Chart
 
 
@@ -43,8 +43,8 @@ def text(value: Any) -> Markup:
         return Markup("-")
     if isinstance(value, float):
         return Markup(f"{value:.4g}")
-    return Markup(html.escape(shown_text.of(value if isinstance(value, str) else
-                                            json.dumps(value))))
+    return Markup(html.escape(redaction.for_terminal(
+        value if isinstance(value, str) else json.dumps(value))))
 
 
 def code(value: str) -> Markup:

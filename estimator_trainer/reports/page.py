@@ -17,12 +17,11 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
-from estimator_trainer.checks import ways_to_look
+from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import small_files
 from estimator_trainer.reports import charts as charts_lib
 from estimator_trainer.reports import comparison
 from estimator_trainer.reports import judgement_section
-from estimator_trainer.reports import life_table
 from estimator_trainer.reports import markup
 from estimator_trainer.reports import ran
 from estimator_trainer.reports import run_files
@@ -47,7 +46,7 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
     Raises:
       ConfigError: if nobody has trained in one of the directories, or the file cannot be written.
     """
-    own = posixpath.join(model_dirs[0], ways_to_look.PAGE)
+    own = posixpath.join(model_dirs[0], model_dir_name.PAGE)
     path = output or (own if len(model_dirs) == 1 else COMPARISON)
     runs = [run_files.read(each) for each in model_dirs]
     for sentence in (each for run in runs for each in run.damaged):
@@ -68,7 +67,7 @@ def write_if_possible(model_dir: str) -> None:
     try:
         logging.info("report: %s", write([model_dir]))
     except Exception as error:  # pylint: disable=broad-except
-        logging.warning("cannot write %s: %s", ways_to_look.PAGE, errors.first_line(error))
+        logging.warning("cannot write %s: %s", model_dir_name.PAGE, errors.first_line(error))
 
 
 def version_of(model_dirs: Sequence[str]) -> str:
@@ -136,7 +135,7 @@ def _of_run(run: RunFiles, now: float, charts: Charts) -> Markup:
                        markup.note(cut)),
         judgement_section.section(run.judgement, charts),
         ran.section(run),
-        life_table.section(run, lives),
+        lives_lib.section(run, lives),
         markup.section("Speed", _grid_or_nothing(charts, charts_lib.of_speed([run]))),
         markup.section("Variables", _grid_or_nothing(charts, histograms)))))
 
@@ -158,7 +157,7 @@ def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
         if name not in ("global_step", "eval_name") and isinstance(value, (int, float)))]
     if spans:
         secs = max(life.end for life in spans) - min(life.start for life in spans)
-        facts.append(("from the first start to the last end", life_table.duration(secs)))
+        facts.append(("from the first start to the last end", lives_lib.duration(secs)))
     shown = "".join(
         f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span></div>'
         for name, value in facts)

@@ -12,7 +12,7 @@ from estimator_trainer import errors
 from estimator_trainer import result as result_lib
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import small_files
-from estimator_trainer.evaluation import history
+from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import Run
@@ -50,7 +50,7 @@ def found_in(model_dir: str) -> dict[str, Any]:
     return {
         "model_dir": model_dir,
         "record": record and json.loads(run_record.to_json(record)),
-        "evaluations": history.read(model_dir),
+        "evaluations": event_files.read(model_dir),
         "checkpoints": [{"step": step, "bytes": size} for step, size in sizes.items()],
         "best": best and {"step": best.step, best.metric: best.value},
         "exports": _exports(model_dir, damaged),

@@ -10,7 +10,7 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import evaluator_heartbeat
-from estimator_trainer.coordination import signals
+from estimator_trainer.coordination import stop as stop_lib
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
@@ -21,7 +21,6 @@ from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
-from estimator_trainer.record import earlier_run
 from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
@@ -43,13 +42,13 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     config, task = plan.config, plan.task
     is_trained = _begin(plan, stop, state_writer)
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
-    signals.listen_again()
+    stop_lib.listen_again()
     parts = loaded_plugins.load(plan)
     record = experiment_lib.record_of(plan, stop, watchdog)
     single = builder.for_one_process(config, parts)
     evaluation = kept_evaluation.build(single, parts, record) if plan.is_evaluated else None
     preflight.check(plan, parts, evaluation)
-    earlier = earlier_run.of(plan, parts, is_trained)
+    earlier = run_history.of(plan, parts, is_trained)
     run_history.begin(plan, parts, earlier)
     announcement.log(plan, parts)
     job_history.announce_page(plan)

@@ -26,7 +26,7 @@ from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import kept_evaluation
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
-from estimator_trainer.record import earlier_run
+from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import announcement
 from estimator_trainer.roles import experiment as experiment_lib
@@ -70,7 +70,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
             return ended
         final_evaluation.judge(plan, parts, experiment.estimator, record, stop)
         return outcome.report(config, task, record, final_state.step, final_state.reason,
-                              earlier_run.as_recorded(config.model_dir))
+                              run_history.as_recorded(config.model_dir))
 
 
 def _is_replaced(state_reader: JobStateReader) -> bool:

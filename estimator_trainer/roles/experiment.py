@@ -24,15 +24,14 @@ from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.patches import upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import bfloat16_advice
 from estimator_trainer.training import end_of_training
+from estimator_trainer.training import numerics as numerics_lib
 from estimator_trainer.training import progress
-from estimator_trainer.training import worker_events
-from estimator_trainer.training.bfloat16_advice import Bfloat16Advice
 from estimator_trainer.training.end_of_training import EndOfTraining
-from estimator_trainer.training.model_size import ModelSize
+from estimator_trainer.training.numerics import Bfloat16Advice
 from estimator_trainer.training.numerics import NumericsListener
-from estimator_trainer.training.profiler import StepProfiler
+from estimator_trainer.training.progress import ModelSize
+from estimator_trainer.training.progress import StepProfiler
 from estimator_trainer.training.progress import TrainingProgress
 
 
@@ -82,10 +81,10 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
     return TrainingHooks(
         end, progress.for_training(config, plan.task, parts.train_examples, end.pace),
         CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
-        ModelSize(), bfloat16_advice.for_training(config, end.pace, plan.task),
+        ModelSize(), numerics_lib.for_training(config, end.pace, plan.task),
         NumericsListener(config.model_dir, end.pace, is_fatal=parts.script is None)
         if config.check_numerics else None,
-        worker_events.hooks_of(config, plan.task))
+        progress.hooks_of(config, plan.task))
 
 
 def record_of(plan: Plan, stop: Stop, watchdog: Watchdog,

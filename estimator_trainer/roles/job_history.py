@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 from absl import logging
 
 from estimator_trainer import task_events
-from estimator_trainer.checks import ways_to_look
+from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.reports import page
 from estimator_trainer.reports.history import HistoryWriter
@@ -57,14 +57,14 @@ def announce_page(plan: Plan) -> None:
     """Logs where the page will be, and how to see it before; a script may train many times."""
     if _writes_page(plan):
         logging.log_first_n(logging.INFO, "%s", 1 if plan.script else sys.maxsize,
-                            ways_to_look.while_it_runs(plan.config.model_dir))
+                            model_dir_name.while_it_runs(plan.config.model_dir))
 
 
 def write_page(plan: Plan) -> None:
     """Writes the page, if it is this task's to do, and tells how to look at the run."""
     if _writes_page(plan):
         page.write_if_possible(plan.config.model_dir)
-        logging.info("%s", ways_to_look.tensorboard(plan.config.model_dir))
+        logging.info("%s", model_dir_name.tensorboard(plan.config.model_dir))
 
 
 def _writes_page(plan: Plan) -> bool:

@@ -24,7 +24,7 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.record import run_record
-from estimator_trainer.record.earlier_run import EarlierRun
+from estimator_trainer.record.run_history import EarlierRun
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import end_of_training

@@ -12,7 +12,7 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination import evaluator_heartbeat
 from estimator_trainer.coordination import lease as lease_lib
-from estimator_trainer.coordination import signals
+from estimator_trainer.coordination import stop as stop_lib
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.job_view import ChiefView
@@ -45,8 +45,8 @@ def train_and_evaluate(plan: Plan) -> Result:
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.platform_tf_config)
     upstream.poll_every_second()
-    with (signals.asking(stop, task.name,
-                         lambda: checkpoints.latest_step(plan.config.model_dir)),
+    with (stop_lib.asking(stop, task.name,
+                          lambda: checkpoints.latest_step(plan.config.model_dir)),
           upstream.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task),
           upstream.synchronizing_with(SyncReplicasHook)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import signals
+from estimator_trainer.coordination import stop as stop_lib
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_state import JobStateReader
 from estimator_trainer.coordination.membership import Membership
@@ -39,7 +39,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     if final_state:
         return outcome.follow(task, final_state)
     strategies = strategy.of_plan(plan)
-    signals.listen_again()
+    stop_lib.listen_again()
     parts = loaded_plugins.load(plan)
     announcement.log(plan, parts)
     hooks = experiment_lib.hooks_of(

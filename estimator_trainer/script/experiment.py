@@ -16,7 +16,7 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import input_fn_adapter
 from estimator_trainer.estimator import model_fn_adapter
 from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import user_run_config
+from estimator_trainer.estimator import user_estimator
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.loaded_plugins import ScriptParts
 from estimator_trainer.estimator.strategy import Strategies
@@ -59,7 +59,7 @@ class GivenExperiment:
         found = {**self._of_run_config(), **self._of_specs(),
                  "train_distribute": strategy.name_of(self.strategies.train),
                  "eval_distribute": self._eval_distribute(task)}
-        clocks = user_run_config.CLOCKS
+        clocks = user_estimator.CLOCKS
         taken = self.flags | clocks if self.flags & clocks else self.flags
         return dataclasses.replace(
             config, **{name: value for name, value in found.items() if name not in taken})
@@ -110,7 +110,7 @@ class GivenExperiment:
         taken = self.flags | ({"save_checkpoints_secs"} if self.asked else set())
         parts = ScriptParts(
             self.strategies, tuple(train.hooks or ()), tuple(train.saving_listeners or ()),
-            run_config=user_run_config.kept(self.model.config, taken), is_alone=is_alone)
+            run_config=user_estimator.kept(self.model.config, taken), is_alone=is_alone)
         if evaluation is None:
             return parts
         return dataclasses.replace(parts, eval_hooks=tuple(evaluation.hooks or ()),
@@ -148,7 +148,7 @@ class GivenExperiment:
         @functools.wraps(function)
         def input_fn(**passed: Any) -> Any:
             if "config" in passed:
-                passed["config"] = user_run_config.of_its_class(
+                passed["config"] = user_estimator.of_its_class(
                     passed["config"], self.model.config)
             if "params" in passed:
                 passed["params"] = self.model.input_params(mode)

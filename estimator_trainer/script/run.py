@@ -9,14 +9,14 @@ import sys
 from estimator_trainer import environment
 from estimator_trainer import errors
 from estimator_trainer import logs
+from estimator_trainer import redaction
 from estimator_trainer import result
-from estimator_trainer import shown_text
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.estimator import strategy
 from estimator_trainer.patches import estimator_calls
 from estimator_trainer.patches import upstream
-from estimator_trainer.plugins import tensorflow1_hint
+from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.roles import job_history
 from estimator_trainer.roles import outcome
@@ -69,14 +69,14 @@ def _exit_code(script: Script, calls: Calls) -> int:
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0
-        print(shown_text.message(str(end.code)), file=sys.stderr)
+        print(redaction.message_for_terminal(str(end.code)), file=sys.stderr)
         return 1
     except Exception as error:
         calls.fail(outcome.in_short(error))
         if isinstance(error, errors.TrainerError):
             errors.show(error)
             return error.exit_code
-        tensorflow1_hint.print_traceback(error)
+        importing.print_traceback(error)
         return 1
 
 

@@ -9,14 +9,13 @@ from estimator_trainer import errors
 from estimator_trainer import redaction
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings import flag_parser
-from estimator_trainer.settings import plugin_flag_words
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import NoConfig
 from estimator_trainer.settings.command_table import PageConfig
 from estimator_trainer.settings.help_page import EXAMPLE
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.rank_config import RankConfig
+from estimator_trainer.settings.trainer_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _HOST_LISTS = frozenset(field.name for field in dataclasses.fields(HostLists))
@@ -120,7 +119,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
         values.pop(name)
     task_flags, after = flag_parser.cut(task_flags)
     # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
-    of_plugins = [f"--plugin_flag={word}" for word in plugin_flag_words.normal((), after)]
+    of_plugins = [f"--plugin_flag={word}" for word in normal((), after)]
     return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
         *(word for word in task_flags if word != "train"), *of_plugins), given=given)
 
@@ -198,7 +197,7 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], fro
     values = flag_parser.trainer_flags()
     argv, after = flag_parser.cut(argv)
     words, settings = flag_parser.parsed(argv, values)
-    settings["plugin_flag"] = plugin_flag_words.normal(settings["plugin_flag"], after)
+    settings["plugin_flag"] = normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
     given = {name for name in values if values[name].present}
@@ -213,3 +212,43 @@ def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     config = TrainerConfig(**settings)
     conflicts.refuse_prediction(command, config)
     return config
+
+
+def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """Returns each flag as one word without dashes: `name=value`, or `name` of a boolean.
+
+    Args:
+      given: The values of --plugin_flag, as they should be, or with dashes.
+      after: The words that follow `--`, such as "--hidden=3" or "--hidden", "3".
+
+    Raises:
+      ConfigError: for a word that belongs to no flag.
+    """
+    words = [word.lstrip("-") for word in given]
+    value_may_follow = False
+    for word in after:
+        if word.startswith("-") and not _is_number(word):
+            words.append(word.lstrip("-"))
+            value_may_follow = "=" not in word
+        elif value_may_follow:
+            words[-1] += f"={word}"
+            value_may_follow = False
+        else:
+            raise errors.ConfigError(
+                f"{_shown_word(word, words)!r} (after `--` on the command line) belongs to no flag;"
+                " expected flags of the plug-in's modules there. For example: -- --hidden_units=3")
+    return tuple(words)
+
+
+def _shown_word(word: str, words: Sequence[str]) -> str:
+    """Returns a word that may be the rest of the last flag's value, as it may be shown."""
+    is_of_secret = bool(words) and bool(redaction.secrets_of(words[-1:]))
+    return redaction.MASK if is_of_secret else redaction.masked_words([word])[0]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -10,7 +10,7 @@ from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.rank_config import RankConfig
+from estimator_trainer.settings.trainer_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 EXAMPLE = "estimator-trainer --model_fn=cnn --input_fn=digits --model_dir=/tmp/digits"

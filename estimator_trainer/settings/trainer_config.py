@@ -7,16 +7,61 @@ Standard library only, so a mistake is reported before TensorFlow is imported.
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, NamedTuple
 
 from estimator_trainer import deadlines
 from estimator_trainer import errors
 from estimator_trainer.cluster import topology
-from estimator_trainer.settings import checkpoint_clock
 from estimator_trainer.settings import conflicts
-from estimator_trainer.settings.checkpoint_clock import CheckpointClock
-from estimator_trainer.settings.rank_config import RankConfig
 from estimator_trainer.settings.setting import out_of_range
 from estimator_trainer.settings.setting import setting
+
+
+class CheckpointClock(NamedTuple):
+    """When a checkpoint is due.
+
+    Attributes:
+      every_steps: Steps between two checkpoints; None: they come by time alone.
+      every_secs: Seconds between two checkpoints; None: they come by steps alone.
+    """
+
+    every_steps: int | None
+    every_secs: int | None
+
+
+def of(config: Any) -> CheckpointClock:
+    """Returns the clock that a TrainerConfig asks for.
+
+    Where it asks for none, evaluations are spread over the steps of training, so that a short run
+    has a curve of them; a long one loses no more than 600 s of work.
+    """
+    asked = config.eval_every_steps or config.save_checkpoints_steps
+    if asked:
+        return CheckpointClock(asked, None)
+    if config.save_checkpoints_secs:
+        return CheckpointClock(None, config.save_checkpoints_secs)
+    spread = (-(-config.train_steps // config.num_evaluations) if config.num_evaluations else 0)
+    if config.is_collective:
+        return CheckpointClock(min(spread or _COLLECTIVE_STEPS, _COLLECTIVE_STEPS), None)
+    return CheckpointClock(spread or None, _SECS)
+
+
+_GROUP = "Ranks of Slurm or MPI, in place of TF_CONFIG"
+
+
+@dataclasses.dataclass(frozen=True)
+class RankConfig:
+    """The roles and the addresses of ranks: the first is the chief, the others are workers."""
+
+    num_ps: int = setting(_GROUP, 0, "Number of parameter servers: the last ranks.", minimum=0)
+    num_evaluators: int = setting(
+        _GROUP, 0, "1: the very last rank is the evaluator; 0: the chief evaluates.", minimum=0)
+    rank_hosts: tuple[str, ...] = setting(
+        _GROUP, (), "HOST or HOST:RANKS, with commas, in the order of the ranks, as for mpirun"
+        " --host. Slurm tells the hosts of its ranks itself.")
+    first_port: int = setting(
+        _GROUP, 0, "Port of the first rank; each next rank has the next port. 0 = a port that"
+        " the number of the job decides.", minimum=0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,7 +288,7 @@ class TrainerConfig(RankConfig):
     @property
     def checkpoints(self) -> CheckpointClock:
         """When a checkpoint is due."""
-        return checkpoint_clock.of(self)
+        return of(self)
 
     @property
     def profiled_steps(self) -> tuple[int, int] | None:
@@ -266,3 +311,10 @@ class TrainerConfig(RankConfig):
     def max_steps(self) -> int | None:
         """The Estimator's `max_steps`: a total over all runs in model_dir; None = no limit."""
         return self.train_steps or None
+
+
+# The Estimator's own default.
+_SECS = 600
+# Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
+# into this many steps there; this program does so in the open.
+_COLLECTIVE_STEPS = 1000

@@ -22,7 +22,6 @@ from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.graph import graph_state
 from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training.global_step import StepCount
 from estimator_trainer.training.loop_size import Pace
 
 # The reason to end, where only another trainer's ballot tells of it.
@@ -305,3 +304,50 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         elif self._is_asynchronous and goal and self.step > goal:
             logging.info("stopped at step %d (target %d, %d asynchronous trainers)", self.step,
                          goal, self._task.num_trainers)
+
+
+_STUCK_RUNS = 200
+_REPEATED_AFTER = 10
+_DOUBLES_TO_TELL = 3
+
+
+class StepCount:
+    """Tells the user of a train op that leaves the global step as it is, or moves it twice.
+
+    Attributes:
+      runs_per_step: Session runs that make one global step, as with accumulated gradients.
+    """
+
+    def __init__(self, is_alone: bool):
+        """Starts to count; `is_alone` says whether no other trainer moves the step by itself."""
+        self.runs_per_step = 1
+        self._is_alone = is_alone
+        self._steps_at_step = 0
+        self._told_at = _STUCK_RUNS
+        self._doubles = 0
+        self._previous = -1
+
+    def start(self, step: int) -> None:
+        """Takes note of the step that a session begins with."""
+        self._previous = step
+
+    def check(self, step: int, made: int) -> None:
+        """Takes note of the step after a session run that made so many."""
+        moved = step - self._previous
+        self._previous = step
+        self._steps_at_step = 0 if moved else self._steps_at_step + made
+        if self._steps_at_step >= self._told_at * self.runs_per_step:
+            self._told_at *= _REPEATED_AFTER
+            logging.warning(
+                "the global step stayed at %d for %d runs of the train_op. If it adds up gradients"
+                " over as many batches, all is well. If it does not advance the global step,"
+                " training never ends. Pass the step to the optimizer:"
+                " minimize(loss, global_step=tf.compat.v1.train.get_global_step()), or for a"
+                " Keras optimizer set optimizer.iterations to it before any use.",
+                step, self._steps_at_step)
+        told = self._doubles >= _DOUBLES_TO_TELL
+        self._doubles = self._doubles + made if moved > made and self._is_alone else 0
+        if self._doubles >= _DOUBLES_TO_TELL and not told:
+            logging.warning(
+                "the global step moves by %d a step: train_steps, checkpoints and logs count it so."
+                " Pass global_step to one optimizer only.", round(moved / made))

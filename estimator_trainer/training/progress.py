@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import posixpath
+import re
 import sys
 import time
 from typing import Any
@@ -208,3 +211,116 @@ class SavingListener(tf.estimator.CheckpointSaverListener):
     def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
         if self._evaluates:
             self._progress.pause()
+
+
+# A copy of a variable in another replica, and a part of one that lies on several ps.
+_REPLICA, _PART = re.compile(r"/replica_\d+"), re.compile(r"/part_\d+$")
+
+
+class ModelSize(tf.estimator.SessionRunHook):
+    """A hook that logs the size of the model that is about to train, and tells it the history."""
+
+    def begin(self) -> None:
+        layers = layers_of(tf.compat.v1.trainable_variables())
+        parameters = sum(layer["parameters"] for layer in layers)
+        logging.info("model: %d layer%s, %s parameters", len(layers), "s" * (len(layers) != 1),
+                     f"{parameters:,}")
+        task_events.tell("model", {"parameters": parameters, "layers": layers})
+
+
+def layers_of(variables: list[Any]) -> list[dict[str, Any]]:
+    """Returns each layer's `name`, the `shapes` of its variables by name, and its `parameters`.
+
+    A layer is what the variables' names have in common before the last slash, in the order in
+    which the model makes them.
+
+    Args:
+      variables: The trainable variables of a graph; a mirrored one counts once.
+    """
+    layers: dict[str, dict[str, Any]] = {}
+    for variable in variables:
+        name = _PART.sub("", variable.op.name)
+        if _REPLICA.search(name):
+            continue
+        layer_name, _, own = name.rpartition("/")
+        layer = layers.setdefault(layer_name or own, {
+            "name": layer_name or own, "parameters": 0, "shapes": {}})
+        layer["parameters"] += _count(variable)
+        layer["shapes"].setdefault(own, variable.shape.as_list() if variable.shape.rank is not None
+                                   else None)
+    return list(layers.values())
+
+
+def _count(variable: Any) -> int:
+    return math.prod(variable.shape.as_list()) if variable.shape.is_fully_defined() else 0
+
+
+def hooks_of(config: TrainerConfig, task: TaskConfig) -> list[tf.estimator.SessionRunHook]:
+    """Returns the hooks that write the events of this task into a folder of its own in model_dir.
+
+    The Estimator writes summaries in the chief alone.
+
+    Args:
+      config: The settings; without `worker_events` there are no such hooks.
+      task: The task; only a worker beside ps has such hooks.
+    """
+    if not config.worker_events or "ps" not in task.cluster or task.is_chief:
+        return []
+    folder = posixpath.join(config.model_dir, task.name.replace(":", "_"))
+    hooks = [tf.estimator.StepCounterHook(config.log_every_steps, output_dir=folder)]
+    if config.save_summary_steps:  # The RunConfig of a script may want none.
+        hooks.append(tf.estimator.SummarySaverHook(
+            config.save_summary_steps, output_dir=folder, scaffold=_OfGraph()))
+    return hooks
+
+
+class _OfGraph(tf.compat.v1.train.Scaffold):
+    """Knows the summaries of the graph, which a hook must find before there is a graph."""
+
+    @property
+    def summary_op(self) -> tf.Tensor | None:
+        """All summaries as the session's own Scaffold has merged them, a string scalar."""
+        merged = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SUMMARY_OP)
+        return merged[0] if merged else None
+
+
+class StepProfiler(tf.estimator.SessionRunHook):
+    """Profiles this process from the first to the last of some global steps.
+
+    It writes into MODEL_DIR/plugins/profile, where TensorBoard looks for profiles.
+    """
+
+    def __init__(self, model_dir: str, first: int, last: int):
+        """Makes the hook; the steps are counted from 1, and both are profiled."""
+        self._model_dir = model_dir
+        self._first, self._last = first, last
+        self._is_on = self._is_over = False
+
+    def begin(self) -> None:
+        self._global_step = tf.compat.v1.train.get_global_step()
+
+    def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        self._start_if_due(int(session.run(self._global_step)))
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if self._is_over:
+            return
+        step = int(run_context.session.run(self._global_step))
+        if self._is_on and step >= self._last:
+            self._stop(step)
+        self._start_if_due(step)
+        self._is_over = step >= self._last
+
+    def end(self, session: tf.compat.v1.Session) -> None:
+        if self._is_on:
+            self._stop(int(session.run(self._global_step)))
+
+    def _start_if_due(self, step: int) -> None:
+        if not self._is_on and self._first <= step + 1 <= self._last:
+            tf.profiler.experimental.start(self._model_dir)
+            self._is_on = True
+
+    def _stop(self, step: int) -> None:
+        tf.profiler.experimental.stop()
+        self._is_on = False
+        logging.info("profiled up to step %d: tensorboard --logdir=%s", step, self._model_dir)

@@ -15,9 +15,9 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation import judgement
 from estimator_trainer.evaluation.regression import Regression
-from estimator_trainer.record import earlier_run
 from estimator_trainer.record import record_file
 from estimator_trainer.record import recorded_run
+from estimator_trainer.record import run_history
 from estimator_trainer.reports import history
 from estimator_trainer.reports import page
 from estimator_trainer.reports import show
@@ -44,7 +44,7 @@ def _read(model_dir):
     judgement.read(model_dir, told.append)
     history.read(model_dir, told.append)
     record_file.read_if_whole(model_dir, told.append)
-    earlier_run.as_recorded(model_dir)
+    run_history.as_recorded(model_dir)
     return told
 
 
@@ -184,7 +184,7 @@ def test_a_best_value_that_is_not_known_is_told_and_the_next_one_counts(tmp_path
 def test_an_evaluator_and_an_export_do_not_fail_for_a_damaged_record(tmp_path, caplog):
     model_dir = _write_all(tmp_path / "m", ("record.json", {"runs": 5}))
     (tmp_path / "export").mkdir()
-    assert not earlier_run.as_recorded(model_dir).note
+    assert not run_history.as_recorded(model_dir).note
     record_file.copy_into(str(tmp_path / "export"), model_dir, 10)
     assert caplog.text.count("runs is 5; expected a list") == 2
 

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import peers
-from estimator_trainer.coordination import signals
+from estimator_trainer.coordination import stop as stop_lib
 from estimator_trainer.coordination.stop import Stop
 from tests.support import jobs
 
@@ -66,8 +66,8 @@ def test_the_end_of_a_job_interrupts_no_evaluation():
 def test_a_signal_asks_to_stop_and_the_handlers_come_back():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     stop = Stop()
-    with signals.asking(stop, "local", lambda: 0):
-        signals.listen_again()
+    with stop_lib.asking(stop, "local", lambda: 0):
+        stop_lib.listen_again()
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.wait(5) and stop.request.reason == "SIGTERM"
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
@@ -76,10 +76,10 @@ def test_a_signal_asks_to_stop_and_the_handlers_come_back():
 # usleep waits with Python's lock, as TensorFlow does for the tasks of an all-reduce.
 _WAITS_WITH_THE_LOCK = """
 import ctypes
-from estimator_trainer.coordination import signals
-with signals.killed_after(0.1):
+from estimator_trainer.coordination import stop
+with stop.killed_after(0.1):
     pass
-with signals.killed_after(2):
+with stop.killed_after(2):
     ctypes.PyDLL(None).usleep(60_000_000)
 """
 

@@ -10,7 +10,7 @@ import sys
 import traceback
 from typing import Mapping, NoReturn, Sequence
 
-from estimator_trainer.launcher import prctl
+from estimator_trainer.launcher import fork_server
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.equality.plain_imports", "numpy.random"])
@@ -27,7 +27,7 @@ def start(script: pathlib.Path, args: Sequence[str], variables: Mapping[str, str
 
 def _become(script: str, args: Sequence[str], variables: Mapping[str, str],
             log: str) -> NoReturn:
-    prctl.die_with_parent(os.getppid())
+    fork_server.die_with_parent(os.getppid())
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1), os.dup2(output, 2)
     sys.stdout = open(1, "w", buffering=1, closefd=False)

@@ -14,7 +14,7 @@ import tensorflow as tf
 from estimator_trainer import cli
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
-from estimator_trainer.estimator import session_options
+from estimator_trainer.estimator import builder
 from estimator_trainer.settings import trainer_config
 from estimator_trainer.training import train_op
 from tests.support import jobs
@@ -22,7 +22,6 @@ from tests.support import jobs
 _GRAPH = """
 import sys
 from estimator_trainer import environment
-from estimator_trainer.settings import trainer_config
 settings = trainer_config.TrainerConfig(**{flags})
 if settings.xla:
     environment.compile_on_cpus()
@@ -119,7 +118,7 @@ def test_float16_needs_a_gpu_and_a_scaled_loss():
     config = trainer_config.TrainerConfig(mixed_precision="float16", model_fn="./mine.py")
     if not tf.config.list_physical_devices("GPU"):
         with pytest.raises(errors.ConfigError, match="For example: --mixed_precision=bfloat16"):
-            session_options.config_of(config)
+            builder.config_of(config)
     with tf.Graph().as_default():
         train_op.ask(config, task_config.parse(None))
         spec = tf.estimator.EstimatorSpec("train", loss=tf.constant(0.0), train_op=tf.no_op())

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer.cluster import task_config
 from estimator_trainer.estimator import cluster_patches
-from estimator_trainer.estimator import user_run_config
+from estimator_trainer.estimator import user_estimator
 from tests.support.tf_configs import A
 from tests.support.tf_configs import B
 from tests.support.tf_configs import C
@@ -42,7 +42,7 @@ def test_the_run_config_of_a_model_fn_is_that_of_plain_tensorflow(text, monkeypa
     with cluster_patches.configs_in_any_cluster(lambda: task):
         assert _fields(tf.estimator.RunConfig("/tmp/m")) == _fields(plain)
     monkeypatch.setenv("TF_CONFIG", task.tf_config())
-    seen = user_run_config.of_platform(tf.estimator.RunConfig("/tmp/m"), task)
+    seen = user_estimator.of_platform(tf.estimator.RunConfig("/tmp/m"), task)
     if task.is_local and seen.cluster_spec:
         # This process trains alone, so a session of its own needs no device filters.
         vars(seen)["_session_config"] = plain.session_config

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import plugin_sources
+from estimator_trainer.plugins import object_fingerprints
 
 _MODEL = "import layers_of_linked\ndef model_fn(features, labels, mode):\n    ...\n"
 
@@ -28,14 +28,14 @@ def fixture_mounted(tmp_path, monkeypatch):
 def test_the_files_of_a_mounted_folder_are_known_again(mounted):
     plugin = loader.find("model_fn", f"{mounted}/linked.py")
     _, module = loader.load(plugin)
-    before = plugin_sources.of(plugin, module)
+    before = object_fingerprints.of_plugin(plugin, module)
     assert sorted(before) == ["layers_of_linked.py", "linked.py"]
     (mounted / "..2026" / "layers_of_linked.py").write_text("WIDTH = 4\n")
-    after = plugin_sources.of(plugin, module)
+    after = object_fingerprints.of_plugin(plugin, module)
     assert [name for name in before if before[name] != after[name]] == ["layers_of_linked.py"]
 
 
 def test_the_sources_of_a_package_are_named_from_it():
     plugin = loader.find("model_fn", "cnn")
-    names = plugin_sources.of(plugin, loader.load(plugin)[1])
+    names = object_fingerprints.of_plugin(plugin, loader.load(plugin)[1])
     assert {"model_fns/cnn.py", "model_fns/training/averages.py"} <= set(names)

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.communication import variable_placement
+from estimator_trainer.estimator import builder
 
 CLUSTER = {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1", "d:1"]}
 
@@ -19,7 +19,7 @@ def _places(task, sizes, cluster=None):
     tf_config = json.dumps({"cluster": cluster or CLUSTER, "task": task})
     with mock.patch.dict(os.environ, TF_CONFIG=tf_config):
         config = tf.estimator.RunConfig()
-    function = variable_placement.by_size(config)
+    function = builder.by_size(config)
     places = []
     for _ in range(2):  # A graph made again is placed as the one before.
         with tf.Graph().as_default() as graph, graph.device(function):
@@ -56,4 +56,4 @@ def test_every_trainer_comes_to_the_same_places():
 ])
 def test_one_ps_or_a_ps_itself_needs_no_choice(cluster, task):
     with mock.patch.dict(os.environ, TF_CONFIG=json.dumps({"cluster": cluster, "task": task})):
-        assert variable_placement.by_size(tf.estimator.RunConfig()) is None
+        assert builder.by_size(tf.estimator.RunConfig()) is None

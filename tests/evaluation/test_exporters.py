@@ -8,7 +8,7 @@ import time
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.checks import free_disk
+from estimator_trainer.checks import machine_check
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
@@ -151,4 +151,4 @@ def test_files_that_a_training_removes_meanwhile_count_as_gone(job, tmp_path):
     link.symlink_to("gone")
     assert checkpoints.is_whole(job.path(1)) and not checkpoints.is_whole(job.path(4))
     assert checkpoints.all_of(job.model_dir)[4] < whole[4]
-    assert 0 < free_disk.checkpoint_bytes(job.model_dir) < whole[4]
+    assert 0 < machine_check.checkpoint_bytes(job.model_dir) < whole[4]

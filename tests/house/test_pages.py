@@ -8,8 +8,8 @@ import shlex
 
 import pytest
 
+from estimator_trainer import cli
 from estimator_trainer.settings import command_line
-from estimator_trainer.settings import questions
 from tests.support import jobs
 from tests.support import pages
 
@@ -57,7 +57,7 @@ def test_a_page_begins_with_a_command_that_runs(path):
 def test_every_command_of_a_page_parses(path):
     for command in _commands(path):
         words = shlex.split(command)
-        if questions.help_topic(words) is None and not questions.asks_version(words):
+        if cli.help_topic(words) is None and not cli.asks_version(words):
             command_line.parse(words)
 
 

@@ -17,7 +17,7 @@ from docs.site import reference_words as words
 from estimator_trainer import errors
 from estimator_trainer import result
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import signals
+from estimator_trainer.coordination import stop
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.training import end_of_training
@@ -95,7 +95,7 @@ def test_the_exit_codes_are_those_of_the_program():
 def test_the_reasons_are_those_of_the_program():
     told = _names(words.REASONS)
     of_code = {early_stopping.REASON, end_of_training.BY_HOOK, end_of_training.ASKED_BY_ANOTHER,
-               result.CONFIGURATION, *(number.name for number in signals._SIGNALS)}
+               result.CONFIGURATION, *(number.name for number in stop._SIGNALS)}
     in_docstring = set(re.findall(r'"(\w+_\w+)"', result.Result.__doc__ or ""))
     assert told == of_code | in_docstring
     statuses = {status for row in words.REASONS for status in row[1].split(", ")}

@@ -14,8 +14,8 @@ import shlex
 
 import pytest
 
+from estimator_trainer import cli
 from estimator_trainer.settings import command_line
-from estimator_trainer.settings import questions
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow
@@ -91,7 +91,7 @@ def test_a_symptom_is_told_once():
 @pytest.mark.parametrize("command", _commands())
 def test_every_command_of_the_page_parses(command):
     words = shlex.split(command)
-    if questions.help_topic(words) is None and not questions.asks_version(words):
+    if cli.help_topic(words) is None and not cli.asks_version(words):
         command_line.parse(words)
 
 

@@ -8,14 +8,14 @@ import socket
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.launcher import addresses
+from estimator_trainer.launcher import launch
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow
 
 
 def test_a_reserved_port_goes_to_the_task_and_to_nobody_who_asks_for_any(tmp_path):
-    with addresses.reserved("127.0.0.1", [("chief", 0), ("ps", 0), ("ps", 1)]) as cluster:
+    with launch.reserved("127.0.0.1", [("chief", 0), ("ps", 0), ("ps", 1)]) as cluster:
         assert list(map(len, cluster.values())) == [1, 2]
         port = int(cluster["chief"][0].rpartition(":")[2])
         with socket.socket() as greedy, pytest.raises(OSError):
@@ -31,5 +31,5 @@ def test_a_reserved_port_goes_to_the_task_and_to_nobody_who_asks_for_any(tmp_pat
 
 def test_a_host_that_is_not_this_machine_is_refused():
     with pytest.raises(errors.ConfigError, match="not an address of this machine"):
-        with addresses.reserved("192.0.2.1", [("chief", 0)]):
+        with launch.reserved("192.0.2.1", [("chief", 0)]):
             pass

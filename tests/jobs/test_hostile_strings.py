@@ -19,8 +19,8 @@ import yaml
 from estimator_trainer import cli
 from estimator_trainer import errors
 from estimator_trainer import logs
+from estimator_trainer import redaction
 from estimator_trainer import result
-from estimator_trainer import shown_text
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.manifest import source_package
 from estimator_trainer.plugins import loader
@@ -137,10 +137,10 @@ def test_a_message_neither_steers_the_terminal_nor_forges_a_line(text, capsys) -
 
 
 def test_the_screen_keeps_colours_and_the_last_state_of_a_bar() -> None:
-    line = shown_text.line("\x1b[31mred\x1b[0m \x1b[2J", True)
+    line = redaction.line_for_terminal("\x1b[31mred\x1b[0m \x1b[2J", True)
     assert line == "\x1b[31mred\x1b[0m \\x1b[2J\x1b[0m"
-    assert shown_text.line("\x1b[31mred\x1b[0m", False) == "red"
-    assert shown_text.line(" 10%\r 20%\r 30%\r", True) == " 30%"
+    assert redaction.line_for_terminal("\x1b[31mred\x1b[0m", False) == "red"
+    assert redaction.line_for_terminal(" 10%\r 20%\r 30%\r", True) == " 30%"
 
 
 def _archived(folder: pathlib.Path) -> list[tarfile.TarInfo]:

@@ -14,7 +14,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from estimator_trainer.manifest import dockerfile
+from estimator_trainer.manifest import kubernetes
 from tests.support import containers
 from tests.support import images
 from tests.support import manifests
@@ -91,7 +91,7 @@ def _run(image: Image, found: dict[str, dict[str, Any]], claim: pathlib.Path) ->
 
 def test_the_image_is_small_and_names_the_pods_user(image: Image) -> None:
     assert image.size <= _MOST_BYTES
-    assert image.config["User"] == f"{dockerfile.USER}:{dockerfile.USER}"
+    assert image.config["User"] == f"{kubernetes.USER}:{kubernetes.USER}"
     assert image.config["Entrypoint"] == ["estimator-trainer"]
     (packages,) = image.root.glob("usr/local/lib/python3.*/site-packages")
     assert (packages / "tensorflow").is_dir() and not (packages / "tensorflow/include").exists()
@@ -110,7 +110,7 @@ def test_a_pod_is_not_root_and_can_write_into_its_volumes_alone(
         "id; cat /proc/self/status; for i in /x /etc/x /usr/local/x /shared/x /tmp/x; do"
         " touch $i 2> /tmp/error && echo wrote $i; done; exit 0"]}
     text = _run(image, found, claim)[host]
-    assert text.startswith(f"uid={dockerfile.USER} gid={dockerfile.USER} ")
+    assert text.startswith(f"uid={kubernetes.USER} gid={kubernetes.USER} ")
     assert "CapEff:\t0000000000000000" in text and "NoNewPrivs:\t1" in text
     assert text.split("wrote ")[1:] == ["/shared/x\n", "/tmp/x\n"]
 
@@ -128,4 +128,4 @@ def test_its_pods_train_the_digits_to_the_end(
     result = json.loads((claim / "job/result.json").read_text())
     assert result["status"] == "done" and result["metrics"]["accuracy"] > 0.9
     written = [path.lstat() for path in claim.rglob("*")]
-    assert {(each.st_uid, each.st_gid) for each in written} == {(dockerfile.USER, dockerfile.USER)}
+    assert {(each.st_uid, each.st_gid) for each in written} == {(kubernetes.USER, kubernetes.USER)}

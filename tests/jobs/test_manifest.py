@@ -16,8 +16,8 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster import topology
+from estimator_trainer.manifest import platform as platform_lib
 from estimator_trainer.manifest import source_package
-from estimator_trainer.manifest import yaml_file
 from tests.support import platform_schemas
 from tests.support.manifests import counts
 from tests.support.manifests import documents
@@ -88,7 +88,7 @@ def _values_of(key: str, value: Any) -> Any:
     [{"a": 1}, {"b": [{"c": {"d": "e"}}, "f"]}, [{"g": 1, "h": {"i": [1]}}]],
 ], ids=["shapes", "strings", "lists"])
 def test_yaml_reads_back_as_what_was_written(value: Any) -> None:
-    text = yaml_file.text([value, value], "A comment,\nof two lines.")
+    text = platform_lib.text([value, value], "A comment,\nof two lines.")
     assert list(yaml.safe_load_all(text)) == [value, value]
     assert text.startswith("# A comment,\n# of two lines.\n") and "\n---\n" in text
     assert not re.search("[^'\"][&*]id0", text)
@@ -98,13 +98,13 @@ def test_yaml_reads_back_as_what_was_written(value: Any) -> None:
                                   "0b1", "1_000", "12:30:45", "2001-01-01", ".5", "-1", "~", ""])
 def test_what_kubernetes_would_take_for_another_type_is_quoted(text: str) -> None:
     # Go's YAML knows more numbers than PyYAML (gopkg.in/yaml.v2, resolve.go).
-    written = yaml_file.text([{"key": text}], "")
+    written = platform_lib.text([{"key": text}], "")
     assert written in (f'key: "{text}"\n', f"key: '{text}'\n")
 
 
 def test_a_job_file_keeps_the_order_of_keys_and_long_texts_on_a_line() -> None:
     long = "--param=" + "word " * 100
-    written = yaml_file.text([{"kind": "Job", "args": [long], "image": "a/b:1"}], "C")
+    written = platform_lib.text([{"kind": "Job", "args": [long], "image": "a/b:1"}], "C")
     assert written == f'# C\nkind: Job\nargs:\n- "{long}"\nimage: "a/b:1"\n'
 
 

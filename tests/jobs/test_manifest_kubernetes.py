@@ -11,7 +11,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
-from estimator_trainer.manifest import dockerfile
+from estimator_trainer.manifest import kubernetes
 from tests.support import platform_schemas
 from tests.support.manifests import counts
 from tests.support.manifests import documents
@@ -112,7 +112,7 @@ def test_pods_keep_to_the_restricted_standard_and_write_into_their_volumes_alone
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
             "readOnlyRootFilesystem": True}
-        user = dockerfile.USER
+        user = kubernetes.USER
         assert user > 0 and pod["securityContext"] == {
             "runAsNonRoot": True, "runAsUser": user, "runAsGroup": user, "fsGroup": user,
             "fsGroupChangePolicy": "OnRootMismatch", "seccompProfile": {"type": "RuntimeDefault"}}
@@ -131,7 +131,7 @@ def test_the_images_user_has_a_number_and_a_home_where_the_pod_says_who_runs(
     # Only a number tells Kubernetes that a user is not root. Google's services say nothing.
     write(f"--platform={platform}")
     lines = pathlib.Path("manifest/Dockerfile").read_text().splitlines()
-    user = dockerfile.USER
+    user = kubernetes.USER
     found = [line for line in lines if line.startswith(("USER", "WORKDIR", "ENV HOME"))]
     assert found == ([] if is_root else ["ENV HOME=/tmp", "WORKDIR /tmp", f"USER {user}:{user}"])
     # What one layer adds, another can only hide.

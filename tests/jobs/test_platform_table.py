@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from estimator_trainer.manifest import platform_table
+from estimator_trainer.manifest import manifest
 from estimator_trainer.settings import job_config
 
 
 def test_every_platform_of_the_flag_is_in_the_table() -> None:
-    assert tuple(platform_table.BY_NAME) == job_config.PLATFORMS
+    assert tuple(manifest.BY_NAME) == job_config.PLATFORMS

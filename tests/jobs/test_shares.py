@@ -6,7 +6,7 @@ import pytest
 
 from estimator_trainer import environment
 from estimator_trainer import machine
-from estimator_trainer.launcher import shares
+from estimator_trainer.launcher import launch
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.any_tensorflow
 ])
 def test_a_machine_is_divided_among_the_tasks(roles, gpus, cores, expected):
     tasks = [(role, roles[:i].count(role)) for i, role in enumerate(roles)]
-    divided = shares.divide(tasks, gpus, cores)
+    divided = launch.divide(tasks, gpus, cores)
     assert [(share.threads, share.gpus) for share in divided] == expected
 
 

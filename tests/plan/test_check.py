@@ -10,7 +10,7 @@ import pytest
 from estimator_trainer import cli
 from estimator_trainer.checks import printout
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.findings import Findings
+from estimator_trainer.checks.plan import Findings
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs

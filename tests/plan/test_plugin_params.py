@@ -10,7 +10,7 @@ import pickle
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.plugins.plugin_params import PluginParams
+from estimator_trainer.plugins.params import PluginParams
 
 pytestmark = pytest.mark.any_tensorflow
 

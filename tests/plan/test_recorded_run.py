@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.asked import Asked
+from estimator_trainer.checks.plan import Asked
 from estimator_trainer.environment import Environment
 from estimator_trainer.plugins import fingerprints
 from estimator_trainer.plugins import loader

@@ -11,7 +11,7 @@ from estimator_trainer import cli
 from estimator_trainer import errors
 from estimator_trainer import logs
 from estimator_trainer import redaction
-from estimator_trainer.settings import plugin_flag_words
+from estimator_trainer.settings import command_line
 
 pytestmark = pytest.mark.any_tensorflow
 _SECRET = "SEKRET-7f3a"
@@ -93,7 +93,7 @@ def test_errors_and_logs_have_no_password_of_a_url():
     error = errors.ConfigError(f"cannot read https://me:{_SECRET}@host/x")
     assert errors.first_line(error) == "cannot read https://****@host/x"
     with pytest.raises(errors.ConfigError) as raised:
-        plugin_flag_words.normal((), ["--token", "a", _SECRET])
+        command_line.normal((), ["--token", "a", _SECRET])
     assert _SECRET not in str(raised.value)
     with logs.as_before():
         logs.configure("local", verbose=False)

@@ -7,12 +7,12 @@ import shlex
 
 import pytest
 
-from estimator_trainer.checks import ways_to_look
+from estimator_trainer.checks import model_dir_name
 from estimator_trainer.settings import command_line
 
 
 def test_the_command_that_is_shown_can_be_typed():
-    line = ways_to_look.while_it_runs("/tmp/my runs/a;b")
+    line = model_dir_name.while_it_runs("/tmp/my runs/a;b")
     assert "/tmp/my runs/a;b/report.html" in line
     words = shlex.split(line.partition("estimator-trainer ")[2])
     page = command_line.parse(words).page
@@ -22,6 +22,6 @@ def test_the_command_that_is_shown_can_be_typed():
 @pytest.mark.parametrize("is_installed", [True, False])
 def test_tensorboard_is_shown_or_how_to_install_it(is_installed, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: is_installed or None)
-    line = ways_to_look.tensorboard("/tmp/digits")
+    line = model_dir_name.tensorboard("/tmp/digits")
     assert line.endswith("tensorboard --logdir=/tmp/digits")
     assert ("pip install tensorboard" in line) == (not is_installed)

@@ -10,7 +10,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.estimator.passthrough import Answer
-from estimator_trainer.prediction import prediction_output
+from estimator_trainer.prediction import prediction_writer
 from estimator_trainer.prediction.prediction_writer import plain
 from estimator_trainer.prediction.prediction_writer import Records
 
@@ -82,18 +82,18 @@ def test_bytes_that_are_no_text_are_base64():
 
 def test_a_file_gets_its_name_when_it_is_whole(tmp_path):
     path = tmp_path / "x.jsonl"
-    with prediction_output.opened(str(path)) as write:
+    with prediction_writer.opened(str(path)) as write:
         write("1\n")
         assert not path.exists()
     assert path.read_text() == "1\n"
-    with pytest.raises(ValueError), prediction_output.opened(str(path)) as write:
+    with pytest.raises(ValueError), prediction_writer.opened(str(path)) as write:
         write("2\n")
         raise ValueError
     assert path.read_text() == "1\n" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_device_is_written_to_and_not_replaced():
-    with prediction_output.opened("/dev/null") as write:
+    with prediction_writer.opened("/dev/null") as write:
         write("1\n")
     assert pathlib.Path("/dev/null").is_char_device()
 
@@ -104,6 +104,6 @@ def test_a_device_is_written_to_and_not_replaced():
 def test_a_place_that_cannot_be_written_to_is_one_sentence(tmp_path, name, expected):
     (tmp_path / "file").write_text("")
     with pytest.raises(errors.ConfigError, match=expected) as raised:
-        with prediction_output.opened(f"{tmp_path}/{name}"):
+        with prediction_writer.opened(f"{tmp_path}/{name}"):
             pass
     assert "(from --output)" in str(raised.value) and "For example: --output=" in str(raised.value)

@@ -14,7 +14,7 @@ import textwrap
 import pytest
 
 from estimator_trainer import cli
-from estimator_trainer.checks import free_disk
+from estimator_trainer.checks import machine_check
 from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -190,7 +190,7 @@ def test_a_model_dir_that_cannot_be_written_is_a_sentence(run):
 
 def test_a_full_disk_is_a_sentence_and_keeps_the_checkpoint(run, tmp_path, monkeypatch):
     # With so little room at the start, training would be refused.
-    monkeypatch.setattr(free_disk, "bytes_at", lambda folder: 1 << 40)
+    monkeypatch.setattr(machine_check, "bytes_at", lambda folder: 1 << 40)
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", disk], check=False,

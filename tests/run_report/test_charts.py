@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from estimator_trainer.reports import charts
-from estimator_trainer.reports import judged_charts
+from estimator_trainer.reports import judgement_section
 
 
 def test_a_chart_of_many_tasks_stays_small_and_has_the_evaluation():
@@ -27,7 +27,7 @@ def test_the_ends_of_a_long_curve_are_kept():
 def test_examples_of_one_label_are_all_there():
     judged = {"kind": "regression", "points": {"labels": [1.0, 1.0, 2.0], "predictions": [3, 4, 5]},
               "residuals": {"counts": [3], "edges": [0, 1]}}
-    points, residuals = judged_charts.of(judged)
+    points, residuals = judgement_section.of(judged)
     x, predictions, right = points["data"]
     found = [(at, value) for at, value in zip(x, predictions) if value is not None]
     assert found == [(1.0, 3), (1.0, 4), (2.0, 5)]

@@ -6,15 +6,15 @@ import dataclasses
 
 import pytest
 
+from estimator_trainer import cli
 from estimator_trainer import commands
 from estimator_trainer import errors
 from estimator_trainer.settings import help_page
-from estimator_trainer.settings import questions
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.command_table import ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.rank_config import RankConfig
+from estimator_trainer.settings.trainer_config import RankConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _LAUNCH_ONLY, _MANIFEST_ONLY = {"log_dir", "share_import", "host"}, {"platform", "image", "region"}
@@ -62,19 +62,19 @@ def test_help_of_a_command_lists_the_flags_that_it_uses(command, takes, takes_no
     (["--flagfile", "help"], None), (["manifest", "--name", "--help"], None),
     (["launch", "--", "--help"], None), (["train"], None), ([], None)])
 def test_help_is_asked_for_by_a_flag_or_a_word_and_not_by_a_value(argv, topic):
-    assert questions.help_topic(argv) == topic
+    assert cli.help_topic(argv) == topic
 
 
 @pytest.mark.parametrize("argv, expected", [
     (["--version"], True), (["train", "--version"], True), (["launch", "--version", "--"], True),
     (["--model_dir", "--version"], False), (["launch", "--", "--version"], False), ([], False)])
 def test_the_version_is_asked_for_by_a_flag(argv, expected):
-    assert questions.asks_version(argv) is expected
+    assert cli.asks_version(argv) is expected
 
 
 def test_help_of_no_command_names_the_near_one():
     with pytest.raises(errors.ConfigError, match="Did you mean 'train'"):
-        questions.help_topic(["help", "trian"])
+        cli.help_topic(["help", "trian"])
 
 
 def test_every_command_has_what_runs_it():

@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_trainer import machine
 from estimator_trainer.cluster import task_config
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import bfloat16_advice
+from estimator_trainer.training import numerics
 from estimator_trainer.training.loop_size import Pace
 
 pytestmark = pytest.mark.any_tensorflow
@@ -22,7 +22,7 @@ def _lines(monkeypatch, caplog, step_secs, waited_share=0.0):
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     pace = Pace(TrainerConfig(steps_per_loop=1), is_exact=True)
-    hook = bfloat16_advice.Bfloat16Advice(pace, "avx512_bf16")
+    hook = numerics.Bfloat16Advice(pace, "avx512_bf16")
     with caplog.at_level("INFO"):
         for step in range(int(10 / step_secs)):
             pace.plan(step)
@@ -49,7 +49,7 @@ def test_one_step_that_other_processes_delayed_is_no_reason(monkeypatch, caplog)
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     pace = Pace(TrainerConfig(steps_per_loop=1), is_exact=True)
-    hook = bfloat16_advice.Bfloat16Advice(pace, "avx512_bf16")
+    hook = numerics.Bfloat16Advice(pace, "avx512_bf16")
     with caplog.at_level("INFO"):
         for step, secs in enumerate([0.002, 0.002, 0.002, 1.2, 1.2]):
             pace.plan(step)
@@ -72,7 +72,7 @@ def test_the_chief_tells_it_where_the_cpu_can(flags, config, counts, index, is_t
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda _: [])
     config = TrainerConfig(**config)
     task = task_config.of_counts(counts)[index]
-    advice = bfloat16_advice.for_training(config, Pace(config, is_exact=True), task)
+    advice = numerics.for_training(config, Pace(config, is_exact=True), task)
     assert (advice is not None) == is_told
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_trainer.training import model_size
+from estimator_trainer.training import progress
 
 
 def test_parameters_are_counted_by_layer():
@@ -15,7 +15,7 @@ def test_parameters_are_counted_by_layer():
                 ("net/dense/kernel/replica_1", [4, 3], True),
                 ("table/part_0", [5, 2], True), ("table/part_1", [5, 2], True)):
             tf.compat.v1.get_variable(name, shape, trainable=trainable)
-        layers = model_size.layers_of(tf.compat.v1.trainable_variables())
+        layers = progress.layers_of(tf.compat.v1.trainable_variables())
     assert [(layer["name"], layer["parameters"]) for layer in layers] == [
         ("net/dense", 15), ("slope", 1), ("table", 20)]
     assert layers[0]["shapes"] == {"kernel": [4, 3], "bias": [3]}

@@ -11,7 +11,6 @@ from typing import Any, Sequence
 import yaml
 
 from estimator_trainer.manifest import manifest
-from estimator_trainer.manifest import platform_table
 from estimator_trainer.settings import command_line
 from estimator_trainer.settings import job_config
 from tests.support import platform_schemas
@@ -38,7 +37,7 @@ def write(*job_flags: str, flags: Sequence[str] = ()) -> str:
 def objects(*job_flags: str, flags: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Returns what `manifest` would write into the job's file, without the source package."""
     line = _line(job_flags, flags)
-    files = platform_table.BY_NAME[line.job.platform].files(line.job, line.config, line.flags)
+    files = manifest.BY_NAME[line.job.platform].files(line.job, line.config, line.flags)
     return list(yaml.safe_load_all(files["job.yaml"]))
 
 
