@@ -25,8 +25,7 @@ import tempfile
 import time
 from typing import Any
 
-from benchmarks import fashion_mnist
-from benchmarks import repetitions
+from benchmarks import fashion_mnist, repetitions
 from tests.support import jobs
 
 # By case: batch, flags of this project, global steps of the warm-up, and global steps to time.

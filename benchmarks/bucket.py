@@ -18,9 +18,7 @@ import tempfile
 import time
 
 from benchmarks import tail
-from tests.support import cloud_storage
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import cloud_storage, jobs, slow_jobs
 
 JOBS = {
     "chief, 1 worker, ps, evaluator": ({"chief": 1, "worker": 1, "ps": 1}, []),

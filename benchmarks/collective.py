@@ -18,11 +18,8 @@ import pathlib
 import subprocess
 import sys
 
-from benchmarks import fashion_mnist
-from benchmarks import repetitions
-from benchmarks.scaling import networks
-from benchmarks.scaling import pinned_job
-from benchmarks.scaling import speed
+from benchmarks import fashion_mnist, repetitions
+from benchmarks.scaling import networks, pinned_job, speed
 from tests.support import jobs
 
 _BATCH = 64

@@ -19,8 +19,7 @@ import tempfile
 from typing import Mapping, Sequence
 
 import benchmarks
-from tests.support import distributions
-from tests.support import interpreters
+from tests.support import distributions, interpreters
 
 FOLDER = benchmarks.REPO / "estimator_trainer" / "constraints"
 # The extras and the Pythons of each TensorFlow; the newest TensorFlow is the last.

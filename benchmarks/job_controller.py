@@ -21,8 +21,7 @@ from typing import Any, Callable
 
 import yaml
 
-from benchmarks import api_server
-from benchmarks import control_plane
+from benchmarks import api_server, control_plane
 from estimator_trainer.cluster import task_config
 from tests.support import manifests
 

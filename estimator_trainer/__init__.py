@@ -14,24 +14,13 @@ from __future__ import annotations
 import sys
 from typing import Any, TYPE_CHECKING
 
-from estimator_trainer import environment
-from estimator_trainer import versions
+from estimator_trainer import environment, versions
 
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
-    from estimator_trainer.api import check
-    from estimator_trainer.api import ConfigError
-    from estimator_trainer.api import evaluate
-    from estimator_trainer.api import export
-    from estimator_trainer.api import Interrupted
-    from estimator_trainer.api import launch
-    from estimator_trainer.api import predict
-    from estimator_trainer.api import report
-    from estimator_trainer.api import Result
-    from estimator_trainer.api import show
-    from estimator_trainer.api import train
-    from estimator_trainer.api import TrainerError
+    from estimator_trainer.api import (check, ConfigError, evaluate, export, Interrupted, launch,
+                                       predict, report, Result, show, train, TrainerError)
 
 __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
            "report", "Result", "show", "train", "TrainerError"]

@@ -20,16 +20,11 @@ import json
 import os
 from typing import Any, Mapping, Sequence
 
-from estimator_trainer import environment
-from estimator_trainer import python_call
-from estimator_trainer.checks import machine_check
-from estimator_trainer.checks import model_dir_name
-from estimator_trainer.checks import printout as plan_report
-from estimator_trainer.checks import run_plan
+from estimator_trainer import environment, python_call
+from estimator_trainer.checks import (machine_check, model_dir_name, printout as plan_report,
+                                      run_plan)
 from estimator_trainer.checks.plan import Asked
-from estimator_trainer.errors import ConfigError
-from estimator_trainer.errors import Interrupted
-from estimator_trainer.errors import TrainerError
+from estimator_trainer.errors import ConfigError, Interrupted, TrainerError
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.job_config import JobConfig

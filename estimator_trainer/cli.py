@@ -9,14 +9,8 @@ import sys
 from types import TracebackType
 from typing import Any, Callable, Iterator, Sequence, TYPE_CHECKING
 
-from estimator_trainer import __version__
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer import result
-from estimator_trainer import storage
-from estimator_trainer import streams
-from estimator_trainer import task_events
-from estimator_trainer import versions
+from estimator_trainer import (__version__, environment, errors, result, storage, streams,
+                               task_events, versions)
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings import help_page
 from estimator_trainer.settings.command_table import COMMANDS

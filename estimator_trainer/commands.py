@@ -10,25 +10,16 @@ import dataclasses
 import json
 from typing import Any, Callable
 
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer import redaction
-from estimator_trainer import result
-from estimator_trainer import storage
-from estimator_trainer.checks import model_dir_name
-from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.plan import Asked
-from estimator_trainer.checks.plan import Findings
-from estimator_trainer.checks.plan import Plan
+from estimator_trainer import environment, errors, redaction, result, starter, storage
+from estimator_trainer.checks import model_dir_name, run_plan
+from estimator_trainer.checks.plan import Asked, Findings, Plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import importing
-from estimator_trainer.plugins import script_file
+from estimator_trainer.plugins import importing, script_file
 from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.record import recorded_run
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.starter import project
 
 
 def train(line: CommandLine, variables: Environment) -> int:
@@ -94,8 +85,7 @@ def report(line: CommandLine, variables: Environment) -> int:
     plan = run_plan.for_model_dir(config, variables)
     run_plan.refuse(plan)
     import_tensorflow(plan)
-    from estimator_trainer.reports import page as page_lib
-    from estimator_trainer.reports import server
+    from estimator_trainer.reports import page as page_lib, server
     from estimator_trainer.roles import access
     for folder in page.model_dir:
         access.check(dataclasses.replace(config, model_dir=folder), plan.versions.tensorflow)
@@ -108,8 +98,7 @@ def report(line: CommandLine, variables: Environment) -> int:
 
 def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
-    from estimator_trainer.checks import machine_check
-    from estimator_trainer.checks import printout
+    from estimator_trainer.checks import machine_check, printout
     variables = _with_hosts(line, variables)
     plan = run_plan.for_training(line.config, variables, Asked(line.given))
     found = machine_check.examine(plan, variables, line.is_probing)
@@ -121,7 +110,7 @@ def check(line: CommandLine, variables: Environment) -> int:
 
 def init(line: CommandLine, variables: Environment) -> int:
     """Writes a model, its data and a test, to begin with."""
-    print(project.write(line.folder))
+    print(starter.write(line.folder))
     return 0
 
 
@@ -175,8 +164,7 @@ def import_tensorflow(plan: Plan) -> None:
     It takes seconds; --help, check and mistakes do not wait for it.
     """
     # absl's logging takes 10 ms, and `check` logs nothing.
-    from estimator_trainer import logs
-    from estimator_trainer import tensorflow_import
+    from estimator_trainer import logs, tensorflow_import
     config = plan.config
     logs.configure(plan.task.name, config.verbose)
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
@@ -205,12 +193,10 @@ def _probe(plan: Plan, found: Findings) -> Findings:
 
 def _run_with_tensorflow(command: str, plan: Plan) -> int:
     import_tensorflow(plan)
-    from estimator_trainer.estimator import frozen
-    from estimator_trainer.estimator import strategy
+    from estimator_trainer.estimator import frozen, strategy
     from estimator_trainer.evaluation import offline
     from estimator_trainer.prediction import predict
-    from estimator_trainer.roles import access
-    from estimator_trainer.roles import run
+    from estimator_trainer.roles import access, run
     strategy.split_cpu(plan.config)
     step: Callable[[Plan], Any] = {"train": run.train_and_evaluate, "evaluate": offline.evaluate,
                                    "predict": predict.predict, "export": offline.export}[command]

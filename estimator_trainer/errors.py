@@ -18,8 +18,7 @@ import sys
 import traceback
 from typing import Iterable, Sequence
 
-from estimator_trainer import redaction
-from estimator_trainer import task_events
+from estimator_trainer import redaction, task_events
 from estimator_trainer.result import Status
 
 # The texts around the message of an error: of autograph, and of a session.

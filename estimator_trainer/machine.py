@@ -10,8 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from estimator_trainer import deadlines
-from estimator_trainer import environment
+from estimator_trainer import deadlines, environment
 
 # With this CUDA_VISIBLE_DEVICES a process uses no GPU.
 NO_GPU = "-1"

@@ -9,18 +9,11 @@ import os
 import re
 from typing import Any, Callable, Iterator, Mapping
 
-from estimator_trainer import commands
-from estimator_trainer import environment
-from estimator_trainer import logs
-from estimator_trainer import redaction
+from estimator_trainer import commands, environment, logs, redaction
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.plan import Asked
-from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import ConfigError
-from estimator_trainer.errors import Interrupted
-from estimator_trainer.errors import TrainerError
-from estimator_trainer.plugins import importing
-from estimator_trainer.plugins import loader
+from estimator_trainer.checks.plan import Asked, Plan
+from estimator_trainer.errors import ConfigError, Interrupted, TrainerError
+from estimator_trainer.plugins import importing, loader
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -8,8 +8,7 @@ import math
 import sys
 from typing import Annotated, Any, Literal
 
-from estimator_trainer import schema
-from estimator_trainer import task_events
+from estimator_trainer import schema, task_events
 
 # A job, or a task of it, runs, is asked to stop, or has ended in one of four ways.
 Status = Literal["running", "stopping", "done", "stopped", "failed", "lost"]

@@ -11,9 +11,7 @@ import sys
 import tempfile
 from typing import Iterator
 
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer import logs
+from estimator_trainer import environment, errors, logs
 
 
 def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:

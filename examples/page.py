@@ -9,8 +9,7 @@ import time
 import types
 from typing import Any, Callable, Iterable
 
-from examples.runs import EXAMPLES
-from examples.runs import Runs
+from examples.runs import EXAMPLES, Runs
 
 HEADING = "## The text and here"
 _COLUMNS = "|  | the text | here |\n|---|---|---|\n"

@@ -17,8 +17,7 @@ import sys
 import tempfile
 
 from examples.page import pages
-from examples.runs import EXAMPLES
-from examples.runs import Runs
+from examples.runs import EXAMPLES, Runs
 
 
 def _converted(mnist: str, folder: pathlib.Path) -> pathlib.Path:

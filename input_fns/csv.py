@@ -41,23 +41,12 @@ from typing import Any, Mapping, Optional
 
 import tensorflow as tf
 
-from input_fns.reading import labels
-from input_fns.reading import new_tables
-from input_fns.reading import pipeline
-from input_fns.reading import table_facts
+from input_fns.reading import labels, new_tables, pipeline, table_facts
 from input_fns.reading.bad_line import line_problem
 from input_fns.reading.bad_record import first_failure
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
-from input_fns.reading.files import batches
-from input_fns.reading.files import first_problem
-from input_fns.reading.files import Form
-from input_fns.reading.files import matched
-from input_fns.reading.table import check_whole
-from input_fns.reading.table import header_of
-from input_fns.reading.table import header_problem
-from input_fns.reading.table import Table
-from input_fns.reading.table import table_of
+from input_fns.reading.errors import DataFileError, DataParamError
+from input_fns.reading.files import batches, first_problem, Form, matched
+from input_fns.reading.table import check_whole, header_of, header_problem, Table, table_of
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,

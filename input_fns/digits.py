@@ -42,8 +42,7 @@ import tensorflow as tf
 import tensorflow_datasets as tfds
 
 from input_fns.reading import pipeline
-from input_fns.reading.tfds_data import known_params
-from input_fns.reading.tfds_data import read
+from input_fns.reading.tfds_data import known_params, read
 from input_fns.reading.tfds_prepare import prepared
 
 DEFAULT_PARAMS = {

@@ -34,15 +34,10 @@ from typing import Any, Mapping, NamedTuple, Optional
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import augment
-from input_fns.reading import pipeline
-from input_fns.reading.bad_record import elements
-from input_fns.reading.bad_record import ERRORS
-from input_fns.reading.bad_record import one_line
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
-from input_fns.reading.new_images import ENDINGS
-from input_fns.reading.new_images import found
+from input_fns.reading import augment, pipeline
+from input_fns.reading.bad_record import elements, ERRORS, one_line
+from input_fns.reading.errors import DataFileError, DataParamError
+from input_fns.reading.new_images import ENDINGS, found
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,

@@ -37,8 +37,7 @@ import tensorflow_datasets as tfds
 
 from input_fns.reading import pipeline
 from input_fns.reading.errors import DataParamError
-from input_fns.reading.tfds_data import known_params
-from input_fns.reading.tfds_data import read
+from input_fns.reading.tfds_data import known_params, read
 from input_fns.reading.tfds_prepare import prepared
 
 DEFAULT_PARAMS = {

@@ -36,22 +36,11 @@ from typing import Any, Mapping, Optional
 from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from input_fns.reading import dataset_json
-from input_fns.reading import labels
-from input_fns.reading import pipeline
-from input_fns.reading import whole_records
-from input_fns.reading.bad_record import elements
-from input_fns.reading.bad_record import ERRORS
-from input_fns.reading.bad_record import first_failure
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
-from input_fns.reading.files import batches
-from input_fns.reading.files import first_problem
-from input_fns.reading.files import Form
-from input_fns.reading.files import matched
-from input_fns.reading.tf_example import example_problem
-from input_fns.reading.tf_example import feature_specs
-from input_fns.reading.tf_example import VARLEN
+from input_fns.reading import dataset_json, labels, pipeline, whole_records
+from input_fns.reading.bad_record import elements, ERRORS, first_failure
+from input_fns.reading.errors import DataFileError, DataParamError
+from input_fns.reading.files import batches, first_problem, Form, matched
+from input_fns.reading.tf_example import example_problem, feature_specs, VARLEN
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,

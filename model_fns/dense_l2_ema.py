@@ -14,8 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import classifier
-from model_fns.training import one_layer
+from model_fns.training import classifier, one_layer
 
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,

@@ -17,8 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from model_fns import canned
-from model_fns.training import classifier
-from model_fns.training import numeric_scale
+from model_fns.training import classifier, numeric_scale
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {

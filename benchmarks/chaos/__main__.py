@@ -19,8 +19,7 @@ import sys
 import time
 from typing import Iterator
 
-from benchmarks.chaos import outcome as outcome_lib
-from benchmarks.chaos import schedules
+from benchmarks.chaos import outcome as outcome_lib, schedules
 from benchmarks.chaos.outcome import Outcome
 from tests.support import jobs
 

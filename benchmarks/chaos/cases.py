@@ -13,14 +13,8 @@ import signal
 import time
 from typing import Any, Callable
 
-from benchmarks.chaos import damage
-from benchmarks.chaos import job as job_lib
-from benchmarks.chaos import memory
-from benchmarks.chaos import model_dir
-from benchmarks.chaos import moments
-from benchmarks.chaos import network as network_lib
-from benchmarks.chaos import promises
-from benchmarks.chaos import schedules
+from benchmarks.chaos import (damage, job as job_lib, memory, model_dir, moments,
+                              network as network_lib, promises, schedules)
 from benchmarks.chaos.skipped import Skipped
 from tests.support import jobs
 

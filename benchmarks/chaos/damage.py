@@ -15,10 +15,7 @@ import subprocess
 import sys
 from typing import Callable, Iterator
 
-from benchmarks.chaos import job as job_lib
-from benchmarks.chaos import moments
-from benchmarks.chaos import promises
-from benchmarks.chaos import schedules
+from benchmarks.chaos import job as job_lib, moments, promises, schedules
 from benchmarks.chaos.skipped import Skipped
 from tests.support import jobs
 

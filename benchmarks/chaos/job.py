@@ -13,8 +13,7 @@ from typing import Any, Callable, Sequence
 
 import psutil
 
-from benchmarks.chaos import moments
-from benchmarks.chaos import schedules
+from benchmarks.chaos import moments, schedules
 from tests.support import jobs
 
 LIMIT_SECS = 120.0

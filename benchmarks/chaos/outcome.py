@@ -12,10 +12,7 @@ import pathlib
 import shutil
 from typing import Iterable
 
-from benchmarks.chaos import job as job_lib
-from benchmarks.chaos import model_dir
-from benchmarks.chaos import promises
-from benchmarks.chaos import schedules
+from benchmarks.chaos import job as job_lib, model_dir, promises, schedules
 
 
 @dataclasses.dataclass(frozen=True)

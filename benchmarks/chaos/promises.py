@@ -6,9 +6,7 @@ import pathlib
 import re
 import signal
 
-from benchmarks.chaos import job as job_lib
-from benchmarks.chaos import model_dir
-from benchmarks.chaos import schedules
+from benchmarks.chaos import job as job_lib, model_dir, schedules
 from estimator_trainer import result
 
 _BEFORE_ITS_WORK = "SIGTERM: ends before the work began"

@@ -18,13 +18,8 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from benchmarks import paper
-from benchmarks.paper import costs as costs_lib
-from benchmarks.paper import held_out
-from benchmarks.paper import stragglers
-from benchmarks.paper.step_model import Cluster
-from benchmarks.paper.step_model import Prediction
-from benchmarks.paper.step_model import StepModel
-from benchmarks.paper.step_model import Workload
+from benchmarks.paper import costs as costs_lib, held_out, stragglers
+from benchmarks.paper.step_model import Cluster, Prediction, StepModel, Workload
 
 TASKS = (8, 16, 32, 64, 128, 256, 512, 1024)
 _MB = 1e6

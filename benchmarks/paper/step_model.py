@@ -11,10 +11,8 @@ import dataclasses
 
 import numpy as np
 
-from benchmarks.paper.costs import Costs
-from benchmarks.paper.costs import Linear
-from benchmarks.paper.stragglers import expected_waits
-from benchmarks.paper.stragglers import StepTimes
+from benchmarks.paper.costs import Costs, Linear
+from benchmarks.paper.stragglers import expected_waits, StepTimes
 
 _DRAWS = 400_000
 # So many ps are enough that give this share of the best speed.

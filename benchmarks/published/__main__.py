@@ -17,10 +17,7 @@ import subprocess
 import sys
 
 import benchmarks
-from benchmarks.published import attempt
-from benchmarks.published import checkout
-from benchmarks.published import page
-from benchmarks.published import results
+from benchmarks.published import attempt, checkout, page, results
 from benchmarks.published.catalog import PROGRAMS
 
 

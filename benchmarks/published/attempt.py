@@ -12,8 +12,7 @@ import subprocess
 from typing import Any
 
 import benchmarks
-from benchmarks.published import cause
-from benchmarks.published import checkout
+from benchmarks.published import cause, checkout
 from benchmarks.published.program import Program
 
 _DRIVERS = benchmarks.REPO / "benchmarks" / "published" / "drivers"

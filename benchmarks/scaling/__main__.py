@@ -33,13 +33,8 @@ import subprocess
 import sys
 from typing import Any, Callable, Iterator
 
-from benchmarks import fashion_mnist
-from benchmarks import machine
-from benchmarks.scaling import curves
-from benchmarks.scaling import networks
-from benchmarks.scaling import pinned_job
-from benchmarks.scaling import speed
-from benchmarks.scaling import table
+from benchmarks import fashion_mnist, machine
+from benchmarks.scaling import curves, networks, pinned_job, speed, table
 from benchmarks.scaling.pinned_job import Job
 from tests.support import jobs
 

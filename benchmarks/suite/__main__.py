@@ -23,11 +23,8 @@ from typing import Any
 import numpy as np
 
 import benchmarks
-from benchmarks import fashion_mnist
-from benchmarks import machine
-from benchmarks.suite import environments
-from benchmarks.suite import peer_runs
-from benchmarks.suite import table
+from benchmarks import fashion_mnist, machine
+from benchmarks.suite import environments, peer_runs, table
 
 # keras_fit reports every 200 steps, less often than any other peer.
 _STEPS_UNIT = 200

@@ -8,8 +8,7 @@ import subprocess
 import sys
 from typing import Any, Callable, Iterable, NamedTuple
 
-from benchmarks.suite import agreement
-from benchmarks.suite import environments
+from benchmarks.suite import agreement, environments
 
 CASES = ("cnn", "sigmoid")
 

@@ -6,8 +6,7 @@ import statistics
 from typing import Any
 
 from benchmarks.suite import comparison
-from benchmarks.suite.agreement import LOSS_TOLERANCE
-from benchmarks.suite.agreement import Runs
+from benchmarks.suite.agreement import LOSS_TOLERANCE, Runs
 
 
 def text(results: dict[str, Any]) -> str:

@@ -11,14 +11,9 @@ import re
 import sys
 from typing import Sequence
 
-from docs.site import reference_flags
-from docs.site import reference_params
-from docs.site import reference_words as words
-from docs.site.reference_markdown import code
-from docs.site.reference_markdown import table
-from docs.site.reference_markdown import text
-from estimator_trainer import errors
-from estimator_trainer import result
+from docs.site import reference_flags, reference_params, reference_words as words
+from docs.site.reference_markdown import code, table, text
+from estimator_trainer import errors, result
 
 COMMAND = "python -m docs.site.reference --write"
 _REPO = pathlib.Path(__file__).resolve().parents[2]

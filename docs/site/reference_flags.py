@@ -6,16 +6,11 @@ import collections
 import dataclasses
 from typing import Any, Iterable
 
-from docs.site.reference_markdown import code
-from docs.site.reference_markdown import table
-from docs.site.reference_markdown import text
-from estimator_trainer.settings.command_table import COMMANDS
-from estimator_trainer.settings.command_table import PageConfig
-from estimator_trainer.settings.command_table import ReportConfig
+from docs.site.reference_markdown import code, table, text
+from estimator_trainer.settings.command_table import COMMANDS, PageConfig, ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.trainer_config import RankConfig
-from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 Field = dataclasses.Field[Any]
 # The groups of flags of what is trained, and how.

@@ -7,12 +7,8 @@ import pathlib
 from typing import Any, Mapping
 
 from docs.site.reference_flags import slug
-from docs.site.reference_markdown import code
-from docs.site.reference_markdown import table
-from docs.site.reference_markdown import text
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import param_defaults
-from estimator_trainer.plugins import source_files
+from docs.site.reference_markdown import code, table, text
+from estimator_trainer.plugins import loader, param_defaults, source_files
 
 _HEAD = ("param", "default", "meaning")
 

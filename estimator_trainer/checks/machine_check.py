@@ -14,10 +14,8 @@ import socket
 import subprocess
 import sys
 
-from estimator_trainer import deadlines
-from estimator_trainer import machine
-from estimator_trainer.checks.plan import Findings
-from estimator_trainer.checks.plan import Plan
+from estimator_trainer import deadlines, machine
+from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment

@@ -7,13 +7,9 @@ import pathlib
 import textwrap
 from typing import Any
 
-from estimator_trainer import redaction
-from estimator_trainer import versions
-from estimator_trainer.checks.plan import Findings
-from estimator_trainer.checks.plan import Plan
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import param_defaults
-from estimator_trainer.plugins import source_files
+from estimator_trainer import redaction, versions
+from estimator_trainer.checks.plan import Findings, Plan
+from estimator_trainer.plugins import loader, param_defaults, source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 _TEXT_COLUMN = 36

@@ -10,15 +10,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import schema
-from estimator_trainer.checks.plan import Findings
-from estimator_trainer.checks.plan import Plan
-from estimator_trainer.coordination import job_state
-from estimator_trainer.coordination import shared_files
-from estimator_trainer.coordination import small_files
-from estimator_trainer.estimator import data_spec
-from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer import errors, schema
+from estimator_trainer.checks.plan import Findings, Plan
+from estimator_trainer.coordination import job_state, shared_files, small_files
+from estimator_trainer.estimator import data_spec, loaded_plugins
 
 _MARK = "check-%s.json"
 

@@ -9,27 +9,17 @@ import dataclasses
 import os.path
 from typing import Callable, NamedTuple, Sequence, TypeVar
 
-from estimator_trainer import errors
-from estimator_trainer import machine
-from estimator_trainer import storage
-from estimator_trainer import versions
-from estimator_trainer.checks import machine_check
-from estimator_trainer.checks import model_dir_name
-from estimator_trainer.checks.plan import Asked
-from estimator_trainer.checks.plan import Plan
-from estimator_trainer.cluster import ports
-from estimator_trainer.cluster import rank_source
-from estimator_trainer.cluster import task_config
-from estimator_trainer.cluster import topology
+from estimator_trainer import errors, machine, storage, versions
+from estimator_trainer.checks import machine_check, model_dir_name
+from estimator_trainer.checks.plan import Asked, Plan
+from estimator_trainer.cluster import ports, rank_source, task_config, topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import params
+from estimator_trainer.plugins import loader, params
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.script_file import Script
-from estimator_trainer.record import changes as changes_lib
-from estimator_trainer.record import recorded_run
+from estimator_trainer.record import changes as changes_lib, recorded_run
 from estimator_trainer.record.recorded_run import RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from estimator_trainer import errors
-from estimator_trainer.cluster import mpi
-from estimator_trainer.cluster import slurm
+from estimator_trainer.cluster import mpi, slurm
 from estimator_trainer.cluster.ranks import Ranks
 
 VARIABLES = (*slurm.VARIABLES, *mpi.VARIABLES)

@@ -15,8 +15,7 @@ from typing import Any, Mapping, NamedTuple
 import zlib
 
 from estimator_trainer import errors
-from estimator_trainer.cluster import correction
-from estimator_trainer.cluster import declared_cluster
+from estimator_trainer.cluster import correction, declared_cluster
 
 # RunConfig or the strategies would act on these keys; the normal form leaves them out.
 _UNUSED = ("eval_session_master", "model_dir", "rpc_layer", "service", "session_master")

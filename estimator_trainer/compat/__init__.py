@@ -24,10 +24,8 @@ import functools
 
 from absl import logging
 
-from estimator_trainer import environment
-from estimator_trainer import versions
-from estimator_trainer.compat import legacy_keras
-from estimator_trainer.compat import module_aliases
+from estimator_trainer import environment, versions
+from estimator_trainer.compat import legacy_keras, module_aliases
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.patches import private_api
 

@@ -6,10 +6,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf_v1
 import tensorflow.compat.v2 as tf_v2
 
-from estimator_trainer.compat import estimator_training
-from estimator_trainer.compat import legacy_keras
-from estimator_trainer.compat import module_aliases
-from estimator_trainer.compat import removed_tpu
+from estimator_trainer.compat import estimator_training, legacy_keras, module_aliases, removed_tpu
 from estimator_trainer.patches import private_api
 
 # `tf.compat.v1` and `tensorflow.compat.v1` can be two module objects, and each has both again.

@@ -11,8 +11,7 @@ import importlib
 import sys
 from typing import Any
 
-from estimator_trainer import environment
-from estimator_trainer import versions
+from estimator_trainer import environment, versions
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.patches import private_api
 

@@ -7,9 +7,7 @@ one is replaced in both. It is imported when the old name is first asked for.
 from __future__ import annotations
 
 import importlib
-from importlib import abc
-from importlib import machinery
-from importlib import util
+from importlib import abc, machinery, util
 import sys
 from types import ModuleType
 from typing import Any, Optional, Sequence

@@ -36,12 +36,8 @@ def install() -> None:
     """
     compat.install()
     # They import TensorFlow, which `compat` has to come before.
-    from estimator_trainer.compat.tensorflow1 import importing
-    from estimator_trainer.compat.tensorflow1 import namespace
-    from estimator_trainer.compat.tensorflow1 import program_flags
-    from estimator_trainer.compat.tensorflow1 import root_module
-    from estimator_trainer.compat.tensorflow1 import supplied
-    from estimator_trainer.compat.tensorflow1 import tensorflow0
+    from estimator_trainer.compat.tensorflow1 import (importing, namespace, program_flags,
+                                                      root_module, supplied, tensorflow0)
     namespace.install()
     importing.install(root_module.module())
     supplied.supply()

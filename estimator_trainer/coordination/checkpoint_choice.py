@@ -11,8 +11,7 @@ from absl import logging
 from google.protobuf import text_format  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import storage
+from estimator_trainer import errors, storage
 from estimator_trainer.coordination import checkpoints
 
 _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not match")

@@ -16,10 +16,7 @@ from absl import logging
 from google.protobuf import text_format  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import result
-from estimator_trainer import schema
-from estimator_trainer import storage
+from estimator_trainer import errors, result, schema, storage
 from estimator_trainer.coordination import small_files
 from estimator_trainer.result import Result
 

@@ -18,13 +18,9 @@ import uuid
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer.coordination import messages
-from estimator_trainer.coordination import shared_files
-from estimator_trainer.coordination import small_files
-from estimator_trainer.coordination.stop import Request
-from estimator_trainer.coordination.stop import Stop
+from estimator_trainer import deadlines, errors
+from estimator_trainer.coordination import messages, shared_files, small_files
+from estimator_trainer.coordination.stop import Request, Stop
 from estimator_trainer.result import Status
 
 JOB_FILE = "job.json"

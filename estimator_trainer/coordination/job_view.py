@@ -14,8 +14,7 @@ from estimator_trainer import deadlines
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import membership
-from estimator_trainer.coordination.job_state import JobStateReader
-from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
 from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.result import Status

@@ -21,9 +21,7 @@ import uuid
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer import storage
+from estimator_trainer import deadlines, errors, storage
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop

@@ -13,11 +13,9 @@ from typing import Mapping
 
 from absl import logging
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.job_state import JobState, JobStateReader
 
 
 class Membership:

@@ -17,8 +17,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.coordination import shared_files
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files, small_files
 
 T = TypeVar("T")
 _DIR = "tasks"

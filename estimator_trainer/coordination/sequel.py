@@ -15,10 +15,8 @@ import time
 from absl import logging
 
 from estimator_trainer import deadlines
-from estimator_trainer.coordination import messages
-from estimator_trainer.coordination import shared_files
-from estimator_trainer.coordination.job_state import JOB_FILE
-from estimator_trainer.coordination.job_state import JobState
+from estimator_trainer.coordination import messages, shared_files
+from estimator_trainer.coordination.job_state import JOB_FILE, JobState
 
 _FILE = "script.json"
 _WAITS = "{}.waits"

@@ -17,10 +17,7 @@ import zlib
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer import schema
-from estimator_trainer import storage
+from estimator_trainer import deadlines, errors, schema, storage
 from estimator_trainer.coordination import small_files
 
 T = TypeVar("T")

@@ -16,10 +16,7 @@ import weakref
 
 from absl import logging
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer import logs
-from estimator_trainer import result
+from estimator_trainer import deadlines, errors, logs, result
 from estimator_trainer.result import Status
 
 

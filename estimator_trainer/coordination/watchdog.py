@@ -18,10 +18,7 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer import logs
-from estimator_trainer import result
+from estimator_trainer import deadlines, errors, logs, result
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints

@@ -10,22 +10,17 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import environment
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import user_estimator
+from estimator_trainer.estimator import strategy, user_estimator
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.patches import private_api
-from estimator_trainer.patches import upstream
+from estimator_trainer.patches import private_api, upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import loop
-from estimator_trainer.training import loop_unsupported
-from estimator_trainer.training import stop_consensus
+from estimator_trainer.training import loop, loop_unsupported, stop_consensus
 
 # No graph has as many collective operations.
 _MOST_COLLECTIVES = 100_000

@@ -14,9 +14,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.graph import ancestry
-from estimator_trainer.graph import graph_state
-from estimator_trainer.graph import variable_names
+from estimator_trainer.graph import ancestry, graph_state, variable_names
 from estimator_trainer.input import batches
 from estimator_trainer.patches import upstream
 from estimator_trainer.settings import name_patterns

@@ -7,13 +7,11 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import environment
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.graph import graph_names
-from estimator_trainer.input import batches
-from estimator_trainer.input import iterated_input
+from estimator_trainer.input import batches, iterated_input
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.training import loop

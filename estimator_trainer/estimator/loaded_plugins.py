@@ -11,20 +11,12 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator import data_spec
-from estimator_trainer.estimator import input_fn_adapter
-from estimator_trainer.estimator import model_class
-from estimator_trainer.estimator import model_fn_adapter
-from estimator_trainer.estimator import model_shape
-from estimator_trainer.estimator import random_state
-from estimator_trainer.estimator import recorded_data
-from estimator_trainer.estimator import serving_input
-from estimator_trainer.estimator import user_estimator
+from estimator_trainer.estimator import (data_spec, input_fn_adapter, model_class, model_fn_adapter,
+                                         model_shape, random_state, recorded_data, serving_input,
+                                         user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.estimator.user_estimator import GivenEstimator
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import module_flags
-from estimator_trainer.plugins import object_fingerprints
+from estimator_trainer.plugins import loader, module_flags, object_fingerprints
 from estimator_trainer.plugins.params import FILES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

@@ -36,8 +36,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import stop
-from estimator_trainer.graph import ancestry
-from estimator_trainer.graph import graph_state
+from estimator_trainer.graph import ancestry, graph_state
 from estimator_trainer.plugins import loader
 
 # Why training ended, as in Result.

@@ -16,22 +16,13 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import ps_packs
-from estimator_trainer.estimator import frozen
-from estimator_trainer.estimator import input_fn_adapter
-from estimator_trainer.estimator import keras_model
-from estimator_trainer.estimator import model_class
-from estimator_trainer.estimator import passthrough
-from estimator_trainer.estimator import user_estimator
-from estimator_trainer.estimator import warm_start
-from estimator_trainer.graph import graph_names
-from estimator_trainer.graph import graph_state
+from estimator_trainer.estimator import (frozen, input_fn_adapter, keras_model, model_class,
+                                         passthrough, user_estimator, warm_start)
+from estimator_trainer.graph import graph_names, graph_state
 from estimator_trainer.input import batches
 from estimator_trainer.plugins import loader
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import loop
-from estimator_trainer.training import loop_unsupported
-from estimator_trainer.training import stop_consensus
-from estimator_trainer.training import train_op
+from estimator_trainer.training import loop, loop_unsupported, stop_consensus, train_op
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 

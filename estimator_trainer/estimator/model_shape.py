@@ -17,13 +17,9 @@ import zlib
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import environment
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator import cluster_patches
-from estimator_trainer.estimator import keras_model
-from estimator_trainer.estimator import random_state
-from estimator_trainer.estimator import user_estimator
+from estimator_trainer.estimator import cluster_patches, keras_model, random_state, user_estimator
 from estimator_trainer.estimator.user_estimator import GivenEstimator
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.params import PluginParams

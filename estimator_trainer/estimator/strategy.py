@@ -6,10 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer import machine
+from estimator_trainer import deadlines, environment, errors, machine
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import gradient_packs

@@ -15,8 +15,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.graph import graph_state
-from estimator_trainer.graph import variable_names
+from estimator_trainer.graph import graph_state, variable_names
 from estimator_trainer.input import batches
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Mapping, Sequence, TypedDict
 import numpy as np
 
 from estimator_trainer import schema
-from estimator_trainer.evaluation.shown_examples import ShownExample
-from estimator_trainer.evaluation.shown_examples import ShownExamples
+from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
 # A larger matrix cannot be read; the pairs that are confused most often can.
 _MOST_CLASSES = 50

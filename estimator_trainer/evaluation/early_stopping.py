@@ -14,8 +14,7 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer.evaluation import evaluation_log
-from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import evaluation_log, exporters
 from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

@@ -17,9 +17,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import schema
-from estimator_trainer import task_events
+from estimator_trainer import errors, schema, task_events
 from estimator_trainer.coordination import small_files
 from estimator_trainer.graph import graph_state
 

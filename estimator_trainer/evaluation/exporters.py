@@ -11,15 +11,13 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import storage
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import checkpoints, small_files
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import evaluation_log as record_lib
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.patches import upstream
-from estimator_trainer.record import record_file
-from estimator_trainer.record import recorded_run
+from estimator_trainer.record import record_file, recorded_run
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # They export after any evaluation, be it the last or not.

@@ -17,18 +17,15 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import schema
+from estimator_trainer import errors, schema
 from estimator_trainer.coordination import small_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.passthrough import Answer
-from estimator_trainer.evaluation.classification import Classification
-from estimator_trainer.evaluation.classification import ClassificationContent
+from estimator_trainer.evaluation.classification import Classification, ClassificationContent
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
-from estimator_trainer.evaluation.regression import Regression
-from estimator_trainer.evaluation.regression import RegressionContent
+from estimator_trainer.evaluation.regression import Regression, RegressionContent
 
 NAME = "evaluation.json"
 # A report needs no more, and nobody wants to wait for it.

@@ -25,8 +25,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.graph import ancestry
-from estimator_trainer.patches import private_api
-from estimator_trainer.patches import upstream
+from estimator_trainer.patches import private_api, upstream
 
 
 def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,

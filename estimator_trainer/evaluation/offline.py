@@ -9,14 +9,10 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.coordination import checkpoint_choice
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.coordination import checkpoint_choice, checkpoints
+from estimator_trainer.estimator import builder, loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
-from estimator_trainer.evaluation import evaluation_log
-from estimator_trainer.evaluation import event_files
-from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import evaluation_log, event_files, exporters
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import upstream
 

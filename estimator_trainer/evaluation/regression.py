@@ -7,8 +7,7 @@ from typing import Any, Mapping, TypedDict
 import numpy as np
 
 from estimator_trainer import schema
-from estimator_trainer.evaluation.shown_examples import ShownExample
-from estimator_trainer.evaluation.shown_examples import ShownExamples
+from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
 _BINS = 30
 _MOST_POINTS = 1000

@@ -16,10 +16,8 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.graph import ancestry
-from estimator_trainer.input import array_queue
-from estimator_trainer.input import batches
-from estimator_trainer.patches import private_api
-from estimator_trainer.patches import upstream
+from estimator_trainer.input import array_queue, batches
+from estimator_trainer.patches import private_api, upstream
 
 
 class _Recorded(NamedTuple):

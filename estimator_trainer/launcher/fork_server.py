@@ -15,8 +15,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
-from multiprocessing import connection as connection_lib
-from multiprocessing import reduction
+from multiprocessing import connection as connection_lib, reduction
 import os
 import runpy
 import signal
@@ -27,9 +26,7 @@ import time
 from typing import Mapping, NamedTuple, NoReturn, Sequence
 import warnings
 
-from estimator_trainer import deadlines
-from estimator_trainer import environment
-from estimator_trainer import tensorflow_import
+from estimator_trainer import deadlines, environment, tensorflow_import
 
 _PROGRAM = "estimator_trainer"
 # A task of any role needs them; they are imported by name, for they are above this package.

@@ -13,18 +13,11 @@ import tempfile
 import time
 from typing import Iterator, Mapping, Sequence
 
-from estimator_trainer import deadlines
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer import machine
-from estimator_trainer import redaction
-from estimator_trainer import storage
-from estimator_trainer.checks import model_dir_name
-from estimator_trainer.checks import run_plan
+from estimator_trainer import deadlines, environment, errors, machine, redaction, storage
+from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Asked
 from estimator_trainer.environment import Environment
-from estimator_trainer.launcher import fork_server as fork_server_lib
-from estimator_trainer.launcher import screen as screen_lib
+from estimator_trainer.launcher import fork_server as fork_server_lib, screen as screen_lib
 from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.supervisor import Supervisor

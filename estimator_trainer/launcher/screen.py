@@ -8,8 +8,7 @@ import threading
 import time
 from typing import Sequence, TextIO
 
-from estimator_trainer import logs
-from estimator_trainer import redaction
+from estimator_trainer import logs, redaction
 from estimator_trainer.launcher.task_process import TaskProcess
 
 _COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)

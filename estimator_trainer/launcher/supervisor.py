@@ -8,8 +8,7 @@ import signal
 import time
 from typing import Any, Sequence
 
-from estimator_trainer import deadlines
-from estimator_trainer import result
+from estimator_trainer import deadlines, result
 from estimator_trainer.launcher import task_process
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.task_process import TaskProcess

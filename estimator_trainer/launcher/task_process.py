@@ -13,13 +13,9 @@ import threading
 import time
 from typing import Any, Callable
 
-from estimator_trainer import deadlines
-from estimator_trainer import environment as environment_lib
-from estimator_trainer import redaction
-from estimator_trainer import task_events
+from estimator_trainer import deadlines, environment as environment_lib, redaction, task_events
 from estimator_trainer.launcher import fork_server
-from estimator_trainer.launcher.fork_server import ForkedProcess
-from estimator_trainer.launcher.fork_server import ForkServer
+from estimator_trainer.launcher.fork_server import ForkedProcess, ForkServer
 
 # Another event explains an end with one of these reasons.
 _EXPLAINED = ("error", "configuration")

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from estimator_trainer.manifest import platform
-from estimator_trainer.manifest import vertex
+from estimator_trainer.manifest import platform, vertex
 from estimator_trainer.manifest.platform import Platform
-from estimator_trainer.settings.job_config import GPU_TYPES
-from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _COMMENT = """\

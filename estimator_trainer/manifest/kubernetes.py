@@ -15,8 +15,7 @@ from typing import Any, Sequence
 from estimator_trainer import deadlines
 from estimator_trainer.manifest import platform
 from estimator_trainer.manifest.platform import Platform
-from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.job_config import ROLES
+from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _COMMENT = """\

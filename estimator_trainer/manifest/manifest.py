@@ -15,22 +15,14 @@ import shlex
 import stat
 from typing import Mapping, Sequence
 
-from estimator_trainer import errors
-from estimator_trainer import redaction
-from estimator_trainer import storage
+from estimator_trainer import errors, redaction, storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.manifest import ai_platform
-from estimator_trainer.manifest import jobset
-from estimator_trainer.manifest import kubernetes
-from estimator_trainer.manifest import slurm
-from estimator_trainer.manifest import source_package
-from estimator_trainer.manifest import tfjob
-from estimator_trainer.manifest import vertex
+from estimator_trainer.manifest import (ai_platform, jobset, kubernetes, slurm, source_package,
+                                        tfjob, vertex)
 from estimator_trainer.manifest.platform import Platform
-from estimator_trainer.plugins import param_code
-from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins import param_code, source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.settings import job_config

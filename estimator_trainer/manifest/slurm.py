@@ -10,8 +10,7 @@ import shlex
 import sys
 from typing import Sequence
 
-from estimator_trainer import deadlines
-from estimator_trainer import redaction
+from estimator_trainer import deadlines, redaction
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -19,12 +19,9 @@ import shlex
 import tarfile
 from typing import Iterable, Iterator, Mapping, Sequence
 
-from estimator_trainer import __version__
-from estimator_trainer import errors
-from estimator_trainer import versions
+from estimator_trainer import __version__, errors, versions
 from estimator_trainer.manifest import imported_code
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins import loader, source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 STEM = f"estimator_trainer-{__version__}"

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from estimator_trainer.manifest import kubernetes
-from estimator_trainer.manifest import platform
+from estimator_trainer.manifest import kubernetes, platform
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig

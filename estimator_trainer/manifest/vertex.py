@@ -10,8 +10,7 @@ import re
 import shlex
 from typing import Any, Sequence
 
-from estimator_trainer.manifest import platform
-from estimator_trainer.manifest import source_package
+from estimator_trainer.manifest import platform, source_package
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -11,8 +11,7 @@ from typing import Any, Callable, Iterator, Mapping
 
 import tensorflow as tf
 
-from estimator_trainer.patches import private_api
-from estimator_trainer.patches import replacement
+from estimator_trainer.patches import private_api, replacement
 
 
 @contextlib.contextmanager

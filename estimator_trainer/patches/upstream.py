@@ -16,8 +16,7 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 import tensorflow as tf
 
 from estimator_trainer import storage
-from estimator_trainer.patches import private_api
-from estimator_trainer.patches import replacement
+from estimator_trainer.patches import private_api, replacement
 
 POLL_SECS = 1
 _RENAMES = 5

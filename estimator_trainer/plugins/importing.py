@@ -11,8 +11,7 @@ import traceback
 import types
 
 from estimator_trainer import errors
-from estimator_trainer.plugins import fingerprints
-from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins import fingerprints, source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 # The module of each plug-in by name, and the sha256 of its source when it was imported.

@@ -14,12 +14,8 @@ import sys
 import types
 from typing import Any, Callable, Mapping, NamedTuple
 
-from estimator_trainer import errors
-from estimator_trainer import storage
-from estimator_trainer.plugins import importing
-from estimator_trainer.plugins import param_defaults
-from estimator_trainer.plugins import plugin as plugin_lib
-from estimator_trainer.plugins import source_files
+from estimator_trainer import errors, storage
+from estimator_trainer.plugins import importing, param_defaults, plugin as plugin_lib, source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

@@ -15,8 +15,7 @@ from typing import Any, Iterator, Sequence
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import redaction
+from estimator_trainer import errors, redaction
 
 _LIBRARIES = ("absl", "tensorflow", "tensorflow_datasets", "tensorboard", "tf_keras", "keras",
               "etils")

@@ -13,8 +13,7 @@ import sys
 from typing import Any, Mapping
 
 from estimator_trainer import redaction
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins import loader, source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 _FILE = re.compile(r"(.+\.py):([A-Za-z_]\w*)")

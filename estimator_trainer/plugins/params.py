@@ -12,8 +12,7 @@ import json
 import pathlib
 from typing import Any, Mapping, NamedTuple, Sequence
 
-from estimator_trainer import errors
-from estimator_trainer import redaction
+from estimator_trainer import errors, redaction
 from estimator_trainer.plugins import param_code
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -6,8 +6,7 @@ import dataclasses
 import pathlib
 
 from estimator_trainer import errors
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins import loader, source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 

@@ -16,8 +16,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import storage
+from estimator_trainer import errors, storage
 from estimator_trainer.estimator.passthrough import Answer
 
 _DIGITS = 6

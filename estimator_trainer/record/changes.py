@@ -9,14 +9,11 @@ import dataclasses
 import re
 from typing import Any, Iterable, Mapping, Sequence
 
-from estimator_trainer import errors
-from estimator_trainer import redaction
+from estimator_trainer import errors, redaction
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import run_record
-from estimator_trainer.record.recorded_run import MODEL_SETTINGS
-from estimator_trainer.record.recorded_run import PLUGINS
-from estimator_trainer.record.recorded_run import RecordedRun
+from estimator_trainer.record.recorded_run import MODEL_SETTINGS, PLUGINS, RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # How fast, how long and in which order a model learns; where a data set lies.

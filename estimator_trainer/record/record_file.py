@@ -9,8 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import small_files
-from estimator_trainer.record import recorded_run
-from estimator_trainer.record import run_record
+from estimator_trainer.record import recorded_run, run_record
 from estimator_trainer.record.run_record import RunRecord
 
 

@@ -11,17 +11,13 @@ import posixpath
 import re
 from typing import Any, Callable, Iterable
 
-from estimator_trainer import errors
-from estimator_trainer import schema
-from estimator_trainer import storage
-from estimator_trainer.plugins import fingerprints
-from estimator_trainer.plugins import loader
+from estimator_trainer import errors, schema, storage
+from estimator_trainer.plugins import fingerprints, loader
 from estimator_trainer.plugins.params import Recorded
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
-from estimator_trainer.settings.trainer_config import RankConfig
-from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 # Returns the text of a file; None if there is none.
 Read = Callable[[str], "str | None"]

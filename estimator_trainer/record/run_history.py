@@ -9,20 +9,14 @@ from typing import Any, Mapping
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import __version__
-from estimator_trainer import errors
-from estimator_trainer import redaction
-from estimator_trainer import versions
+from estimator_trainer import __version__, errors, redaction, versions
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.plugins import fingerprints
 from estimator_trainer.plugins.plugin import Plugin
-from estimator_trainer.record import record_file
-from estimator_trainer.record import run_record
-from estimator_trainer.record.run_record import PluginEntry
-from estimator_trainer.record.run_record import Run
-from estimator_trainer.record.run_record import RunRecord
+from estimator_trainer.record import record_file, run_record
+from estimator_trainer.record.run_record import PluginEntry, Run, RunRecord
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

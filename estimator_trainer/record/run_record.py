@@ -12,10 +12,7 @@ import os.path
 import re
 from typing import Any, Mapping, TypedDict
 
-from estimator_trainer import errors
-from estimator_trainer import redaction
-from estimator_trainer import schema
-from estimator_trainer import storage
+from estimator_trainer import errors, redaction, schema, storage
 from estimator_trainer.plugins.fingerprints import Commit
 
 NAME = "record.json"

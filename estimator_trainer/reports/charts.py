@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Iterable, Sequence
 
-from estimator_trainer.reports.run_files import Histogram
-from estimator_trainer.reports.run_files import on_the_way
-from estimator_trainer.reports.run_files import RunFiles
+from estimator_trainer.reports.run_files import Histogram, on_the_way, RunFiles
 
 Chart = dict[str, Any]
 Points = Sequence[tuple[float, float | None]]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Sequence
 
-from estimator_trainer.reports import charts as charts_lib
-from estimator_trainer.reports import markup
-from estimator_trainer.reports.markup import Charts
-from estimator_trainer.reports.markup import Markup
+from estimator_trainer.reports import charts as charts_lib, markup
+from estimator_trainer.reports.markup import Charts, Markup
 from estimator_trainer.reports.run_files import RunFiles
 
 

@@ -32,11 +32,7 @@ from typing import Any, TypedDict
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer import machine
-from estimator_trainer import schema
-from estimator_trainer import storage
+from estimator_trainer import deadlines, errors, machine, schema, storage
 from estimator_trainer.coordination import small_files
 from estimator_trainer.record import run_record
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from estimator_trainer.reports import markup
-from estimator_trainer.reports.charts import Chart
-from estimator_trainer.reports.charts import chart
-from estimator_trainer.reports.markup import Charts
-from estimator_trainer.reports.markup import Markup
+from estimator_trainer.reports.charts import Chart, chart
+from estimator_trainer.reports.markup import Charts, Markup
 
 
 def section(judged: Mapping[str, Any] | None, charts: Charts) -> Markup:

@@ -15,19 +15,12 @@ from typing import Any, Sequence
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import small_files
-from estimator_trainer.reports import charts as charts_lib
-from estimator_trainer.reports import comparison
-from estimator_trainer.reports import judgement_section
-from estimator_trainer.reports import markup
-from estimator_trainer.reports import ran
-from estimator_trainer.reports import run_files
-from estimator_trainer.reports import task_lives as lives_lib
-from estimator_trainer.reports.markup import Charts
-from estimator_trainer.reports.markup import Markup
+from estimator_trainer.reports import (charts as charts_lib, comparison, judgement_section, markup,
+                                       ran, run_files, task_lives as lives_lib)
+from estimator_trainer.reports.markup import Charts, Markup
 from estimator_trainer.reports.run_files import RunFiles
 from estimator_trainer.reports.task_lives import Life
 

@@ -13,10 +13,8 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.evaluation import event_files
-from estimator_trainer.evaluation import judgement
-from estimator_trainer.record import record_file
-from estimator_trainer.record import run_record
+from estimator_trainer.evaluation import event_files, judgement
+from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.reports import history
 from estimator_trainer.result import Result

@@ -9,8 +9,7 @@ import time
 from typing import Any, Sequence
 
 from estimator_trainer import errors
-from estimator_trainer.reports import page
-from estimator_trainer.reports import run_files
+from estimator_trainer.reports import page, run_files
 
 _HOST = "127.0.0.1"
 # A page of another site could otherwise have its own name lead here, and read the answer.

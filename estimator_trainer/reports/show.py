@@ -8,15 +8,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import result as result_lib
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import small_files
+from estimator_trainer import errors, result as result_lib
+from estimator_trainer.coordination import checkpoints, small_files
 from estimator_trainer.evaluation import event_files
-from estimator_trainer.record import record_file
-from estimator_trainer.record import run_record
-from estimator_trainer.record.run_record import Run
-from estimator_trainer.record.run_record import RunRecord
+from estimator_trainer.record import record_file, run_record
+from estimator_trainer.record.run_record import Run, RunRecord
 
 _INDENT = 13
 

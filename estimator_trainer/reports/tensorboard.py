@@ -21,8 +21,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import small_files
-from estimator_trainer.record import record_file
-from estimator_trainer.record import run_record
+from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import RunRecord
 
 # It keeps a file of events apart from those of the Estimator.

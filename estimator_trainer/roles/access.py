@@ -10,8 +10,7 @@ import posixpath
 
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import storage
+from estimator_trainer import errors, storage
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # To list what is not there takes one short request, and no right on the bucket itself.

@@ -7,28 +7,18 @@ import contextlib
 from absl import logging
 
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.coordination import checkpoint_choice
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_heartbeat
-from estimator_trainer.coordination import stop as stop_lib
+from estimator_trainer.coordination import (checkpoint_choice, checkpoints, evaluator_heartbeat,
+                                            stop as stop_lib)
 from estimator_trainer.coordination.job_state import JobStateWriter
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import loaded_plugins
-from estimator_trainer.estimator import strategy
-from estimator_trainer.evaluation import early_stopping
-from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation import kept_evaluation
+from estimator_trainer.estimator import builder, loaded_plugins, strategy
+from estimator_trainer.evaluation import early_stopping, exporters, kept_evaluation
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import announcement
-from estimator_trainer.roles import experiment as experiment_lib
-from estimator_trainer.roles import final_evaluation
-from estimator_trainer.roles import job_history
-from estimator_trainer.roles import outcome
-from estimator_trainer.roles import preflight
+from estimator_trainer.roles import (announcement, experiment as experiment_lib, final_evaluation,
+                                     job_history, outcome, preflight)
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.end_of_training import EndOfTraining
 

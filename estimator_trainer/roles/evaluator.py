@@ -9,30 +9,21 @@ import time
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_heartbeat
-from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination import checkpoints, evaluator_heartbeat
+from estimator_trainer.coordination.job_state import JobState, JobStateReader
 from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.estimator import loaded_plugins
-from estimator_trainer.estimator import strategy
-from estimator_trainer.evaluation import early_stopping
-from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation import kept_evaluation
+from estimator_trainer.estimator import loaded_plugins, strategy
+from estimator_trainer.evaluation import early_stopping, exporters, kept_evaluation
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import announcement
-from estimator_trainer.roles import experiment as experiment_lib
-from estimator_trainer.roles import final_evaluation
-from estimator_trainer.roles import outcome
-from estimator_trainer.roles import preflight
+from estimator_trainer.roles import (announcement, experiment as experiment_lib, final_evaluation,
+                                     outcome, preflight)
 from estimator_trainer.roles.experiment import Experiment
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

@@ -9,8 +9,7 @@ from typing import Callable, NamedTuple, Sequence
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import environment
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import evaluator_heartbeat
@@ -24,15 +23,10 @@ from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.patches import upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import end_of_training
-from estimator_trainer.training import numerics as numerics_lib
-from estimator_trainer.training import progress
+from estimator_trainer.training import end_of_training, numerics as numerics_lib, progress
 from estimator_trainer.training.end_of_training import EndOfTraining
-from estimator_trainer.training.numerics import Bfloat16Advice
-from estimator_trainer.training.numerics import NumericsListener
-from estimator_trainer.training.progress import ModelSize
-from estimator_trainer.training.progress import StepProfiler
-from estimator_trainer.training.progress import TrainingProgress
+from estimator_trainer.training.numerics import Bfloat16Advice, NumericsListener
+from estimator_trainer.training.progress import ModelSize, StepProfiler, TrainingProgress
 
 
 class Experiment(NamedTuple):

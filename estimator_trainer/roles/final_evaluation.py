@@ -12,9 +12,8 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import evaluation_log as record_lib
-from estimator_trainer.evaluation import exporters as exporters_lib
-from estimator_trainer.evaluation import judgement
+from estimator_trainer.evaluation import (evaluation_log as record_lib, exporters as exporters_lib,
+                                          judgement)
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
 from estimator_trainer.evaluation.exporters import RecordedExporter
 from estimator_trainer.record import record_file

@@ -9,17 +9,12 @@ from typing import NoReturn
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer import result
+from estimator_trainer import deadlines, errors, result
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import checkpoint_choice
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import small_files
-from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination import checkpoint_choice, checkpoints, small_files
+from estimator_trainer.coordination.job_state import JobState, JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.evaluation_log import EvaluationRecord

@@ -7,8 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_trainer import environment
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import small_files
 from estimator_trainer.estimator import random_state

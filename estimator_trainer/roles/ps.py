@@ -8,21 +8,17 @@ from typing import Callable
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
-from estimator_trainer import task_events
+from estimator_trainer import deadlines, errors, task_events
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import membership as membership_lib
-from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.job_state import JobState, JobStateReader
 from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.result import Result
-from estimator_trainer.roles import announcement
-from estimator_trainer.roles import outcome
+from estimator_trainer.roles import announcement, outcome
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _POLL_SECS = 0.5

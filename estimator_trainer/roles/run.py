@@ -5,18 +5,12 @@ from __future__ import annotations
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import environment
-from estimator_trainer import errors
+from estimator_trainer import deadlines, environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_heartbeat
-from estimator_trainer.coordination import lease as lease_lib
-from estimator_trainer.coordination import stop as stop_lib
-from estimator_trainer.coordination.job_state import JobStateReader
-from estimator_trainer.coordination.job_state import JobStateWriter
-from estimator_trainer.coordination.job_view import ChiefView
-from estimator_trainer.coordination.job_view import OthersView
+from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, lease as lease_lib,
+                                            stop as stop_lib)
+from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
+from estimator_trainer.coordination.job_view import ChiefView, OthersView
 from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
@@ -24,13 +18,7 @@ from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.patches import upstream
 from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import chief
-from estimator_trainer.roles import evaluator
-from estimator_trainer.roles import job_history
-from estimator_trainer.roles import outcome
-from estimator_trainer.roles import preflight
-from estimator_trainer.roles import ps
-from estimator_trainer.roles import worker
+from estimator_trainer.roles import chief, evaluator, job_history, outcome, preflight, ps, worker
 from estimator_trainer.training.sync_replicas import SyncReplicasHook
 
 _BESIDE_CHIEF = {"evaluator": evaluator.run, "ps": ps.run, "worker": worker.run}

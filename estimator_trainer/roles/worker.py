@@ -6,17 +6,13 @@ from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import stop as stop_lib
-from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.job_state import JobStateReader
+from estimator_trainer.coordination.job_state import JobState, JobStateReader
 from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.estimator import loaded_plugins
-from estimator_trainer.estimator import strategy
+from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.result import Result
-from estimator_trainer.roles import announcement
-from estimator_trainer.roles import experiment as experiment_lib
-from estimator_trainer.roles import outcome
+from estimator_trainer.roles import announcement, experiment as experiment_lib, outcome
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.end_of_training import EndOfTraining
 

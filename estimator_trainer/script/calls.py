@@ -17,26 +17,19 @@ from typing import Any, Callable, Iterator, NoReturn
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer.checks import model_dir_name
-from estimator_trainer.checks import run_plan
+from estimator_trainer import environment, errors
+from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.cluster import ports
-from estimator_trainer.cluster import task_config
-from estimator_trainer.cluster import topology
+from estimator_trainer.cluster import ports, task_config, topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import estimator_training
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import sequel
+from estimator_trainer.coordination import checkpoints, sequel
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.patches import private_api
 from estimator_trainer.result import Result
-from estimator_trainer.roles import access
-from estimator_trainer.roles import ps
-from estimator_trainer.roles import run as role
+from estimator_trainer.roles import access, ps, run as role
 from estimator_trainer.script.experiment import GivenExperiment
 
 # The methods that compute with a model in one process.

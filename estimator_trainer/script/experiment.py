@@ -13,12 +13,8 @@ from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import topology
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.estimator import input_fn_adapter
-from estimator_trainer.estimator import model_fn_adapter
-from estimator_trainer.estimator import strategy
-from estimator_trainer.estimator import user_estimator
-from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.estimator.loaded_plugins import ScriptParts
+from estimator_trainer.estimator import input_fn_adapter, model_fn_adapter, strategy, user_estimator
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins, ScriptParts
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.estimator.user_estimator import GivenEstimator
 from estimator_trainer.settings.trainer_config import TrainerConfig

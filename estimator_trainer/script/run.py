@@ -6,20 +6,13 @@ import pathlib
 import runpy
 import sys
 
-from estimator_trainer import environment
-from estimator_trainer import errors
-from estimator_trainer import logs
-from estimator_trainer import redaction
-from estimator_trainer import result
+from estimator_trainer import environment, errors, logs, redaction, result
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator import cluster_patches
-from estimator_trainer.estimator import strategy
-from estimator_trainer.patches import estimator_calls
-from estimator_trainer.patches import upstream
+from estimator_trainer.estimator import cluster_patches, strategy
+from estimator_trainer.patches import estimator_calls, upstream
 from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.script_file import Script
-from estimator_trainer.roles import job_history
-from estimator_trainer.roles import outcome
+from estimator_trainer.roles import job_history, outcome
 from estimator_trainer.script.calls import Calls
 from estimator_trainer.training.sync_replicas import SyncReplicasHook
 

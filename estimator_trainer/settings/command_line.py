@@ -5,18 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Sequence
 
-from estimator_trainer import errors
-from estimator_trainer import redaction
-from estimator_trainer.settings import conflicts
-from estimator_trainer.settings import flag_parser
-from estimator_trainer.settings.command_table import COMMANDS
-from estimator_trainer.settings.command_table import NoConfig
-from estimator_trainer.settings.command_table import PageConfig
+from estimator_trainer import errors, redaction
+from estimator_trainer.settings import conflicts, flag_parser
+from estimator_trainer.settings.command_table import COMMANDS, NoConfig, PageConfig
 from estimator_trainer.settings.help_page import EXAMPLE
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.trainer_config import RankConfig
-from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _HOST_LISTS = frozenset(field.name for field in dataclasses.fields(HostLists))
 _RANKS = frozenset(field.name for field in dataclasses.fields(RankConfig))

@@ -9,10 +9,8 @@ from estimator_trainer import errors
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.setting import out_of_range
-from estimator_trainer.settings.setting import setting
-from estimator_trainer.settings.trainer_config import RankConfig
-from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.settings.setting import out_of_range, setting
+from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _REPORT = "Report, for `check`, `list` and `show`"
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from estimator_trainer import errors
-from estimator_trainer import storage
+from estimator_trainer import errors, storage
 from estimator_trainer.settings import name_patterns
 
 EXPORTERS = ("final", "latest", "best")

@@ -12,8 +12,7 @@ import shlex
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
-from estimator_trainer.settings.setting import out_of_range
-from estimator_trainer.settings.setting import setting
+from estimator_trainer.settings.setting import out_of_range, setting
 
 _GROUP = "Lists of hosts, in place of TF_CONFIG"
 _EXAMPLE = "--ps_hosts=a:2222 --worker_hosts=b:2222,c:2222"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from estimator_trainer import errors
-from estimator_trainer.settings.setting import out_of_range
-from estimator_trainer.settings.setting import setting
+from estimator_trainer.settings.setting import out_of_range, setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
 PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")

@@ -6,8 +6,7 @@ import dataclasses
 import os
 from typing import Any, Mapping
 
-from estimator_trainer import errors
-from estimator_trainer import redaction
+from estimator_trainer import errors, redaction
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}

@@ -9,12 +9,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, NamedTuple
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.cluster import topology
 from estimator_trainer.settings import conflicts
-from estimator_trainer.settings.setting import out_of_range
-from estimator_trainer.settings.setting import setting
+from estimator_trainer.settings.setting import out_of_range, setting
 
 
 class CheckpointClock(NamedTuple):

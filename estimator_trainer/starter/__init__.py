@@ -1,1 +1,44 @@
-"""The starter is a model, its data and a test, for a user to begin with."""
+"""Writes a model, its data and a test into a user's folder, to begin with; without TensorFlow."""
+
+from __future__ import annotations
+
+import pathlib
+import shlex
+
+from estimator_trainer import errors
+
+_SOURCE = pathlib.Path(__file__).parent
+# They have another ending here, for they are no modules of this program.
+_FILES = ("model.py", "data.py", "test_model.py", "README.md", "people.csv")
+_EXAMPLE = "For example: estimator-trainer init my_model"
+
+
+def write(folder: str) -> str:
+    """Writes the files, and returns what was written and what to type next.
+
+    Raises:
+      ConfigError: if one of them is there, or the folder cannot be written.
+    """
+    target = pathlib.Path(folder)
+    there = [name for name in _FILES if (target / name).exists()]
+    if there:
+        raise errors.ConfigError(
+            f"DIR is {folder!r} (from the command line), where {', '.join(there)} would be written"
+            f" over; expected a folder without them, existing or not. {_EXAMPLE}")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name in _FILES:
+            (target / name).write_bytes(_template(name).read_bytes())
+    except OSError as error:
+        raise errors.ConfigError(
+            f"DIR is {folder!r} (from the command line), which cannot be written: {error.strerror};"
+            f" expected a folder, existing or not. {_EXAMPLE}") from error
+    return "\n".join([
+        *(f"wrote {target / name}" for name in _FILES), "Next:", f"  cd {shlex.quote(folder)}",
+        "  estimator-trainer --model_fn=./model.py --input_fn=./data.py --model_dir=run",
+        "  estimator-trainer predict --model_dir=run", "  python -m pytest test_model.py"])
+
+
+def _template(name: str) -> pathlib.Path:
+    path = _SOURCE / name
+    return path if path.exists() else _SOURCE / f"{name}.txt"

@@ -10,13 +10,11 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination.job_state import JobStateReader
-from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.graph import graph_state

@@ -12,14 +12,11 @@ import weakref
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.graph import graph_names
-from estimator_trainer.graph import graph_state
-from estimator_trainer.input import batches
-from estimator_trainer.input import prefetch
+from estimator_trainer.graph import graph_names, graph_state
+from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import loop_unsupported
-from estimator_trainer.training import stop_consensus
+from estimator_trainer.training import loop_unsupported, stop_consensus
 from estimator_trainer.training.loop_unsupported import Obstacle
 
 # The graph around each loop's body.

@@ -9,8 +9,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.graph import ancestry
-from estimator_trainer.graph import variable_names
+from estimator_trainer.graph import ancestry, variable_names
 from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

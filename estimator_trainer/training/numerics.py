@@ -11,8 +11,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer import machine
+from estimator_trainer import errors, machine
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.graph import variable_names

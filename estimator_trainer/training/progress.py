@@ -12,8 +12,7 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import logs
-from estimator_trainer import task_events
+from estimator_trainer import logs, task_events
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.graph import graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig

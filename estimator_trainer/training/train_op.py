@@ -14,8 +14,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.graph import ancestry
-from estimator_trainer.graph import graph_state
+from estimator_trainer.graph import ancestry, graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import sync_replicas
 

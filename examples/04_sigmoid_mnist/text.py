@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from examples.page import Row
-from examples.page import spread
+from examples.page import Row, spread
 
 SOURCE = ("The text: `example.py` of github.com/ischlag/distributed-tensorflow-example. It prints"
           " its accuracy but does not record it; the text's figure is that of its formulas, run in"

@@ -1,7 +1,6 @@
 """The runs of the text: 30,000 steps in one process, and steps on two devices."""
 
-from examples.page import Row
-from examples.page import spread
+from examples.page import Row, spread
 
 SOURCE = ("The text: github.com/caicloud/tensorflow-tutorial, chapter 5 (what the notebooks of its"
           " four editions printed, on MNIST; ours is of three seeds) and the chapter on several"

@@ -1,7 +1,6 @@
 """The runs of the text: two workers and two parameter servers, in both modes."""
 
-from examples.page import Row
-from examples.page import spread
+from examples.page import Row, spread
 
 SOURCE = ("The text: the chapter on distributed TensorFlow of"
           " github.com/caicloud/tensorflow-tutorial, whose programs ran without end figures; one"

@@ -4,8 +4,7 @@ import re
 import sys
 
 from examples.page import Row
-from examples.runs import EXAMPLES
-from examples.runs import inputs_and_outputs
+from examples.runs import EXAMPLES, inputs_and_outputs
 
 SOURCE = ("The text: the pages of caicloud's service and `mnist_export.py` of its examples, which"
           " feeds MNIST; here `digits_service.py` feeds the digits.")

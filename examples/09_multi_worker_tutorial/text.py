@@ -7,9 +7,7 @@ import subprocess
 import sys
 
 from examples.page import Row
-from examples.runs import EXAMPLES
-from examples.runs import free_addresses
-from examples.runs import Run
+from examples.runs import EXAMPLES, free_addresses, Run
 
 SOURCE = ("The text: TensorFlow's tutorial \"Multi-worker training with Estimator\". Its two"
           " functions are in `functions.py`, without the shuffling, and the script around them, a"

@@ -8,8 +8,7 @@ import shlex
 import sys
 from typing import Optional, Sequence
 
-from input_fns.convert import sources
-from input_fns.convert import writer
+from input_fns.convert import sources, writer
 from input_fns.reading.errors import DataError
 
 

@@ -17,10 +17,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns import digits
-from input_fns import tfds as tfds_plugin
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
+from input_fns import digits, tfds as tfds_plugin
+from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.tfds_data import known_params
 from input_fns.reading.tfds_prepare import prepared
 

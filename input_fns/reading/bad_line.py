@@ -7,8 +7,7 @@ import json
 from typing import Any, Mapping
 
 from input_fns.reading import labels
-from input_fns.reading.column import bad_value
-from input_fns.reading.column import empty_value
+from input_fns.reading.column import bad_value, empty_value
 from input_fns.reading.field import is_of
 from input_fns.reading.table import Table
 from input_fns.reading.table_scan import split_problem

@@ -10,8 +10,7 @@ from absl import logging
 import numpy as np
 
 from input_fns.reading.errors import DataFileError
-from input_fns.reading.field import is_of
-from input_fns.reading.field import numbers_of
+from input_fns.reading.field import is_of, numbers_of
 from input_fns.reading.table_scan import Scan
 
 EXPECTED = {int: "an integer", float: "a number", str: "text"}

@@ -18,11 +18,8 @@ import numpy as np
 import tensorflow as tf
 
 from input_fns.reading import memory
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
-from input_fns.reading.pipeline import Pipeline
-from input_fns.reading.pipeline import pipeline_of
-from input_fns.reading.pipeline import with_options
+from input_fns.reading.errors import DataFileError, DataParamError
+from input_fns.reading.pipeline import Pipeline, pipeline_of, with_options
 
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16

@@ -9,8 +9,7 @@ from absl import logging
 import numpy as np
 
 from input_fns.reading.column import Column
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
+from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.table_scan import Scan
 
 NO_CLASSES = -1

@@ -6,14 +6,11 @@ import difflib
 import itertools
 from typing import Any, Mapping, NamedTuple
 
-from input_fns.reading import table_facts
-from input_fns.reading import table_params
+from input_fns.reading import table_facts, table_params
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched
-from input_fns.reading.table import fill_of
-from input_fns.reading.table import header_of
-from input_fns.reading.table import Table
+from input_fns.reading.table import fill_of, header_of, Table
 
 _PARAM = "predict_files"
 

@@ -11,8 +11,7 @@ import zlib
 
 import tensorflow as tf
 
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
+from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Value
 
 _BYTE_ORDER_MARK = "\ufeff"

@@ -9,17 +9,12 @@ from typing import Any, Mapping, NamedTuple, Optional
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import label_classes
-from input_fns.reading import table_params
-from input_fns.reading.column import Column
-from input_fns.reading.column import column_of
+from input_fns.reading import label_classes, table_params
+from input_fns.reading.column import Column, column_of
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched
-from input_fns.reading.table import check_features
-from input_fns.reading.table import chosen
-from input_fns.reading.table import unknown
-from input_fns.reading.table_scan import Scan
-from input_fns.reading.table_scan import scan
+from input_fns.reading.table import check_features, chosen, unknown
+from input_fns.reading.table_scan import Scan, scan
 
 # A remote file system takes a while to tell the size of a file.
 _FILES_TO_STAT = 64

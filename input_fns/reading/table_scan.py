@@ -8,9 +8,7 @@ from typing import Any, Mapping, NamedTuple
 import numpy as np
 
 from input_fns.reading.errors import DataFileError
-from input_fns.reading.table import header_of
-from input_fns.reading.table import header_problem
-from input_fns.reading.table import lines_of
+from input_fns.reading.table import header_of, header_problem, lines_of
 
 MOST_LINES = 100_000
 # A table of very many columns would not fit in memory otherwise.

@@ -23,14 +23,9 @@ import tensorflow_datasets as tfds
 
 from input_fns.reading import memory
 from input_fns.reading.errors import DataParamError
-from input_fns.reading.pipeline import pipeline_of
-from input_fns.reading.pipeline import with_options
-from input_fns.reading.tfds_images import resized
-from input_fns.reading.tfds_images import resized_shapes
-from input_fns.reading.tfds_images import uint8_images
-from input_fns.reading.tfds_images import uneven
-from input_fns.reading.tfds_shard import Shard
-from input_fns.reading.tfds_shard import shard_of
+from input_fns.reading.pipeline import pipeline_of, with_options
+from input_fns.reading.tfds_images import resized, resized_shapes, uint8_images, uneven
+from input_fns.reading.tfds_shard import Shard, shard_of
 
 
 # AutoGraph has nothing to convert here, and takes 0.2 s to find that out.

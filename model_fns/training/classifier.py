@@ -6,8 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import averages
-from model_fns.training import update
+from model_fns.training import averages, update
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {

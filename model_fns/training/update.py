@@ -6,9 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import averages
-from model_fns.training import optimizers
-from model_fns.training import schedules
+from model_fns.training import averages, optimizers, schedules
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {

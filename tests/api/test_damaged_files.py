@@ -12,15 +12,10 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation import judgement
+from estimator_trainer.evaluation import exporters, judgement
 from estimator_trainer.evaluation.regression import Regression
-from estimator_trainer.record import record_file
-from estimator_trainer.record import recorded_run
-from estimator_trainer.record import run_history
-from estimator_trainer.reports import history
-from estimator_trainer.reports import page
-from estimator_trainer.reports import show
+from estimator_trainer.record import record_file, recorded_run, run_history
+from estimator_trainer.reports import history, page, show
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import run_files
 

@@ -9,8 +9,7 @@ import tensorflow as tf
 
 import estimator_trainer
 from estimator_trainer import errors
-from tests.support import jobs
-from tests.support import line_model
+from tests.support import jobs, line_model
 
 pytestmark = pytest.mark.cluster
 

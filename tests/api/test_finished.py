@@ -8,8 +8,7 @@ import pytest
 
 import estimator_trainer
 from estimator_trainer import cli
-from tests.support import jobs
-from tests.support import line_model
+from tests.support import jobs, line_model
 
 _CELL = """
 import tensorflow as tf

@@ -15,8 +15,7 @@ import time
 import pytest
 
 import estimator_trainer
-from tests.support import jobs
-from tests.support import line_model
+from tests.support import jobs, line_model
 
 pytestmark = pytest.mark.cluster
 

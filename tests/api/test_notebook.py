@@ -8,8 +8,7 @@ import warnings
 
 import pytest
 
-from tests.support import jobs
-from tests.support import line_model
+from tests.support import jobs, line_model
 
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")

@@ -10,10 +10,7 @@ import sys
 
 import pytest
 
-from benchmarks.chaos import job as job_lib
-from benchmarks.chaos import outcome as outcome_lib
-from benchmarks.chaos import promises
-from benchmarks.chaos import schedules
+from benchmarks.chaos import job as job_lib, outcome as outcome_lib, promises, schedules
 from tests.support import jobs
 
 

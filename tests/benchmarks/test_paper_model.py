@@ -9,14 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.paper import __main__ as paper_model
-from benchmarks.paper import costs as costs_lib
-from benchmarks.paper import step_model
-from benchmarks.paper import stragglers
+from benchmarks.paper import __main__ as paper_model, costs as costs_lib, step_model, stragglers
 from benchmarks.paper.costs import Linear
-from benchmarks.paper.step_model import Cluster
-from benchmarks.paper.step_model import StepModel
-from benchmarks.paper.step_model import Workload
+from benchmarks.paper.step_model import Cluster, StepModel, Workload
 from benchmarks.paper.stragglers import StepTimes
 
 pytestmark = pytest.mark.any_tensorflow

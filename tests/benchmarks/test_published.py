@@ -7,9 +7,7 @@ import json
 
 import pytest
 
-from benchmarks.published import cause
-from benchmarks.published import page
-from benchmarks.published import results
+from benchmarks.published import cause, page, results
 from benchmarks.published.catalog import PROGRAMS
 from tests.support import jobs
 

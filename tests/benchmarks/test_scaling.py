@@ -10,9 +10,7 @@ import shutil
 import pytest
 
 from benchmarks.paper import costs
-from benchmarks.scaling import pinned_job
-from benchmarks.scaling import speed
-from benchmarks.scaling import table
+from benchmarks.scaling import pinned_job, speed, table
 from tests.support import jobs
 
 _FLAGS = ("--model_fn=linear", "--input_fn=digits", "--log_every_steps=20")

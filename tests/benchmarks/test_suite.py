@@ -8,11 +8,7 @@ import sys
 
 import pytest
 
-from benchmarks.suite import __main__ as suite
-from benchmarks.suite import agreement
-from benchmarks.suite import comparison
-from benchmarks.suite import peer_runs
-from benchmarks.suite import table
+from benchmarks.suite import __main__ as suite, agreement, comparison, peer_runs, table
 from benchmarks.suite.peers import work
 
 pytestmark = pytest.mark.any_tensorflow

@@ -8,8 +8,7 @@ import tempfile
 
 import pytest
 
-from estimator_trainer import cli
-from estimator_trainer import logs
+from estimator_trainer import cli, logs
 from tests.support import line_model
 
 pytestmark = pytest.mark.cluster

@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from estimator_trainer import __version__
-from estimator_trainer import cli
+from estimator_trainer import __version__, cli
 from tests.support import jobs
 
 

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from tests.support import dialects
-from tests.support import jobs
+from tests.support import dialects, jobs
 
 pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 

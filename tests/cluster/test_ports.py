@@ -11,11 +11,8 @@ import sys
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.cluster import ports
-from estimator_trainer.cluster import task_config
-from tests.support import jobs
-from tests.support import sockets
-from tests.support import tf_configs
+from estimator_trainer.cluster import ports, task_config
+from tests.support import jobs, sockets, tf_configs
 
 
 def _task_at(port):

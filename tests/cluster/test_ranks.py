@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.cluster import rank_source
-from estimator_trainer.cluster import ranks
-from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import rank_source, ranks, task_config
 
 # As Slurm 22.05 set them in the tasks of `srun -N2 -n5`; with this layout by each distribution.
 _STEP = {"SLURM_JOB_ID": "5", "SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "tnode-[01-02]",

@@ -10,17 +10,8 @@ from typing import Any
 
 import pytest
 
-from estimator_trainer.cluster import correction
-from estimator_trainer.cluster import declared_cluster
-from estimator_trainer.cluster import task_config
-from tests.support.tf_configs import A
-from tests.support.tf_configs import ALL_ROLES
-from tests.support.tf_configs import B
-from tests.support.tf_configs import C
-from tests.support.tf_configs import CHIEF_WORKER
-from tests.support.tf_configs import config
-from tests.support.tf_configs import D
-from tests.support.tf_configs import E
+from estimator_trainer.cluster import correction, declared_cluster, task_config
+from tests.support.tf_configs import A, ALL_ROLES, B, C, CHIEF_WORKER, config, D, E
 
 ACCEPTED: dict[str, tuple[Any, ...]] = {
     "unset": (None, "local", 0, "local", {}, (1, 0)),

@@ -8,13 +8,8 @@ import shlex
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.cluster import correction
-from estimator_trainer.cluster import task_config
-from tests.support.tf_configs import A
-from tests.support.tf_configs import B
-from tests.support.tf_configs import C
-from tests.support.tf_configs import config
-from tests.support.tf_configs import D
+from estimator_trainer.cluster import correction, task_config
+from tests.support.tf_configs import A, B, C, config, D
 
 # Each case is a mistake, and what its message says (besides a corrected example).
 REJECTED = {

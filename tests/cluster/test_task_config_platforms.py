@@ -6,21 +6,12 @@ import json
 
 import pytest
 
-from estimator_trainer import cli
-from estimator_trainer import errors
+from estimator_trainer import cli, errors
 from estimator_trainer.checks import machine_check
-from estimator_trainer.cluster import ports
-from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import ports, task_config
 from tests.support import dialects
 from tests.support.dialects import DIALECTS
-from tests.support.tf_configs import A
-from tests.support.tf_configs import ALL_ROLES
-from tests.support.tf_configs import B
-from tests.support.tf_configs import C
-from tests.support.tf_configs import CHIEF_WORKER
-from tests.support.tf_configs import config
-from tests.support.tf_configs import D
-from tests.support.tf_configs import E
+from tests.support.tf_configs import A, ALL_ROLES, B, C, CHIEF_WORKER, config, D, E
 
 # These are Vertex AI's worker pools.
 POOLS = {"workerpool0": [A], "workerpool1": [B, C], "workerpool2": [D], "workerpool3": [E]}

@@ -8,8 +8,7 @@ from typing import Sequence
 
 import pytest
 
-from estimator_trainer.cluster import task_config
-from estimator_trainer.cluster import topology
+from estimator_trainer.cluster import task_config, topology
 
 
 def tasks_of(*roles: str) -> list[task_config.TaskConfig]:

@@ -158,8 +158,7 @@ def test_tpu_estimator_says_by_name_that_it_cannot_work():
 
 
 def test_tpu_embedding_says_by_name_that_it_cannot_work():
-    from tensorflow.python.tpu import session_support
-    from tensorflow.python.tpu import tpu_embedding
+    from tensorflow.python.tpu import session_support, tpu_embedding
 
     parameters = tf.compat.v1.tpu.experimental.AdagradParameters
     assert isinstance(tpu_embedding.AdamParameters, type)

@@ -10,11 +10,8 @@ import pytest
 
 from estimator_trainer.compat import contrib as tables  # Before TensorFlow.
 from estimator_trainer.compat.contrib import moved
-from estimator_trainer.compat.tensorflow1 import homes
-from estimator_trainer.compat.tensorflow1 import namespace
-from estimator_trainer.compat.tensorflow1 import supplied
-from estimator_trainer.compat.tensorflow1.stand_in import GoneError
-from estimator_trainer.compat.tensorflow1.stand_in import StandIn
+from estimator_trainer.compat.tensorflow1 import homes, namespace, supplied
+from estimator_trainer.compat.tensorflow1.stand_in import GoneError, StandIn
 
 # isort: split
 import tensorflow as tf

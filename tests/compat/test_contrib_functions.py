@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 
 from estimator_trainer.compat.contrib import crf  # Before TensorFlow.
-from estimator_trainer.compat.contrib import feature_columns
-from estimator_trainer.compat.contrib import fused_rnn
-from estimator_trainer.compat.contrib import hparams
-from estimator_trainer.compat.contrib import layers
-from estimator_trainer.compat.contrib import optimizers
-from estimator_trainer.compat.contrib import seq2seq
+from estimator_trainer.compat.contrib import (feature_columns, fused_rnn, hparams, layers,
+                                              optimizers, seq2seq)
 from estimator_trainer.errors import ConfigError
 
 # isort: split

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from tests.compat.test_compat import last_line
-from tests.compat.test_compat import run_python
+from tests.compat.test_compat import last_line, run_python
 from tests.support import jobs
 
 HAS_SLIM = importlib.util.find_spec("tf_slim") is not None

@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.compat.test_compat import last_line
-from tests.compat.test_compat import run_python
+from tests.compat.test_compat import last_line, run_python
 from tests.data.test_convert import write_idx
 from tests.support import jobs
 

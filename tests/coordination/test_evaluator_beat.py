@@ -12,8 +12,7 @@ import pytest
 
 from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
-from estimator_trainer.coordination import evaluator_heartbeat
-from estimator_trainer.coordination import shared_files
+from estimator_trainer.coordination import evaluator_heartbeat, shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.evaluation import evaluation_log as record_lib
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -17,10 +17,8 @@ from estimator_trainer.coordination import job_state
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import end_of_training
-from estimator_trainer.training import loop
-from tests.support import jobs
-from tests.support import slow_jobs
+from estimator_trainer.training import end_of_training, loop
+from tests.support import jobs, slow_jobs
 
 _TIMEOUT_SECS = 90
 

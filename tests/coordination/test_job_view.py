@@ -10,12 +10,9 @@ import pytest
 from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import job_view
-from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.job_state import JobStateReader
-from estimator_trainer.coordination.job_state import JobStateWriter
+from estimator_trainer.coordination.job_state import JobState, JobStateReader, JobStateWriter
 from estimator_trainer.coordination.lease import Lease
-from estimator_trainer.coordination.stop import Request
-from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.coordination.stop import Request, Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 

@@ -10,11 +10,9 @@ import sys
 
 import pytest
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.cluster import task_config
-from estimator_trainer.coordination import lease
-from estimator_trainer.coordination import shared_files
+from estimator_trainer.coordination import lease, shared_files
 from estimator_trainer.coordination.stop import Stop
 
 LOCAL = task_config.parse("")

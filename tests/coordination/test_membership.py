@@ -6,8 +6,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
-from estimator_trainer.coordination import job_state
-from estimator_trainer.coordination import membership
+from estimator_trainer.coordination import job_state, membership
 
 PS, ALL_REDUCE = {"chief": 1, "worker": 2, "ps": 1}, {"chief": 1, "worker": 2}
 

@@ -11,21 +11,15 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
-from estimator_trainer import deadlines
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.checks import probe
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import evaluator_heartbeat
-from estimator_trainer.coordination import job_state
-from estimator_trainer.coordination import messages
-from estimator_trainer.coordination import sequel
-from estimator_trainer.coordination import shared_files
+from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, job_state, messages,
+                                            sequel, shared_files)
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.evaluation import evaluation_log as record_lib
 from estimator_trainer.roles import evaluator
-from tests.support import cloud_storage
-from tests.support import jobs
+from tests.support import cloud_storage, jobs
 
 
 def test_a_note_is_json_of_one_length(tmp_path):

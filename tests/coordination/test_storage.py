@@ -6,8 +6,7 @@ import os
 
 import pytest
 
-from estimator_trainer import environment
-from estimator_trainer import storage
+from estimator_trainer import environment, storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -11,10 +11,8 @@ import sys
 import numpy as np
 import pytest
 
-from input_fns import digits
-from input_fns import tfrecord
-from input_fns.convert import __main__ as convert
-from input_fns.convert import sources
+from input_fns import digits, tfrecord
+from input_fns.convert import __main__ as convert, sources
 
 pytestmark = [pytest.mark.any_tensorflow, pytest.mark.cluster]
 

@@ -9,13 +9,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import csv as plugin
-from input_fns import digits
+from input_fns import csv as plugin, digits
 from tests.support import csv_files
-from tests.support.csv_files import HEADER
-from tests.support.csv_files import line
-from tests.support.csv_files import ROWS
-from tests.support.csv_files import rows_of
+from tests.support.csv_files import HEADER, line, ROWS, rows_of
 from tests.support.reading import context
 
 pytestmark = pytest.mark.any_tensorflow

@@ -6,13 +6,9 @@ import pytest
 import tensorflow as tf
 
 from input_fns import csv as plugin
-from input_fns.reading import bad_line
-from input_fns.reading import table
-from input_fns.reading import table_facts
+from input_fns.reading import bad_line, table, table_facts
 from tests.support import csv_files
-from tests.support.csv_files import HEADER
-from tests.support.csv_files import line
-from tests.support.csv_files import rows_of
+from tests.support.csv_files import HEADER, line, rows_of
 
 pytestmark = pytest.mark.any_tensorflow
 

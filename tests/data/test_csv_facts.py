@@ -9,8 +9,7 @@ import pytest
 import tensorflow as tf
 
 from input_fns import csv as plugin
-from input_fns.reading import field
-from input_fns.reading import table_scan
+from input_fns.reading import field, table_scan
 from tests.support import csv_files
 
 pytestmark = pytest.mark.any_tensorflow

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import image_folder
-from input_fns import tfrecord
+from input_fns import image_folder, tfrecord
 from input_fns.reading.errors import DataFileError
-from tests.support import example_files
-from tests.support import rereading
+from tests.support import example_files, rereading
 
 pytestmark = pytest.mark.any_tensorflow
 ERRORS = (DataFileError, tf.errors.OpError, UnicodeDecodeError)

@@ -14,12 +14,8 @@ import pytest
 import tensorflow as tf
 
 from input_fns import csv as plugin
-from input_fns.reading import bad_line
-from input_fns.reading import field
-from input_fns.reading import table
-from input_fns.reading import table_facts
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.errors import DataParamError
+from input_fns.reading import bad_line, field, table, table_facts
+from input_fns.reading.errors import DataFileError, DataParamError
 from tests.support import rereading
 
 pytestmark = pytest.mark.any_tensorflow

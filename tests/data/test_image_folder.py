@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import digits
-from input_fns import image_folder as plugin
+from input_fns import digits, image_folder as plugin
 from input_fns.reading import augment
 from tests.support import reading
 from tests.support.reading import context

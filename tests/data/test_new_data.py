@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import csv as csv_plugin
-from input_fns import image_folder
-from input_fns import tfrecord
+from input_fns import csv as csv_plugin, image_folder, tfrecord
 from input_fns.reading.errors import DataFileError
 from tests.support import example_files
 

@@ -9,11 +9,8 @@ import tensorflow_datasets as tfds
 
 from input_fns import tfds as plugin
 from input_fns.reading import memory
-from tests.support import numbered_rows
-from tests.support import reading
-from tests.support.numbered_rows import rows_of
-from tests.support.numbered_rows import TEST_ROWS
-from tests.support.numbered_rows import TRAIN_ROWS
+from tests.support import numbered_rows, reading
+from tests.support.numbered_rows import rows_of, TEST_ROWS, TRAIN_ROWS
 from tests.support.reading import context
 
 MODES = ("train", "eval", "infer")

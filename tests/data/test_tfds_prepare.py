@@ -12,8 +12,7 @@ import time
 import pytest
 import tensorflow_datasets as tfds
 
-from input_fns import digits
-from input_fns import tfds as tfds_plugin
+from input_fns import digits, tfds as tfds_plugin
 from input_fns.reading import tfds_prepare
 from tests.support import jobs
 

@@ -10,12 +10,9 @@ import pytest
 import tensorflow as tf
 
 from input_fns import tfds as plugin
-from input_fns.reading import tfds_data
-from input_fns.reading import tfds_shard
-from tests.support import jobs
-from tests.support import numbered_rows
-from tests.support.numbered_rows import rows_of
-from tests.support.numbered_rows import TRAIN_ROWS
+from input_fns.reading import tfds_data, tfds_shard
+from tests.support import jobs, numbered_rows
+from tests.support.numbered_rows import rows_of, TRAIN_ROWS
 from tests.support.reading import context
 
 

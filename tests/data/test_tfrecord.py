@@ -7,13 +7,8 @@ import pytest
 import tensorflow as tf
 
 from input_fns import tfrecord as plugin
-from tests.support import example_files
-from tests.support import reading
-from tests.support.example_files import example
-from tests.support.example_files import row
-from tests.support.example_files import ROWS
-from tests.support.example_files import rows_of
-from tests.support.example_files import SHAPE
+from tests.support import example_files, reading
+from tests.support.example_files import example, row, ROWS, rows_of, SHAPE
 from tests.support.reading import context
 
 

@@ -7,14 +7,9 @@ import pytest
 import tensorflow as tf
 
 from input_fns import tfrecord as plugin
-from input_fns.reading import bad_record
-from input_fns.reading import tf_example
-from tests.support import example_files
-from tests.support import jobs
-from tests.support.example_files import example
-from tests.support.example_files import row
-from tests.support.example_files import rows_of
-from tests.support.example_files import SHAPE
+from input_fns.reading import bad_record, tf_example
+from tests.support import example_files, jobs
+from tests.support.example_files import example, row, rows_of, SHAPE
 
 
 @pytest.fixture(name="params")

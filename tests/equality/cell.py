@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from tests.equality import comparison
-from tests.equality import shapes
-from tests.equality import table
+from tests.equality import comparison, shapes, table
 from tests.equality.shapes import Ran
 
 CELLS = [(name, shape) for shape in shapes.SHAPES for name, program in table.PROGRAMS.items()

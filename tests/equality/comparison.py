@@ -8,8 +8,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from tests.equality import model_dir
-from tests.equality.shapes import Ran
-from tests.equality.shapes import Shape
+from tests.equality.shapes import Ran, Shape
 
 _TOLERANCE = dict(rtol=1e-5, atol=1e-6)
 

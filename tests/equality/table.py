@@ -6,19 +6,8 @@ CORE are the cells of the default run, one of each kind; all others are `soak`.
 from __future__ import annotations
 
 from tests.equality.program import Program
-from tests.equality.programs import canned
-from tests.equality.programs import datasets
-from tests.equality.programs import draws
-from tests.equality.programs import elements
-from tests.equality.programs import exports
-from tests.equality.programs import hooks
-from tests.equality.programs import optimizers
-from tests.equality.programs import patterns
-from tests.equality.programs import platform
-from tests.equality.programs import run_config
-from tests.equality.programs import state
-from tests.equality.programs import steps
-from tests.equality.programs import updates
+from tests.equality.programs import (canned, datasets, draws, elements, exports, hooks, optimizers,
+                                     patterns, platform, run_config, state, steps, updates)
 
 _KINDS = (elements, datasets, updates, state, optimizers, hooks, run_config, platform, exports,
           canned, steps, patterns, draws)

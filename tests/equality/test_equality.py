@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.equality import cell
-from tests.equality import table
+from tests.equality import cell, table
 from tests.equality.program import USUAL_SHAPES
 
 _CELLS = [

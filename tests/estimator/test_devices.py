@@ -11,8 +11,7 @@ import sys
 import pytest
 import tensorflow as tf
 
-from estimator_trainer import cli
-from estimator_trainer import errors
+from estimator_trainer import cli, errors
 from estimator_trainer.cluster import task_config
 from estimator_trainer.estimator import builder
 from estimator_trainer.settings import trainer_config

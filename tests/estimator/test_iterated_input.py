@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.input import array_queue
-from estimator_trainer.input import iterated_input
+from estimator_trainer.input import array_queue, iterated_input
 
 pytestmark = pytest.mark.cluster
 

@@ -10,9 +10,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.prediction.json_instances import Feeding
-from estimator_trainer.prediction.json_instances import JsonInstances
-from estimator_trainer.prediction.json_instances import lines
+from estimator_trainer.prediction.json_instances import Feeding, JsonInstances, lines
 
 SPECS = {"age": tf.TensorSpec([None], tf.int64), "job": tf.TensorSpec([None], tf.string),
          "pair": tf.TensorSpec([None, 2], tf.float32)}

@@ -8,12 +8,10 @@ import sys
 
 import pytest
 
-from estimator_trainer import environment
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
 from estimator_trainer.checks import run_plan
 from estimator_trainer.compat import estimator_training  # noqa: F401  Before TensorFlow.
-from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator import builder, loaded_plugins
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # isort: split

@@ -8,14 +8,8 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.cluster import task_config
-from estimator_trainer.estimator import cluster_patches
-from estimator_trainer.estimator import user_estimator
-from tests.support.tf_configs import A
-from tests.support.tf_configs import B
-from tests.support.tf_configs import C
-from tests.support.tf_configs import config
-from tests.support.tf_configs import D
-from tests.support.tf_configs import E
+from estimator_trainer.estimator import cluster_patches, user_estimator
+from tests.support.tf_configs import A, B, C, config, D, E
 
 _MASTER = {"master": [A], "worker": [B, C], "ps": [D]}
 # The plain RunConfig accepts these.

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import object_fingerprints
+from estimator_trainer.plugins import loader, object_fingerprints
 
 _MODEL = "import layers_of_linked\ndef model_fn(features, labels, mode):\n    ...\n"
 

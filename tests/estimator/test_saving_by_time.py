@@ -8,10 +8,8 @@ import time
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.patches import private_api
-from estimator_trainer.patches import upstream
-from tests.estimator.test_upstream_bends import _input_fn
-from tests.estimator.test_upstream_bends import _model_fn
+from estimator_trainer.patches import private_api, upstream
+from tests.estimator.test_upstream_bends import _input_fn, _model_fn
 
 
 def test_a_saver_takes_steps_or_seconds_and_not_both(tmp_path):

@@ -6,8 +6,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment
 from estimator_trainer.checks import run_plan
-from estimator_trainer.estimator import builder
-from estimator_trainer.estimator import loaded_plugins
+from estimator_trainer.estimator import builder, loaded_plugins
 from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -9,10 +9,8 @@ import sys
 
 import pytest
 
-from examples.page import HEADING
-from examples.page import pages
-from tests.support import jobs
-from tests.support import pages as blocks
+from examples.page import HEADING, pages
+from tests.support import jobs, pages as blocks
 
 _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md"))
 # The others show what these do, in less time.

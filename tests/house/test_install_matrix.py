@@ -10,9 +10,7 @@ from typing import Iterator
 
 import pytest
 
-from tests.support import distributions
-from tests.support import interpreters
-from tests.support import jobs
+from tests.support import distributions, interpreters, jobs
 
 # Each waits for those before it: an environment takes 2 GB, and they are made one at a time.
 pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.any_tensorflow,

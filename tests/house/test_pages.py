@@ -10,8 +10,7 @@ import pytest
 
 from estimator_trainer import cli
 from estimator_trainer.settings import command_line
-from tests.support import jobs
-from tests.support import pages
+from tests.support import jobs, pages
 
 pytestmark = pytest.mark.any_tensorflow
 

@@ -12,12 +12,9 @@ import sys
 
 import pytest
 
-from docs.site import reference
-from docs.site import reference_words as words
-from estimator_trainer import errors
-from estimator_trainer import result
-from estimator_trainer.coordination import checkpoints
-from estimator_trainer.coordination import stop
+from docs.site import reference, reference_words as words
+from estimator_trainer import errors, result
+from estimator_trainer.coordination import checkpoints, stop
 from estimator_trainer.evaluation import early_stopping
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.training import end_of_training

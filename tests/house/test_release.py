@@ -15,10 +15,8 @@ import zipfile
 import pytest
 
 from benchmarks import constraints
-from estimator_trainer import __version__
-from estimator_trainer import versions
-from tests.support import distributions
-from tests.support import jobs
+from estimator_trainer import __version__, versions
+from tests.support import distributions, jobs
 
 pytestmark = pytest.mark.any_tensorflow
 FILES = sorted(constraints.FOLDER.glob("*.txt"))

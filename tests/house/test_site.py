@@ -12,8 +12,7 @@ import threading
 
 import pytest
 
-from tests.support import browser
-from tests.support import jobs
+from tests.support import browser, jobs
 
 pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 

@@ -11,8 +11,7 @@ import time
 
 import pytest
 
-from estimator_trainer.launcher import fork_server
-from estimator_trainer.launcher import task_process
+from estimator_trainer.launcher import fork_server, task_process
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster

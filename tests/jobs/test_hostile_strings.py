@@ -16,11 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from estimator_trainer import cli
-from estimator_trainer import errors
-from estimator_trainer import logs
-from estimator_trainer import redaction
-from estimator_trainer import result
+from estimator_trainer import cli, errors, logs, redaction, result
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.manifest import source_package
 from estimator_trainer.plugins import loader

@@ -15,9 +15,7 @@ from typing import Any, Iterator
 import pytest
 
 from estimator_trainer.manifest import kubernetes
-from tests.support import containers
-from tests.support import images
-from tests.support import manifests
+from tests.support import containers, images, manifests
 from tests.support.images import Image
 
 pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.timeout(900)]

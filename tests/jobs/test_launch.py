@@ -15,8 +15,7 @@ import pytest
 from estimator_trainer.launcher import launch
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from tests.support import jobs
-from tests.support import plain_lines
+from tests.support import jobs, plain_lines
 
 pytestmark = pytest.mark.any_tensorflow
 

@@ -11,21 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from estimator_trainer import cli
-from estimator_trainer import errors
-from estimator_trainer.cluster import ports
-from estimator_trainer.cluster import task_config
-from estimator_trainer.cluster import topology
-from estimator_trainer.manifest import platform as platform_lib
-from estimator_trainer.manifest import source_package
+from estimator_trainer import cli, errors
+from estimator_trainer.cluster import ports, task_config, topology
+from estimator_trainer.manifest import platform as platform_lib, source_package
 from tests.support import platform_schemas
-from tests.support.manifests import counts
-from tests.support.manifests import documents
-from tests.support.manifests import expanded
-from tests.support.manifests import ODD
-from tests.support.manifests import PLATFORMS
-from tests.support.manifests import SHAPES
-from tests.support.manifests import write
+from tests.support.manifests import counts, documents, expanded, ODD, PLATFORMS, SHAPES, write
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

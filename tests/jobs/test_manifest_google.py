@@ -16,19 +16,12 @@ from typing import Any, Iterator
 import pytest
 import yaml
 
-from estimator_trainer import errors
-from estimator_trainer import versions
-from estimator_trainer.manifest import manifest
-from estimator_trainer.manifest import source_package
+from estimator_trainer import errors, versions
+from estimator_trainer.manifest import manifest, source_package
 from estimator_trainer.plugins import script_file
-from estimator_trainer.settings import command_line
-from estimator_trainer.settings import job_config
+from estimator_trainer.settings import command_line, job_config
 from tests.support import platform_schemas
-from tests.support.manifests import counts
-from tests.support.manifests import documents
-from tests.support.manifests import ODD
-from tests.support.manifests import SHAPES
-from tests.support.manifests import write
+from tests.support.manifests import counts, documents, ODD, SHAPES, write
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

@@ -13,12 +13,7 @@ from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
 from estimator_trainer.manifest import kubernetes
 from tests.support import platform_schemas
-from tests.support.manifests import counts
-from tests.support.manifests import documents
-from tests.support.manifests import expanded
-from tests.support.manifests import objects
-from tests.support.manifests import SHAPES
-from tests.support.manifests import write
+from tests.support.manifests import counts, documents, expanded, objects, SHAPES, write
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

@@ -9,10 +9,8 @@ import subprocess
 
 import pytest
 
-from estimator_trainer import cli
-from estimator_trainer import errors
-from tests.support.manifests import ODD
-from tests.support.manifests import write as write_any
+from estimator_trainer import cli, errors
+from tests.support.manifests import ODD, write as write_any
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 _SCRIPT = pathlib.Path("manifest/job.sbatch")

@@ -11,10 +11,8 @@ import tarfile
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.manifest import imported_code
-from estimator_trainer.manifest import source_package
-from tests.jobs.test_source_package import contents
-from tests.jobs.test_source_package import setup_arguments
+from estimator_trainer.manifest import imported_code, source_package
+from tests.jobs.test_source_package import contents, setup_arguments
 from tests.support import jobs
 from tests.support.manifests import write
 

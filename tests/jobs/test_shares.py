@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from estimator_trainer import environment
-from estimator_trainer import machine
+from estimator_trainer import environment, machine
 from estimator_trainer.launcher import launch
 
 pytestmark = pytest.mark.any_tensorflow

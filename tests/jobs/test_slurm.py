@@ -13,8 +13,7 @@ from typing import Callable, Iterator
 
 import pytest
 
-from tests.support import jobs
-from tests.support import slurm
+from tests.support import jobs, slurm
 
 pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.timeout(280)]
 _CHECKOUT = pathlib.Path(__file__).parents[2]

@@ -11,8 +11,7 @@ import time
 
 import pytest
 
-from estimator_trainer import environment
-from estimator_trainer import task_events
+from estimator_trainer import environment, task_events
 from estimator_trainer.launcher import task_process
 from tests.support import jobs
 

@@ -10,8 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import cli
 from input_fns import csv
-from model_fns import canned
-from model_fns import wide_deep
+from model_fns import canned, wide_deep
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "wide_deep"
 FILES = {"train_files": f"{EXAMPLE}/males.csv.gz", "eval_files": f"{EXAMPLE}/males-test.csv.gz"}

@@ -11,9 +11,7 @@ import tensorflow as tf
 from estimator_trainer import cli
 from estimator_trainer.estimator import serving_input
 from model_fns import convnet
-from model_fns.training import classifier
-from model_fns.training import optimizers
-from model_fns.training import schedules
+from model_fns.training import classifier, optimizers, schedules
 from tests.support import jobs
 
 _X = np.random.RandomState(0).randn(64, 5).astype(np.float32)

@@ -8,8 +8,7 @@ import time
 import pytest
 
 from estimator_trainer import cli
-from estimator_trainer.checks import printout
-from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import printout, run_plan
 from estimator_trainer.checks.plan import Findings
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -10,10 +10,7 @@ import sys
 
 import pytest
 
-from estimator_trainer import cli
-from estimator_trainer import errors
-from estimator_trainer import logs
-from estimator_trainer import redaction
+from estimator_trainer import cli, errors, logs, redaction
 from estimator_trainer.cluster import task_config
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.task_process import TaskProcess

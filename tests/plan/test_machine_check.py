@@ -10,13 +10,10 @@ import threading
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.checks import machine_check
-from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import machine_check, run_plan
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from tests.support import jobs
-from tests.support import sockets
-from tests.support import tf_configs
+from tests.support import jobs, sockets, tf_configs
 
 
 def _examine(tf_config="", is_probing=False, **settings):

@@ -9,10 +9,8 @@ import pytest
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Asked
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import fingerprints
-from estimator_trainer.plugins import loader
-from estimator_trainer.record import recorded_run
-from estimator_trainer.record import run_record
+from estimator_trainer.plugins import fingerprints, loader
+from estimator_trainer.record import recorded_run, run_record
 from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

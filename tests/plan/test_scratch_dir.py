@@ -10,9 +10,7 @@ import tempfile
 
 import pytest
 
-from estimator_trainer.checks import machine_check
-from estimator_trainer.checks import model_dir_name
-from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import machine_check, model_dir_name, run_plan
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs

@@ -7,10 +7,7 @@ import logging
 
 import pytest
 
-from estimator_trainer import cli
-from estimator_trainer import errors
-from estimator_trainer import logs
-from estimator_trainer import redaction
+from estimator_trainer import cli, errors, logs, redaction
 from estimator_trainer.settings import command_line
 
 pytestmark = pytest.mark.any_tensorflow

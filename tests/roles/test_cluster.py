@@ -7,9 +7,7 @@ import re
 
 import pytest
 
-from tests.support import event_files
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import event_files, jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 

@@ -9,8 +9,7 @@ import textwrap
 import pytest
 
 from tests.roles import conftest
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 

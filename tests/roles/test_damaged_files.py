@@ -6,9 +6,7 @@ import json
 
 import pytest
 
-from tests.support import jobs
-from tests.support import line_model
-from tests.support import run_files
+from tests.support import jobs, line_model, run_files
 
 pytestmark = pytest.mark.cluster
 _DAMAGES = {

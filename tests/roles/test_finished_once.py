@@ -9,8 +9,7 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 

@@ -8,10 +8,8 @@ import re
 
 import pytest
 
-from tests.support import jobs
-from tests.support import slow_jobs
-from tests.support.slow_jobs import flags
-from tests.support.slow_jobs import TIMEOUT_SECS
+from tests.support import jobs, slow_jobs
+from tests.support.slow_jobs import flags, TIMEOUT_SECS
 
 pytestmark = pytest.mark.cluster
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import event_files
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import event_files, jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 

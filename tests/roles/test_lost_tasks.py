@@ -8,14 +8,9 @@ import signal
 
 import pytest
 
-from benchmarks.chaos import job as chaos_job
-from benchmarks.chaos import promises
-from benchmarks.chaos import schedules
-from tests.support import jobs
-from tests.support import line_model
-from tests.support import slow_jobs
-from tests.support.slow_jobs import flags
-from tests.support.slow_jobs import TIMEOUT_SECS
+from benchmarks.chaos import job as chaos_job, promises, schedules
+from tests.support import jobs, line_model, slow_jobs
+from tests.support.slow_jobs import flags, TIMEOUT_SECS
 
 pytestmark = pytest.mark.cluster
 

@@ -11,9 +11,7 @@ import time
 
 import pytest
 
-from tests.support import jobs
-from tests.support import pods
-from tests.support import slow_jobs
+from tests.support import jobs, pods, slow_jobs
 
 pytestmark = [pytest.mark.cluster, pytest.mark.soak]
 

@@ -10,9 +10,7 @@ import sys
 
 import pytest
 
-from tests.support import cloud_storage
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import cloud_storage, jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 

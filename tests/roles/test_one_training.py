@@ -6,10 +6,8 @@ import signal
 
 import pytest
 
-from tests.support import jobs
-from tests.support import slow_jobs
-from tests.support.slow_jobs import flags
-from tests.support.slow_jobs import TIMEOUT_SECS
+from tests.support import jobs, slow_jobs
+from tests.support.slow_jobs import flags, TIMEOUT_SECS
 
 pytestmark = pytest.mark.cluster
 

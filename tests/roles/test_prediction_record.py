@@ -11,8 +11,7 @@ import pytest
 from estimator_trainer import errors
 from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.prediction import prediction_writer
-from estimator_trainer.prediction.prediction_writer import plain
-from estimator_trainer.prediction.prediction_writer import Records
+from estimator_trainer.prediction.prediction_writer import plain, Records
 
 PREDICTED = {"classes": np.int64(1), "probabilities": np.float32([0.1234567, 0.8765433])}
 NAMES = ("cat", "dog")

@@ -11,8 +11,7 @@ import threading
 import pytest
 
 from estimator_trainer import cli
-from tests.support import jobs
-from tests.support import line_model
+from tests.support import jobs, line_model
 
 pytestmark = pytest.mark.cluster
 _PARAM, _FLAG, _JOB, _USER = (f"SEKRET-{each}-9f3b==" for each in ("param", "flag", "job", "user"))

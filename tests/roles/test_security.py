@@ -12,8 +12,7 @@ import tensorflow as tf
 from estimator_trainer import cli
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
-from tests.support import jobs
-from tests.support import line_model
+from tests.support import jobs, line_model
 
 pytestmark = pytest.mark.cluster
 _EVERY_INTERFACE, _LISTENS = "0" * 32, "0A"

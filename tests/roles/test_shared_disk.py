@@ -14,8 +14,7 @@ import subprocess
 
 import pytest
 
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import jobs, slow_jobs
 
 _TIMEOUT_SECS = 120
 _OPTIONS = "attr_timeout=3,entry_timeout=0,negative_timeout=30"

@@ -9,10 +9,8 @@ import time
 import pytest
 
 from benchmarks.chaos.job import MODEL
-from tests.support import jobs
-from tests.support import slow_jobs
-from tests.support.slow_jobs import flags
-from tests.support.slow_jobs import TIMEOUT_SECS
+from tests.support import jobs, slow_jobs
+from tests.support.slow_jobs import flags, TIMEOUT_SECS
 
 pytestmark = pytest.mark.cluster
 

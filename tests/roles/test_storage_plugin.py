@@ -11,8 +11,7 @@ import sys
 import pytest
 
 from estimator_trainer import versions
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import jobs, slow_jobs
 
 pytestmark = [pytest.mark.cluster, pytest.mark.skipif(
     versions.installed().mode != "native" or not importlib.util.find_spec("tensorflow_io"),

@@ -7,8 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import jobs, slow_jobs
 from tests.support.slow_jobs import flags
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from estimator_trainer.reports import charts
-from estimator_trainer.reports import judgement_section
+from estimator_trainer.reports import charts, judgement_section
 
 
 def test_a_chart_of_many_tasks_stays_small_and_has_the_evaluation():

@@ -9,11 +9,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_trainer
-from estimator_trainer import cli
-from estimator_trainer import errors
-from estimator_trainer.reports import judgement_section
-from estimator_trainer.reports import markup
-from estimator_trainer.reports import page
+from estimator_trainer import cli, errors
+from estimator_trainer.reports import judgement_section, markup, page
 from tests.support import line_model
 
 

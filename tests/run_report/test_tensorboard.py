@@ -9,8 +9,7 @@ import urllib.request
 
 import pytest
 
-from tests.support import browser
-from tests.support import jobs
+from tests.support import browser, jobs
 
 pytestmark = pytest.mark.soak
 

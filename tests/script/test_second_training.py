@@ -10,8 +10,7 @@ import time
 
 import pytest
 
-from estimator_trainer.coordination import job_state
-from estimator_trainer.coordination import sequel
+from estimator_trainer.coordination import job_state, sequel
 from tests.support import jobs
 
 _TWICE = jobs.REPO / "tests" / "script" / "programs" / "twice.py"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.plugins import loader
-from estimator_trainer.plugins import params
+from estimator_trainer.plugins import loader, params
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 

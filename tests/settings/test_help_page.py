@@ -6,16 +6,12 @@ import dataclasses
 
 import pytest
 
-from estimator_trainer import cli
-from estimator_trainer import commands
-from estimator_trainer import errors
+from estimator_trainer import cli, commands, errors
 from estimator_trainer.settings import help_page
-from estimator_trainer.settings.command_table import COMMANDS
-from estimator_trainer.settings.command_table import ReportConfig
+from estimator_trainer.settings.command_table import COMMANDS, ReportConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
-from estimator_trainer.settings.trainer_config import RankConfig
-from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _LAUNCH_ONLY, _MANIFEST_ONLY = {"log_dir", "share_import", "host"}, {"platform", "image", "region"}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.settings import keyword_settings
-from estimator_trainer.settings import name_patterns
+from estimator_trainer.settings import keyword_settings, name_patterns
 
 pytestmark = pytest.mark.any_tensorflow
 

@@ -6,8 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.support import jobs
-from tests.support import slow_jobs
+from tests.support import jobs, slow_jobs
 
 # After the batch with the NaN the weights are NaN, and the loss is finite: the function makes 0 of
 # NaN, as a ReLU may.

@@ -9,12 +9,10 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.cluster import task_config
-from estimator_trainer.cluster import topology
+from estimator_trainer.cluster import task_config, topology
 from estimator_trainer.settings import trainer_config
 from estimator_trainer.training import train_op
-from tests.support import event_files
-from tests.support import jobs
+from tests.support import event_files, jobs
 
 _TIMEOUT_SECS = 90
 _SLOW_DIGITS = jobs.REPO / "examples" / "05_sync_replicas" / "slow_digits.py"

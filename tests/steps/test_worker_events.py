@@ -8,8 +8,7 @@ import pytest
 
 from estimator_trainer.cluster import topology
 from tests.cluster.test_topology import tasks_of
-from tests.support import event_files
-from tests.support import jobs
+from tests.support import event_files, jobs
 
 _TIMEOUT_SECS = 120
 _SOURCE = """

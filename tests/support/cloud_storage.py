@@ -20,8 +20,7 @@ from typing import Any
 
 import trustme
 
-from tests.support.cloud_objects import Answer
-from tests.support.cloud_objects import CloudObjects
+from tests.support.cloud_objects import Answer, CloudObjects
 
 _HOSTS = ("www.googleapis.com", "storage.googleapis.com")
 

@@ -11,8 +11,7 @@ from typing import Any, Sequence
 import yaml
 
 from estimator_trainer.manifest import manifest
-from estimator_trainer.settings import command_line
-from estimator_trainer.settings import job_config
+from estimator_trainer.settings import command_line, job_config
 from tests.support import platform_schemas
 
 # Slurm's job packs no code, and runs no image.

@@ -1,8 +1,5 @@
 """All published programs that are tried, in the order of the table."""
 
-from benchmarks.published.catalog import click_through
-from benchmarks.published.catalog import language
-from benchmarks.published.catalog import libraries
-from benchmarks.published.catalog import samples
+from benchmarks.published.catalog import click_through, language, libraries, samples
 
 PROGRAMS = (*language.PROGRAMS, *click_through.PROGRAMS, *libraries.PROGRAMS, *samples.PROGRAMS)

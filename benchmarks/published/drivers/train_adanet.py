@@ -1,7 +1,6 @@
 """Trains and evaluates AdaNet's ensemble of two canned networks on random numbers."""
 
-from absl import app
-from absl import flags
+from absl import app, flags
 import adanet
 import tensorflow as tf
 

@@ -1,7 +1,6 @@
 """Trains and evaluates DeepCTR's DeepFM on random clicks."""
 
-from absl import app
-from absl import flags
+from absl import app, flags
 from deepctr.estimator import DeepFMEstimator
 import tensorflow as tf
 

@@ -1,7 +1,6 @@
 """Trains and evaluates TensorFlow GAN's GANEstimator on random numbers."""
 
-from absl import app
-from absl import flags
+from absl import app, flags
 import tensorflow as tf
 import tensorflow_gan as tfgan
 

@@ -2,8 +2,7 @@
 
 import types
 
-from absl import app
-from absl import flags
+from absl import app, flags
 import mnist_tf
 
 _MODEL_DIR = flags.DEFINE_string("model_dir", None, "where it trains")

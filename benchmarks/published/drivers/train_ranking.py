@@ -1,7 +1,6 @@
 """Trains, evaluates and exports TensorFlow Ranking's DNN on random lists of documents."""
 
-from absl import app
-from absl import flags
+from absl import app, flags
 import tensorflow as tf
 import tensorflow_ranking as tfr
 

@@ -6,11 +6,7 @@
 import pathlib
 import sys
 
-from benchmarks.published.tiny_data import games
-from benchmarks.published.tiny_data import images
-from benchmarks.published.tiny_data import language
-from benchmarks.published.tiny_data import tables
-from benchmarks.published.tiny_data import tagged_words
+from benchmarks.published.tiny_data import games, images, language, tables, tagged_words
 
 
 def main() -> None:

@@ -17,10 +17,7 @@ import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Esti
 # isort: split
 import tensorflow as tf
 
-from benchmarks.suite.peers import keras_layers
-from benchmarks.suite.peers import tuned_input
-from benchmarks.suite.peers import v1_step
-from benchmarks.suite.peers import work
+from benchmarks.suite.peers import keras_layers, tuned_input, v1_step, work
 
 
 class _Report(tf.estimator.SessionRunHook):

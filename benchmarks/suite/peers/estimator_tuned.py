@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.suite.peers import estimator_script
-from benchmarks.suite.peers import tuned_input
-from benchmarks.suite.peers import work
+from benchmarks.suite.peers import estimator_script, tuned_input, work
 
 
 def main() -> None:

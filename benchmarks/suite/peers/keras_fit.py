@@ -10,9 +10,7 @@ import os
 
 import tensorflow as tf
 
-from benchmarks.suite.peers import keras_layers
-from benchmarks.suite.peers import tuned_input
-from benchmarks.suite.peers import work
+from benchmarks.suite.peers import keras_layers, tuned_input, work
 
 _EPOCH_STEPS = work.LOSS_STEPS
 

@@ -9,8 +9,7 @@ import warnings
 import lightning
 import torch
 
-from benchmarks.suite.peers import torch_loop
-from benchmarks.suite.peers import work
+from benchmarks.suite.peers import torch_loop, work
 
 
 class _Model(lightning.LightningModule):

@@ -13,9 +13,7 @@ import os
 
 import tensorflow as tf
 
-from benchmarks.suite.peers import tuned_input
-from benchmarks.suite.peers import v1_step
-from benchmarks.suite.peers import work
+from benchmarks.suite.peers import tuned_input, v1_step, work
 
 _LINE_STEPS = 100
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from benchmarks.suite.peers import tuned_input
-from benchmarks.suite.peers import work
+from benchmarks.suite.peers import tuned_input, work
 
 _FUSED_STEPS = 50
 

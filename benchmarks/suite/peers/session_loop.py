@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from benchmarks.suite.peers import tuned_input
-from benchmarks.suite.peers import v1_step
-from benchmarks.suite.peers import work
+from benchmarks.suite.peers import tuned_input, v1_step, work
 
 
 def main() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_trainer.compat.contrib import feature_columns
-from estimator_trainer.compat.contrib import slim
+from estimator_trainer.compat.contrib import feature_columns, slim
 
 
 def embed_sequence(ids: Any, vocab_size: Any = None, embed_dim: Any = None, unique: bool = False,

@@ -11,8 +11,7 @@ A package of `tf.contrib` is one table, whatever modules it was made of: what a 
 from __future__ import annotations
 
 import importlib
-from importlib import abc
-from importlib import machinery
+from importlib import abc, machinery
 import sys
 from types import ModuleType
 from typing import Any, Optional, Sequence

@@ -9,8 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from tests.equality import observed
-from tests.equality.program import Program
-from tests.equality.program import USUAL_SHAPES
+from tests.equality.program import Program, USUAL_SHAPES
 from tests.equality.programs import models
 
 v1 = tf.compat.v1

@@ -3,8 +3,7 @@
 import json
 import time
 
-from absl import app
-from absl import flags
+from absl import app, flags
 import points
 import tensorflow as tf
 
