@@ -58,7 +58,7 @@ class ApiServer:
 
     def get(self, path: str) -> Any:
         """Returns what the server has at a path."""
-        return self._ask("GET", path)
+        return self._request_end("GET", path)
 
     def version(self) -> str:
         """Returns the server's version, such as v1.33.1."""
@@ -76,7 +76,7 @@ class ApiServer:
           Refused: if an object is wrong, or has a field that the server does not know.
         """
         query = _STRICT + ("&dryRun=All" if dry_run else "")
-        answer: dict[str, Any] = self._ask("POST", f"{folder}?{query}", text.encode())
+        answer: dict[str, Any] = self._request_end("POST", f"{folder}?{query}", text.encode())
         return answer
 
     def create_namespace(self, name: str) -> None:
@@ -86,12 +86,12 @@ class ApiServer:
 
     def patch_status(self, path: str, status: dict[str, Any]) -> None:
         """Sets parts of an object's status, as what runs it would."""
-        self._ask("PATCH", f"{path}/status", json.dumps({"status": status}).encode(),
-                  "application/merge-patch+json")
+        self._request_end("PATCH", f"{path}/status", json.dumps({"status": status}).encode(),
+                          "application/merge-patch+json")
 
     def delete(self, path: str) -> None:
         """Deletes an object, and then what was made for it, as `kubectl delete` does."""
-        self._ask("DELETE", f"{path}?propagationPolicy=Background")
+        self._request_end("DELETE", f"{path}?propagationPolicy=Background")
 
     def folder(self, value: dict[str, Any]) -> str:
         """Returns the path of the objects of a kind in a namespace.
@@ -112,8 +112,8 @@ class ApiServer:
                 return f"{root}{scope}/{each['name']}"
         raise LookupError(f"{version} {value['kind']}")
 
-    def _ask(self, method: str, path: str, body: bytes | None = None,
-             content_type: str = "application/yaml") -> Any:
+    def _request_end(self, method: str, path: str, body: bytes | None = None,
+                     content_type: str = "application/yaml") -> Any:
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = content_type

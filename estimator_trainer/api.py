@@ -23,7 +23,7 @@ from typing import Any, Mapping, Sequence
 from estimator_trainer import environment, python_call
 from estimator_trainer.checks import (machine_check, model_dir_name, printout as plan_report,
                                       run_plan)
-from estimator_trainer.checks.plan import Asked
+from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.errors import ConfigError, Interrupted, TrainerError
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
@@ -148,7 +148,7 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
     with python_call.call(model_fn, input_fn, model_dir, settings) as given:
         variables = python_call.variables_of(tf_config)
         plan = run_plan.for_training(keyword_settings.config_of(given), variables,
-                                     Asked(frozenset(given), params or {}))
+                                     Invocation(frozenset(given), params or {}))
         found = machine_check.examine(plan, variables)
         content: dict[str, Any] = json.loads(plan_report.describe(plan, found, as_json=True))
         return content

@@ -12,7 +12,7 @@ from typing import Any, Callable
 
 from estimator_trainer import environment, errors, redaction, result, starter, storage
 from estimator_trainer.checks import model_dir_name, run_plan
-from estimator_trainer.checks.plan import Asked, Findings, Plan
+from estimator_trainer.checks.plan import Findings, Invocation, Plan
 from estimator_trainer.environment import Environment
 from estimator_trainer.plugins import importing, script_file
 from estimator_trainer.plugins.script_file import Script
@@ -100,7 +100,7 @@ def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
     from estimator_trainer.checks import machine_check, printout
     variables = _with_hosts(line, variables)
-    plan = run_plan.for_training(line.config, variables, Asked(line.given))
+    plan = run_plan.for_training(line.config, variables, Invocation(line.given))
     found = machine_check.examine(plan, variables, line.is_probing)
     if line.is_probing:
         found += _probe(plan, found)
@@ -137,9 +137,9 @@ def _script(line: CommandLine) -> Script | None:
     return script_file.find(line.script, line.arguments) if line.script else None
 
 
-def _asked(line: CommandLine, variables: Environment) -> Asked:
+def _asked(line: CommandLine, variables: Environment) -> Invocation:
     words = ("estimator-trainer", *line.words)
-    return Asked(line.given, read=reader(line.config, variables), command=words)
+    return Invocation(line.given, read=reader(line.config, variables), command=words)
 
 
 def reader(config: TrainerConfig, variables: Environment) -> recorded_run.Read:

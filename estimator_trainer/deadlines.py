@@ -21,7 +21,7 @@ PEER_ANSWER_SECS = 2.0
 # A connection to a task breaks when nothing comes back for so long.
 CONNECTION_SECS = 20.0
 # The sockets of new connections are told so after this.
-CONNECTIONS_LOOK_SECS = 5.0
+CONNECTIONS_POLL_SECS = 5.0
 # A listener on this machine must take a connection within this.
 LOCAL_CONNECT_SECS = 0.2
 # A trainer looks for its peers after so long without a step.
@@ -49,7 +49,7 @@ CHIEF_STOPS_SECS = 60.0
 # A worker that has stopped waits so long for the chief to save and to say why.
 CHIEF_SAVES_SECS = 60.0
 # The chief waits so long to hear why a worker of its all-reduce stopped all of them.
-WORKER_ASKS_SECS = 10.0
+WORKER_REQUESTS_SECS = 10.0
 # The chief waits so long for an evaluator of TF_CONFIG's that may still be starting.
 EVALUATOR_STARTS_SECS = 60.0
 # The evaluator looks so long for the checkpoint with which training ended.
@@ -68,9 +68,9 @@ LEASE_CHECK_SECS = 2.0
 LEASE_POLL_SECS = 0.5
 LEASE_POLL_OBJECT_SECS = 3.0
 # The most between two looks of the evaluator at how the job stands, once the goal is reached.
-GOAL_LOOK_SECS = 1.0
+GOAL_POLL_SECS = 1.0
 # The watchdog looks so often.
-WATCHDOG_LOOK_SECS = 0.5
+WATCHDOG_POLL_SECS = 0.5
 
 # A process that a second signal ends has so long for its last line.
 LAST_WORDS_SECS = 2.0
@@ -110,11 +110,11 @@ OBJECT_HISTORY_SECS = 30.0
 LAST_HISTORY_SECS = 10.0
 
 # So many signs of life may be missing before the one who gives them is taken for lost.
-BEATS_TO_MISS = 5
+HEARTBEATS_TO_MISS = 5
 
 
 @dataclasses.dataclass(frozen=True)
-class Rhythm:
+class PollIntervals:
     """How often the tasks of a job write, and look at what others wrote.
 
     Attributes:
@@ -129,8 +129,8 @@ class Rhythm:
       checkpoint_secs: Seconds between two looks of the evaluator for a new checkpoint.
     """
 
-    chief_beat_secs: float = 5.0
-    evaluator_beat_secs: float = 1.0
+    chief_heartbeat_secs: float = 5.0
+    evaluator_heartbeat_secs: float = 1.0
     evaluator_lost_secs: float = 5.0
     chief_trains_secs: float = 0.5
     chief_waits_secs: float = 0.25
@@ -141,14 +141,15 @@ class Rhythm:
 
 
 # A look at a file costs nothing, and the job ends the sooner.
-_FILES = Rhythm()
+_FILES = PollIntervals()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
-_OBJECTS = Rhythm(chief_beat_secs=5.0, evaluator_beat_secs=5.0, evaluator_lost_secs=12.0,
-                  chief_trains_secs=10.0, chief_waits_secs=2.0, presence_secs=1.0, task_secs=2.0,
-                  evaluator_secs=3.0, checkpoint_secs=6.0)
+_OBJECTS = PollIntervals(
+    chief_heartbeat_secs=5.0, evaluator_heartbeat_secs=5.0, evaluator_lost_secs=12.0,
+    chief_trains_secs=10.0, chief_waits_secs=2.0, presence_secs=1.0, task_secs=2.0,
+    evaluator_secs=3.0, checkpoint_secs=6.0)
 
 
-def rhythm(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> Rhythm:
+def poll_intervals(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> PollIntervals:
     """Returns how often to write and look in a model_dir.
 
     Args:
@@ -156,10 +157,10 @@ def rhythm(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> Rhyt
       peer_timeout_secs: How long tasks wait for a sign of life; an impatient job looks more often.
     """
     chosen = _OBJECTS if storage.is_object_store(model_dir) else _FILES
-    most_secs = peer_timeout_secs / BEATS_TO_MISS
+    most_secs = peer_timeout_secs / HEARTBEATS_TO_MISS
     return dataclasses.replace(chosen, **{
         name: min(getattr(chosen, name), most_secs)
-        for name in ("chief_beat_secs", "chief_trains_secs", "chief_waits_secs", "task_secs",
+        for name in ("chief_heartbeat_secs", "chief_trains_secs", "chief_waits_secs", "task_secs",
                      "evaluator_secs")})
 
 

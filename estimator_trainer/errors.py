@@ -85,7 +85,7 @@ class OtherClusterError(ConfigError):
 def show(error: BaseException) -> None:
     """Prints the message of an error to standard error, and tells it to a launcher."""
     text = redaction.message_for_terminal(str(error))
-    task_events.tell("error", message=text)
+    task_events.emit("error", message=text)
     print(f"estimator-trainer: {text}", file=sys.stderr)
 
 

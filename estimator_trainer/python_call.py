@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Mapping
 
 from estimator_trainer import commands, environment, logs, redaction
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.plan import Asked, Plan
+from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.errors import ConfigError, Interrupted, TrainerError
 from estimator_trainer.plugins import importing, loader
 from estimator_trainer.result import Result
@@ -54,7 +54,7 @@ def plan_of(make: Callable[..., Plan], command: str, given: Mapping[str, Any],
     words = (f"estimator_trainer.{command}",
              *(f"{name}={redaction.masked(name, value)!r}"
                for name, value in {**given, **(params or {})}.items()))
-    plan = run_plan.ready(make(config, variables, Asked(
+    plan = run_plan.ready(make(config, variables, Invocation(
         frozenset(given), params or {}, commands.reader(config, variables), words)))
     prepare(plan)
     return plan

@@ -122,7 +122,7 @@ def from_json(text: str) -> Result:
 
 def print_last_line(result: Result) -> None:
     """Prints the process's last line to standard error, and tells it to a launcher."""
-    task_events.tell("end", {"exit_code": result.exit_code}, status=result.status,
+    task_events.emit("end", {"exit_code": result.exit_code}, status=result.status,
                      step=int(result.step), reason=result.reason)
     reason = result.reason if result.reason.isidentifier() else json.dumps(result.reason)
     print(f"role={result.role} status={result.status} step={result.step} reason={reason}",

@@ -42,7 +42,7 @@ def begin() -> None:
 
 
 @contextlib.contextmanager
-def heard_by(listener: Callable[[str, dict[str, Any]], None]) -> Iterator[None]:
+def received_by(listener: Callable[[str, dict[str, Any]], None]) -> Iterator[None]:
     """Calls `listener` with the kind and the values of each event, within a `with` statement."""
     global _listener, _listener_owner
     before = _listener, _listener_owner
@@ -58,7 +58,7 @@ def has_launcher() -> bool:
     return _pipe is not None and _owner == os.getpid()
 
 
-def tell(kind: str, details: Mapping[str, Any] | None = None,
+def emit(kind: str, details: Mapping[str, Any] | None = None,
          **values: str | int | float) -> None:
     """Tells the launcher something, in a line that the kernel writes as a whole.
 

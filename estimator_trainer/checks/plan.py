@@ -92,7 +92,7 @@ class Findings:
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
+class Invocation:
     """What a process is asked for.
 
     Attributes:

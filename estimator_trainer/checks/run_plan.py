@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple, Sequence, TypeVar
 
 from estimator_trainer import errors, machine, storage, versions
 from estimator_trainer.checks import machine_check, model_dir_name
-from estimator_trainer.checks.plan import Asked, Plan
+from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.cluster import ports, rank_source, task_config, topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
@@ -28,7 +28,7 @@ _LOCAL = task_config.parse(None)
 
 
 def for_training(config: TrainerConfig, environment: Environment,
-                 asked: Asked = Asked()) -> Plan:
+                 asked: Invocation = Invocation()) -> Plan:
     """Plans `train` in the role that TF_CONFIG gives."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     task = _collect(problems, lambda: _task(config, environment))
@@ -67,7 +67,7 @@ def for_script(config: TrainerConfig, environment: Environment, script: Script) 
 
 
 def for_one_process(config: TrainerConfig, environment: Environment,
-                    asked: Asked = Asked()) -> Plan:
+                    asked: Invocation = Invocation()) -> Plan:
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     config = _with_model_dir(config, environment)
@@ -103,7 +103,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
             " own container is lost. For example: -- --model_dir=gs://bucket/job")
     problems += filter(None, [model_dir_name.problem(config.model_dir)])
     gpus = ",".join(map(str, range(num_gpus))) or machine.NO_GPU
-    return _with_plugins(config, tasks[0], problems + replica_problems(config), Asked(),
+    return _with_plugins(config, tasks[0], problems + replica_problems(config), Invocation(),
                          num_replicas=count_replicas(config, tasks[0], gpus))
 
 
@@ -140,7 +140,7 @@ def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskCo
 
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
-                  asked: Asked, recorded: RecordedRun | None = None,
+                  asked: Invocation, recorded: RecordedRun | None = None,
                   num_replicas: int = 0) -> Plan:
     """Finds the plug-ins and their params; without a replica nothing is to be trained."""
     if config.model_dir and os.path.isfile(config.model_dir):
@@ -172,7 +172,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
         problems=tuple(recorded.sourced(text) if recorded else text for text in problems))
 
 
-def _as_recorded(problems: list[str], config: TrainerConfig, asked: Asked,
+def _as_recorded(problems: list[str], config: TrainerConfig, asked: Invocation,
                  is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
     """Returns the settings, those of the run before among them, and what that run has left."""
     recorded = _collect(problems, lambda: recorded_run.find(
@@ -197,7 +197,7 @@ def storage_problems(config: TrainerConfig) -> list[str]:
     return [problem for problem in found if problem]
 
 
-def _of_program(asked: Asked) -> list[params.Given]:
+def _of_program(asked: Invocation) -> list[params.Given]:
     """Returns the params that a Python program gives."""
     return [params.Given(key, value, f"params[{key!r}]", f"params[{key!r}] = ", is_typed=True)
             for key, value in asked.values.items()]

@@ -30,7 +30,7 @@ _LOG_SECS = 10.0
 
 
 @dataclasses.dataclass(frozen=True)
-class _Beat:
+class _Heartbeat:
     """The content of `evaluator.beat`.
 
     Attributes:
@@ -47,7 +47,7 @@ class _Beat:
 
 
 @contextlib.contextmanager
-def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
+def sending_heartbeats(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
     """Shows, within the context, that this process is the evaluator of model_dir.
 
     Args:
@@ -56,11 +56,11 @@ def beating(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
     """
     stop = threading.Event()
     path = posixpath.join(model_dir, _FILE)
-    beat_secs = deadlines.rhythm(model_dir).evaluator_beat_secs
+    heartbeat_secs = deadlines.poll_intervals(model_dir).evaluator_heartbeat_secs
 
     def beat() -> None:
         process, count = uuid.uuid4().hex, 0
-        while not stop.wait(beat_secs if count else 0):
+        while not stop.wait(heartbeat_secs if count else 0):
             count += 1
             shared_files.try_to_write(path, {"process": process, "count": count})
 
@@ -84,15 +84,15 @@ class Presence:
         """Reads the beat, which may be that of an earlier job's evaluator."""
         self._model_dir = model_dir
         self._path = posixpath.join(model_dir, _FILE)
-        self._last, self._changed_at = shared_files.read_as(_Beat, self._path), -math.inf
+        self._last, self._changed_at = shared_files.read_as(_Heartbeat, self._path), -math.inf
 
     def is_there(self) -> bool:
         """Returns whether an evaluator has given a sign of life since the last look, or lately."""
-        now = shared_files.read_as(_Beat, self._path)
+        now = shared_files.read_as(_Heartbeat, self._path)
         if now is not None and now != self._last:
             self._last, self._changed_at = now, time.monotonic()
         is_alive = self._last is not None and bool(self._last.process)
-        lost_secs = deadlines.rhythm(self._model_dir).evaluator_lost_secs
+        lost_secs = deadlines.poll_intervals(self._model_dir).evaluator_lost_secs
         return is_alive and time.monotonic() - self._changed_at < lost_secs
 
 
@@ -122,10 +122,10 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
     if task.name == "local":
         return False
     patience_secs = deadlines.EVALUATOR_STARTS_SECS if task.has_evaluator else 0.0
-    rhythm = deadlines.rhythm(config.model_dir)
+    poll_intervals = deadlines.poll_intervals(config.model_dir)
     beat, changed_at, logged_at = None, time.monotonic(), time.monotonic()
     while True:
-        now = shared_files.read_as(_Beat, posixpath.join(config.model_dir, _FILE))
+        now = shared_files.read_as(_Heartbeat, posixpath.join(config.model_dir, _FILE))
         if now and now.evaluated >= step:
             logging.info("the evaluator has evaluated and exported the final checkpoint")
             return True
@@ -134,13 +134,13 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
             break
         if now and now != beat:
             beat, changed_at = now, time.monotonic()
-            patience_secs = max(patience_secs, rhythm.evaluator_lost_secs)
+            patience_secs = max(patience_secs, poll_intervals.evaluator_lost_secs)
         if time.monotonic() - changed_at >= patience_secs:
             break
         if time.monotonic() - logged_at >= _LOG_SECS:
             logged_at = time.monotonic()
             logging.info("waiting for the evaluator to evaluate step %d", step)
-        stop.sleep(rhythm.presence_secs)
+        stop.sleep(poll_intervals.presence_secs)
         stop.check()
     who = "the evaluator is gone" if beat or task.has_evaluator else "no evaluator in this job"
     logging.info("%s: %s evaluates and exports", who, task.name)

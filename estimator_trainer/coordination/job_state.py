@@ -72,12 +72,12 @@ class JobStateWriter:
           addresses: The fingerprint of the cluster.
         """
         self._model_dir, self._is_heard = model_dir, is_heard
-        self._rhythm = deadlines.rhythm(model_dir, peer_timeout_secs)
+        self._poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
         self._now = JobState(uuid.uuid4().hex, "running", cluster=cluster or {},
                              addresses=addresses)
         self._has_begun = False
-        self._written_at = self._looked_at = 0.0
+        self._written_at = self._polled_at = 0.0
         self._said: frozenset[str] = frozenset()
         self._request: Request | None = None
 
@@ -107,9 +107,9 @@ class JobStateWriter:
         with self._lock:
             self._write(dataclasses.replace(self._now, is_complete=True))
 
-    def beat(self) -> None:
+    def write_heartbeat(self) -> None:
         """Shows that the chief lives; is called often, and writes rarely."""
-        if time.monotonic() - self._written_at < self._rhythm.chief_beat_secs:
+        if time.monotonic() - self._written_at < self._poll_intervals.chief_heartbeat_secs:
             return
         with self._lock:
             if self._has_begun and self._now.status in _GOES_ON:
@@ -124,13 +124,13 @@ class JobStateWriter:
         Args:
           is_waiting: Whether the chief waits for others, and does not train.
         """
-        rhythm = self._rhythm
-        secs = rhythm.chief_waits_secs if is_waiting else rhythm.chief_trains_secs
+        poll_intervals = self._poll_intervals
+        secs = poll_intervals.chief_waits_secs if is_waiting else poll_intervals.chief_trains_secs
         goes_on = self._has_begun and self._now.status in _GOES_ON
-        if not goes_on or not self._is_heard or time.monotonic() - self._looked_at < secs:
+        if not goes_on or not self._is_heard or time.monotonic() - self._polled_at < secs:
             return
-        self._looked_at = time.monotonic()
-        self._said = messages.said(self._model_dir, self._now.run)
+        self._polled_at = time.monotonic()
+        self._said = messages.received(self._model_dir, self._now.run)
         for name in sorted(self._said):
             if name.endswith(".stop") and self._request is None:
                 self._request = messages.read_as(Request, self._model_dir, self._now.run, name)
@@ -162,7 +162,7 @@ class JobStateReader:
       joined_run: Id of the run that a worker of an all-reduce takes part in; "" before it does.
     """
 
-    def __init__(self, model_dir: str, max_steps: int | None, look_secs: float = 0.0):
+    def __init__(self, model_dir: str, max_steps: int | None, poll_secs: float = 0.0):
         """Starts to read.
 
         Args:
@@ -172,7 +172,7 @@ class JobStateReader:
         """
         self.joined_run = ""
         self._refused_run: str | None = None
-        self._model_dir, self._max_steps, self._look_secs = model_dir, max_steps, look_secs
+        self._model_dir, self._max_steps, self._poll_secs = model_dir, max_steps, poll_secs
         self._lock = threading.Lock()
         # Some disks remember that a folder was not there; see small_files.read.
         with contextlib.suppress(tf.errors.OpError):
@@ -198,7 +198,7 @@ class JobStateReader:
 
     def now(self) -> JobState | None:
         """Returns how the job stands; None if it has not begun, as far as can be seen."""
-        now = self._look(self._look_secs)
+        now = self._poll(self._poll_secs)
         if now is not None and now != self._last:
             self._last, self._changed_at = now, time.monotonic()
         if now is None or now.status == "running":
@@ -214,7 +214,7 @@ class JobStateReader:
     def expect_end_at(self, step: int) -> None:
         """Looks more often, if looks are rare, when training is to end at `step`, or has."""
         if self._max_steps and step >= self._max_steps:
-            self._look_secs = min(self._look_secs, deadlines.GOAL_LOOK_SECS)
+            self._poll_secs = min(self._poll_secs, deadlines.GOAL_POLL_SECS)
 
     def wait(self, secs: float) -> JobState | None:
         """Waits at most `secs` until the chief says how training ended, and returns that."""
@@ -223,15 +223,15 @@ class JobStateReader:
             time.sleep(_POLL_SECS)
         return found
 
-    def ask(self, status: Status, reason: str, by: str) -> None:
+    def request_end(self, status: Status, reason: str, by: str) -> None:
         """Asks the chief to end the run that goes on; without one there is nothing to end."""
         # A state that cannot be read now is most likely what it was at the last look.
-        now = self._look(0) or self._last
+        now = self._poll(0) or self._last
         if now is None or now.status != "running":
             return
         try:
-            messages.say(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
-                         {"status": status, "reason": reason, "by": by})
+            messages.send(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
+                          {"status": status, "reason": reason, "by": by})
         except tf.errors.OpError as error:
             # The chief cannot write there either, and ends by that.
             logging.warning("cannot tell the chief: %s", errors.first_line(error))
@@ -244,16 +244,16 @@ class JobStateReader:
         run = self._last.run if self._last else ""
         if run == self._refused_run:
             return False
-        said = messages.said(self._model_dir, run)
+        said = messages.received(self._model_dir, run)
         joined, joined_twice = f"worker-{worker}.joined", f"worker-{worker}.joined-twice"
         is_second = joined in said
         if not is_second:
             self.joined_run = run
-            messages.say(self._model_dir, run, joined)
+            messages.send(self._model_dir, run, joined)
         else:
             self._refused_run = run
             if joined_twice not in said:
-                messages.say(self._model_dir, run, joined_twice)
+                messages.send(self._model_dir, run, joined_twice)
         return not is_second
 
     def withdraw(self, worker: int) -> None:
@@ -263,9 +263,10 @@ class JobStateReader:
 
     def leave(self, worker: int) -> None:
         """Tells the chief that the worker of that index has finished its part."""
-        messages.say(self._model_dir, self._last.run if self._last else "", f"worker-{worker}.left")
+        messages.send(self._model_dir, self._last.run if self._last else "",
+                      f"worker-{worker}.left")
 
-    def _look(self, most_secs: float) -> JobState | None:
+    def _poll(self, most_secs: float) -> JobState | None:
         """Returns what job.json holds, or held at most `most_secs` ago; for any thread."""
         with self._lock:
             if time.monotonic() - self._seen_at >= most_secs:

@@ -22,7 +22,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass(frozen=True)
-class Sight:
+class Observation:
     """The outcome of one look at the job.
 
     Attributes:
@@ -37,7 +37,7 @@ class Sight:
 class JobView(Protocol):
     """What the watchdog asks of either view."""
 
-    def look(self, has_stepped: bool, is_past_steps: bool) -> Sight:
+    def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
         """Looks how the job stands, and asks this process for what others ask of it.
 
         Args:
@@ -60,17 +60,17 @@ class ChiefView:
         self._task, self._stop, self._state_writer = task, stop, state_writer
         self._lease, self._is_replaced = lease, False
 
-    def look(self, has_stepped: bool, is_past_steps: bool) -> Sight:
+    def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
         other = self._lease.lost_to(is_stopping=not self._stop.is_done)
         if other:
             self._is_replaced = True
-            return Sight(lost=f"model_dir was taken over by {other}")
-        self._state_writer.beat()
+            return Observation(lost=f"model_dir was taken over by {other}")
+        self._state_writer.write_heartbeat()
         self._state_writer.listen(is_waiting=is_past_steps)
         request = self._state_writer.requested
         if request:
-            self._stop.ask(request.status, request.reason, request.by)
-        return Sight()
+            self._stop.request_end(request.status, request.reason, request.by)
+        return Observation()
 
     def restarted_peer(self) -> str:
         if self._task.is_all_reduce:
@@ -104,19 +104,19 @@ class OthersView:
         self._chief = task.name_of("chief", 0)
         self._has_told_of_model_dir = self._has_agreed = False
 
-    def look(self, has_stepped: bool, is_past_steps: bool) -> Sight:
+    def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
         reader, now = self._state_reader, self._state_reader.now()
         if now and now.status != "running":
             if self._task.is_trainer:
-                self._stop.ask(now.status, now.reason, self._chief)
-            return Sight()
+                self._stop.request_end(now.status, now.reason, self._chief)
+            return Observation()
         if now and membership.agrees(self._task, now):
             self._has_agreed = True
         elif now and self._has_agreed and self._task.role != "evaluator":
-            return Sight(lost=f"{self._chief} was started again with another cluster")
+            return Observation(lost=f"{self._chief} was started again with another cluster")
         if now and reader.joined_run and reader.joined_run != now.run:
             if has_stepped:
-                return Sight(lost=f"{self._chief} was started again")
+                return Observation(lost=f"{self._chief} was started again")
             reader.join(self._task.index)
         if now is None and reader.silent_secs > self._config.peer_timeout_secs / 2:
             self._tell_if_model_dir_is_not_shared()
@@ -124,11 +124,11 @@ class OthersView:
         has_begun = reader.has_seen_chief or has_stepped
         limit = self._config.peer_timeout_secs if has_begun else self._config.stall_timeout_secs
         if reader.silent_secs > limit:
-            return Sight(lost=f"{self._chief} gave no sign of life for {limit} s")
+            return Observation(lost=f"{self._chief} gave no sign of life for {limit} s")
         if reader.silent_secs > deadlines.QUIET_SECS:
-            return Sight(waiting=f"waiting for {self._chief}: no sign of life for"
-                                 f" {reader.silent_secs:.0f} s")
-        return Sight()
+            return Observation(waiting=f"waiting for {self._chief}: no sign of life for"
+                               f" {reader.silent_secs:.0f} s")
+        return Observation()
 
     def restarted_peer(self) -> str:
         return ""

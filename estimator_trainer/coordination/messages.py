@@ -23,7 +23,7 @@ T = TypeVar("T")
 _DIR = "tasks"
 
 
-def say(model_dir: str, run: str, name: str, content: dict[str, Any] | None = None) -> None:
+def send(model_dir: str, run: str, name: str, content: dict[str, Any] | None = None) -> None:
     """Leaves a message to the chief.
 
     Args:
@@ -42,7 +42,7 @@ def take_back(model_dir: str, run: str, name: str) -> None:
         tf.io.gfile.remove(_path(model_dir, run, name))
 
 
-def said(model_dir: str, run: str) -> frozenset[str]:
+def received(model_dir: str, run: str) -> frozenset[str]:
     """Returns the names of the messages to a run, with one request."""
     paths = tf.io.gfile.glob(_path(small_files.escape(model_dir), run, "*"))
     # A file that is still being written has another ending, and is no message.

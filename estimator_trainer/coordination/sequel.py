@@ -38,13 +38,13 @@ class _ScriptState:
     is_over: bool
 
 
-class Teller:
+class SequelWriter:
     """The chief's side counts the trainings of its script, and shows that the script goes on."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._end = threading.Event()
-        self._path, self._num_trainings, self._beat = "", 0, 0
+        self._path, self._num_trainings, self._heartbeats = "", 0, 0
 
     def begin(self, model_dir: str, peer_timeout_secs: float, num_workers: int) -> None:
         """Tells the tasks that wait in the model_dir of the last training that one more begins.
@@ -54,8 +54,9 @@ class Teller:
         """
         if not self._path:
             self._tell(model_dir)
-            secs = deadlines.rhythm(model_dir, peer_timeout_secs).chief_beat_secs
-            threading.Thread(target=self._beats, args=(secs,), name="script", daemon=True).start()
+            secs = deadlines.poll_intervals(model_dir, peer_timeout_secs).chief_heartbeat_secs
+            threading.Thread(target=self._send_heartbeats, args=(secs,), name="script",
+                             daemon=True).start()
         else:
             _wait_for_workers(posixpath.dirname(self._path), num_workers)
             threading.Thread(target=self._tell_of_run, args=(model_dir, _run_in(model_dir)),
@@ -80,23 +81,23 @@ class Teller:
             for path in {last, self._path}:
                 self._write(path)
 
-    def _beats(self, secs: float) -> None:
+    def _send_heartbeats(self, secs: float) -> None:
         while not self._end.wait(secs):
             with self._lock:
-                self._beat += 1
+                self._heartbeats += 1
                 self._write(self._path)
 
     def _write(self, path: str) -> None:
         if path:
             shared_files.try_to_write(path, dataclasses.asdict(
-                _ScriptState(self._num_trainings, self._beat, self._end.is_set())))
+                _ScriptState(self._num_trainings, self._heartbeats, self._end.is_set())))
 
 
 def _wait_for_workers(model_dir: str, num_workers: int) -> None:
     """Waits, but not for ever, until all workers have left the last training in a model_dir."""
     run, deadline = _run_in(model_dir), time.monotonic() + deadlines.WORKERS_LEAVE_SECS
     waiting = {_WAITS.format(f"worker-{index}") for index in range(num_workers)}
-    while not waiting <= messages.said(model_dir, run) and time.monotonic() < deadline:
+    while not waiting <= messages.received(model_dir, run) and time.monotonic() < deadline:
         time.sleep(_POLL_SECS)
 
 
@@ -106,7 +107,7 @@ def _run_in(model_dir: str) -> str:
     return state.run if state else ""
 
 
-class Listener:
+class SequelReader:
     """The side of every other task, made before it trains, waits for what the script does next."""
 
     def __init__(self, model_dir: str, name: str, peer_timeout_secs: float):
@@ -121,7 +122,7 @@ class Listener:
         self._waits = _WAITS.format(name.replace(":", "-"))
         self._peer_timeout_secs = peer_timeout_secs
         self._poll_secs = max(
-            _POLL_SECS, deadlines.rhythm(model_dir, peer_timeout_secs).task_secs)
+            _POLL_SECS, deadlines.poll_intervals(model_dir, peer_timeout_secs).task_secs)
         self._found = shared_files.read_as(_ScriptState, self._path)
 
     def follows(self, num_trainings: int) -> bool:
@@ -135,7 +136,7 @@ class Listener:
         Returns:
           Whether a further training begins; False if the script has ended, or the chief is silent.
         """
-        messages.say(self._model_dir, _run_in(self._model_dir), self._waits)
+        messages.send(self._model_dir, _run_in(self._model_dir), self._waits)
         seen, seen_at = self._found, time.monotonic()
         while time.monotonic() - seen_at < self._peer_timeout_secs:
             now = shared_files.read_as(_ScriptState, self._path)

@@ -76,7 +76,7 @@ class Stop:
         """Makes this the Stop of `graph`."""
         _STOPS[graph] = self
 
-    def ask(self, status: Status, reason: str, by: str) -> None:
+    def request_end(self, status: Status, reason: str, by: str) -> None:
         """Asks this process to end at the next step boundary; later requests change nothing."""
         with self._lock:
             if self._request is None:
@@ -191,7 +191,7 @@ def _listen(ours: socket.socket, stop: Stop, task: str, last_step: Callable[[], 
             os._exit(result.EXIT_CODES["stopped"])
         has_stopped = True
         logging.warning("%s: stops at the next step; once more ends it at once", name)
-        stop.ask("stopped", name, task)
+        stop.request_end("stopped", name, task)
     ours.close()
 
 

@@ -82,19 +82,19 @@ class Watchdog:
         self._over.wait()
 
     def _run(self) -> None:
-        while not self._over.wait(deadlines.WATCHDOG_LOOK_SECS):
+        while not self._over.wait(deadlines.WATCHDOG_POLL_SECS):
             try:
-                self._look()
+                self._poll()
             except (OSError, tf.errors.OpError) as error:
                 logging.warning("cannot look after the job: %s", errors.first_line(error))
 
-    def _look(self) -> None:
-        seen = self._view.look(self._has_stepped, self._is_past_steps)
+    def _poll(self) -> None:
+        seen = self._view.poll(self._has_stepped, self._is_past_steps)
         if seen.lost:
             self._end("lost", seen.lost)
         self._log_at_times(seen.waiting)
         request, now = self._stop.request, time.monotonic()
-        if self._ports and now - self._connections_at > deadlines.CONNECTIONS_LOOK_SECS:
+        if self._ports and now - self._connections_at > deadlines.CONNECTIONS_POLL_SECS:
             self._connections_at = now
             keep_alive(self._ports)
         if request and not self._is_past_steps:
@@ -108,12 +108,12 @@ class Watchdog:
         patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
         if self._needs_peers and is_quiet:
-            self._look_for_peers(now)
+            self._poll_peers(now)
         quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs
         if quiet_secs > limit and self._task.role != "ps":
             self._end("lost", f"no progress for {limit} s")
 
-    def _look_for_peers(self, now: float) -> None:
+    def _poll_peers(self, now: float) -> None:
         """Logs which peers do not answer, and ends this process when one is gone too long.
 
         A peer of an all-reduce that was started again answers, and counts as gone all the same.

@@ -87,7 +87,7 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
         loop_unsupported.check_process()
         with upstream.initializing_outside(), upstream.seeding_as(loop.graph_around):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
-    except loop_unsupported.Obstacle as found:
+    except loop_unsupported.LoopUnsupported as found:
         if asked_steps:
             raise errors.ConfigError(
                 f"steps_per_loop is {asked_steps} (from --steps_per_loop), which this"

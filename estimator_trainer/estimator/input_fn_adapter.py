@@ -15,7 +15,7 @@ from estimator_trainer.input import batches, iterated_input
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.training import loop
-from estimator_trainer.training.loop_unsupported import Obstacle
+from estimator_trainer.training.loop_unsupported import LoopUnsupported
 
 # It returns a tf.data.Dataset, or tensors that each session run computes.
 InputFn = Callable[..., Any]
@@ -40,7 +40,7 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
       dict of FEATURES, those of `function`, and MARK, the batch's mark (batches.py). The model_fn
       that `model_fn_adapter.adapt` makes takes them apart; with `is_marked=False` the features are
       those of `function`; with `is_held=True` the dataset is held for a loop (`loop.hold`), and
-      Obstacle is raised if there is none.
+      LoopUnsupported is raised if there is none.
     """
     other_modes = _Adapted(function, plan.data, plan)
     training = (_Adapted(train_function, plan.train_data, plan) if train_function
@@ -154,7 +154,7 @@ class _Adapted:
                     f" {getattr(config, flag)} (from --{flag}). Let the input_fn do it itself,"
                     f" and leave out --{flag}.")
         if is_held:
-            raise Obstacle(what)
+            raise LoopUnsupported(what)
 
     def as_set(self, dataset: tf.data.Dataset,
                input_context: tf.distribute.InputContext) -> tf.data.Dataset:

@@ -15,14 +15,14 @@ from estimator_trainer.estimator import (data_spec, input_fn_adapter, model_clas
                                          model_shape, random_state, recorded_data, serving_input,
                                          user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.estimator.user_estimator import GivenEstimator
+from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.plugins import loader, module_flags, object_fingerprints
 from estimator_trainer.plugins.params import FILES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass(frozen=True)
-class ScriptParts:
+class ScriptObjects:
     """What a script gives with its Estimator, TrainSpec and EvalSpec, beside functions.
 
     Attributes:
@@ -78,8 +78,8 @@ class LoadedPlugins:
     receiver_fn: serving_input.ReceiverFn | None
     session_config: tf.compat.v1.ConfigProto | None
     train_examples: int = 0
-    given: GivenEstimator | None = None
-    script: ScriptParts | None = None
+    given: UserEstimator | None = None
+    script: ScriptObjects | None = None
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
     edited: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)

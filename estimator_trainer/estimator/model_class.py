@@ -103,7 +103,8 @@ class _Iterations(tf.estimator.SessionRunHook):
         if loader.call(self._instance.train, {
                 "session": seen, "num_global_step": self._step, "global_step": self._global_step,
                 "is_chief": self._is_chief}):
-            stop.of(run_context.session.graph).ask("done", REASON, type(self._instance).__name__)
+            stop.of(run_context.session.graph).request_end(
+                "done", REASON, type(self._instance).__name__)
         self._last_loss = seen.loss
         return tf.estimator.SessionRunArgs(self._global_step, {
             self._loss: seen.loss, self._batch: np.zeros(seen.examples, np.float32)})

@@ -40,7 +40,7 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig,
     Returns:
       A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. In a graph that
       holds a training set (`loop.hold`), one session run of training makes several steps; it
-      raises Obstacle where that cannot be.
+      raises LoopUnsupported where that cannot be.
     """
     return _Adapted(function, config, task, has_hooks).model_fn
 
@@ -87,20 +87,20 @@ class _Adapted:
     def _train(self, features: Any, labels: Any, call: ModelFn,
                run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         with graph_names.own():
-            ballot = stop_consensus.ballot() if self._task.is_all_reduce else None
+            stop_vote = stop_consensus.stop_vote() if self._task.is_all_reduce else None
         if loop.is_wanted():
-            return self._looped(call, ballot, run_config)
+            return self._looped(call, stop_vote, run_config)
         spec, made = self._step((features, labels), call)
-        if ballot is not None:
-            spec, made = self._balloted(spec, made, ballot, run_config)
+        if stop_vote is not None:
+            spec, made = self._balloted(spec, made, stop_vote, run_config)
         made.make_known()
         return spec
 
-    def _balloted(self, spec: tf.estimator.EstimatorSpec, made: loop.Step, ballot: tf.Tensor,
+    def _balloted(self, spec: tf.estimator.EstimatorSpec, made: loop.Step, stop_vote: tf.Tensor,
                   run_config: tf.estimator.RunConfig
                   ) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
         """Adds to a step how its trainers agree to end: later where a hook may ask for it."""
-        told = made.is_last, made.is_missing, ballot
+        told = made.is_last, made.is_missing, stop_vote
         has_hooks = self._has_hooks or spec.training_hooks or spec.training_chief_hooks
         if stop_consensus.all_agree(not has_hooks, run_config):
             return spec, made._replace(counts=stop_consensus.counts(*told))
@@ -108,10 +108,10 @@ class _Adapted:
         hooks = [*spec.training_hooks, last_hook]
         return spec._replace(training_hooks=hooks), made._replace(counts=counts)
 
-    def _looped(self, call: ModelFn, ballot: tf.Tensor | None,
+    def _looped(self, call: ModelFn, stop_vote: tf.Tensor | None,
                 run_config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         if self._is_class:
-            raise loop_unsupported.Obstacle("it runs its own iterations")
+            raise loop_unsupported.LoopUnsupported("it runs its own iterations")
         reasons: list[str] = []
 
         def step(batch: Any) -> loop.Step:
@@ -121,14 +121,14 @@ class _Adapted:
             reasons.append(loop_unsupported.of_one_trainer(spec, self._config))
             return made
 
-        def settle(found: loop_unsupported.Obstacle | None) -> None:
+        def settle(found: loop_unsupported.LoopUnsupported | None) -> None:
             against = next(filter(None, reasons), "")
-            found = found or (loop_unsupported.Obstacle(against) if against else None)
-            is_agreed = ballot is None or stop_consensus.all_agree(found is None, run_config)
+            found = found or (loop_unsupported.LoopUnsupported(against) if against else None)
+            is_agreed = stop_vote is None or stop_consensus.all_agree(found is None, run_config)
             if found or not is_agreed:
-                raise found or loop_unsupported.Obstacle("another trainer can make no more")
+                raise found or loop_unsupported.LoopUnsupported("another trainer can make no more")
 
-        made = loop.build(step, self._config, self._task.num_trainers, ballot, settle)
+        made = loop.build(step, self._config, self._task.num_trainers, stop_vote, settle)
         # The Estimator does not see that the optimizer scaled the loss, and adds up the losses of
         # all replicas. What else a spec holds is for other modes, or hooks, which a loop cannot
         # have.
@@ -143,7 +143,7 @@ class _Adapted:
         """Makes a replica's step with a batch as the adapted input_fn yields it."""
         marked, labels = batch if isinstance(batch, tuple) else (batch, None)
         features, mark = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.MARK]
-        train_op.ask(self._config, self._task)
+        train_op.request(self._config, self._task)
         spec = train_op.complete(call(features, labels), self._config, self._task)
         frozen.check(self._config, spec.train_op, self._task.is_chief)
         if "ps" in self._task.cluster and not tf.distribute.has_strategy():

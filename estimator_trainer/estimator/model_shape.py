@@ -20,7 +20,7 @@ import tensorflow as tf
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import cluster_patches, keras_model, random_state, user_estimator
-from estimator_trainer.estimator.user_estimator import GivenEstimator
+from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.params import PluginParams
 
@@ -38,7 +38,7 @@ class Model:
     """
 
     function: Callable[..., Any]
-    given: GivenEstimator | None = None
+    given: UserEstimator | None = None
 
 
 def is_other(thing: Any) -> bool:
@@ -158,7 +158,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
         return loader.call(function, known)
 
 
-def _function(given: GivenEstimator, plan: Plan,
+def _function(given: UserEstimator, plan: Plan,
               model: tf.keras.Model | None) -> Callable[..., Any]:
     """Returns the model_fn of a given Estimator, with the params that the user has set."""
     overriding = plan.params.given if plan.params else ()

@@ -25,7 +25,7 @@ _KerasOptimizer = tf.keras.optimizers.legacy.Optimizer
 
 
 @dataclasses.dataclass(frozen=True)
-class GivenEstimator:
+class UserEstimator:
     """The parts of an Estimator.
 
     Attributes:
@@ -47,7 +47,7 @@ class GivenEstimator:
     input_params: Callable[..., Any]
 
 
-def take_apart(estimator: tf.estimator.Estimator) -> GivenEstimator:
+def take_apart(estimator: tf.estimator.Estimator) -> UserEstimator:
     """Returns the parts of `estimator`, be it canned, of a Keras model, or a TPUEstimator.
 
     Raises:
@@ -57,8 +57,8 @@ def take_apart(estimator: tf.estimator.Estimator) -> GivenEstimator:
         parts: _Parts = _TPUParts(estimator)
     else:
         parts = _Parts(estimator)
-    return GivenEstimator(parts.model_fn, estimator.params, estimator.config,
-                          private_api.part(estimator, "_warm_start_settings"), parts.input_params)
+    return UserEstimator(parts.model_fn, estimator.params, estimator.config,
+                         private_api.part(estimator, "_warm_start_settings"), parts.input_params)
 
 
 class _Parts:

@@ -26,7 +26,8 @@ class EarlyStopping(tf.estimator.Exporter):
 
     name = REASON
 
-    def __init__(self, config: TrainerConfig, ask: Callable[[Status, str, str], None], task: str):
+    def __init__(self, config: TrainerConfig,
+                 request_end: Callable[[Status, str, str], None], task: str):
         """Makes the exporter.
 
         Args:
@@ -36,7 +37,7 @@ class EarlyStopping(tf.estimator.Exporter):
         """
         self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
         self._patience_steps = config.early_stopping_steps
-        self._ask, self._task = ask, task
+        self._request_end, self._task = request_end, task
         self._best, self._best_step = math.nan, 0
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
@@ -49,10 +50,10 @@ class EarlyStopping(tf.estimator.Exporter):
         elif step - self._best_step >= self._patience_steps:
             logging.info("early stopping at step %d: %s was best, %.4g, at step %d", step,
                          self._metric, self._best, self._best_step)
-            self._ask("done", REASON, self._task)
+            self._request_end("done", REASON, self._task)
 
 
-def build(config: TrainerConfig, ask: Callable[[Status, str, str], None],
+def build(config: TrainerConfig, request_end: Callable[[Status, str, str], None],
           task: str) -> list[tf.estimator.Exporter]:
     """Builds the exporter that stops early, if the user wants one."""
-    return [EarlyStopping(config, ask, task)] if config.early_stopping_metric else []
+    return [EarlyStopping(config, request_end, task)] if config.early_stopping_metric else []

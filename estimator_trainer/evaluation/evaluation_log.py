@@ -40,7 +40,7 @@ class _LastEvaluation:
     metrics: Mapping[str, bool | int | float]
 
 
-class EvaluationRecord(tf.estimator.Exporter):
+class EvaluationLog(tf.estimator.Exporter):
     """An exporter that remembers and logs every evaluation, and exports nothing.
 
     The Estimator's public API tells exporters of each evaluation, in every role, and tells nobody
@@ -200,6 +200,6 @@ def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None
     if not counted.examples:
         logging.warning("there was no example to evaluate, so the metrics say nothing: the input_fn"
                         " yields an empty dataset in mode 'eval'")
-    task_events.tell("evaluates", {
+    task_events.emit("evaluates", {
         "step": metrics.get("global_step"), "examples": counted.examples, "secs": counted.secs,
         "metrics": {name: value for name, value in metrics.items() if name != "global_step"}})

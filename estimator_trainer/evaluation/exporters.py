@@ -15,7 +15,7 @@ from estimator_trainer.coordination import checkpoints, small_files
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import evaluation_log as record_lib
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.patches import upstream
 from estimator_trainer.record import record_file, recorded_run
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -27,7 +27,7 @@ _AFTER_EVALUATIONS = (tf.estimator.LatestExporter, tf.estimator.BestExporter)
 class RecordedExporter(tf.estimator.Exporter):
     """An exporter that runs another one, and logs and records what that exported."""
 
-    def __init__(self, exporter: tf.estimator.Exporter, record: EvaluationRecord):
+    def __init__(self, exporter: tf.estimator.Exporter, record: EvaluationLog):
         self._exporter = exporter
         self._record = record
 
@@ -165,7 +165,7 @@ def exported_step(export: str) -> int | None:
 
 
 def during_training(config: TrainerConfig, parts: LoadedPlugins,
-                    record: EvaluationRecord) -> list[tf.estimator.Exporter]:
+                    record: EvaluationLog) -> list[tf.estimator.Exporter]:
     """Builds the exporters that run after every evaluation, the record of it first."""
     chosen = list(parts.script.exporters) if parts.script else []
     if "latest" in config.exporters:
@@ -177,7 +177,7 @@ def during_training(config: TrainerConfig, parts: LoadedPlugins,
 
 
 def at_the_end(config: TrainerConfig, parts: LoadedPlugins,
-               record: EvaluationRecord) -> list[tf.estimator.Exporter]:
+               record: EvaluationLog) -> list[tf.estimator.Exporter]:
     """Builds the exporters that run once, after the final evaluation.
 
     A script's own class of exporter may be one that waits for the final export. The Estimator makes

@@ -24,7 +24,7 @@ from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.evaluation.classification import Classification, ClassificationContent
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.evaluation.regression import Regression, RegressionContent
 
 NAME = "evaluation.json"
@@ -40,7 +40,7 @@ class _Kind(TypedDict):
     kind: Literal["classification", "regression"]
 
 
-def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: EvaluationRecord,
+def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: EvaluationLog,
           eval_steps: int, stop: Stop) -> dict[str, Any] | None:
     """Writes `evaluation.json` of the checkpoint that was evaluated last.
 
@@ -110,7 +110,7 @@ def _answers(single: tf.estimator.Estimator, parts: LoadedPlugins, path: str,
 
 
 def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
-            record: EvaluationRecord) -> dict[str, Any]:
+            record: EvaluationLog) -> dict[str, Any]:
     """Returns the content of the file.
 
     Raises:

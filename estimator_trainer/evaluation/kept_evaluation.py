@@ -23,13 +23,13 @@ import tensorflow as tf
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.graph import ancestry
 from estimator_trainer.patches import private_api, upstream
 
 
 def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,
-          record: EvaluationRecord) -> KeptEvaluation | None:
+          record: EvaluationLog) -> KeptEvaluation | None:
     """Returns the evaluation of a task, which `record` watches; None for a script."""
     return None if parts.script else KeptEvaluation(estimator, parts.input_fn, [record.progress])
 
@@ -67,9 +67,9 @@ class KeptEvaluation:
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
         """Makes the Estimators evaluate by this object, if it can, within a `with` statement."""
-        obstacle = self._graph().obstacle
-        if obstacle:
-            logging.info("each evaluation is built anew: %s", obstacle)
+        unsupported = self._graph().unsupported
+        if unsupported:
+            logging.info("each evaluation is built anew: %s", unsupported)
             self._forget()
             estimators = ()
         try:
@@ -199,7 +199,7 @@ class EvaluationGraph:
     start: tf.Operation
     update: tf.Operation
     values: dict[str, tf.Tensor]
-    obstacle: str
+    unsupported: str
 
 
 def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
@@ -219,8 +219,8 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
         with tf.device("/cpu:0"):
             given = input_fn(mode=mode, params=estimator.params, config=config)
         is_dataset = isinstance(given, tf.data.Dataset)
-        obstacle = ("its input_fn draws random numbers of Python, others in each evaluation"
-                    if drawn.has_changed() else "")
+        unsupported = ("its input_fn draws random numbers of Python, others in each evaluation"
+                       if drawn.has_changed() else "")
         batch, start = _iterated(given) if is_dataset else (given, tf.no_op())
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
         spec = estimator.model_fn(features, labels, mode, config)
@@ -229,13 +229,13 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
         update = tf.group(*(metrics[name][1] for name in names))
         values = {**{name: metrics[name][0] for name in names}, "global_step": step}
         scaffold = _with_local_init(spec.scaffold)
-        obstacle = obstacle or (_obstacle(spec, config) if is_dataset else
-                                "its input_fn returns tensors, which nothing starts over")
-        if not obstacle:
+        unsupported = unsupported or (_unsupported(spec, config) if is_dataset else
+                                      "its input_fn returns tensors, which nothing starts over")
+        if not unsupported:
             for hook in hooks:
                 hook.begin()
             scaffold.finalize()
-    return EvaluationGraph(graph, scaffold, start, update, values, obstacle)
+    return EvaluationGraph(graph, scaffold, start, update, values, unsupported)
 
 
 def _iterated(dataset: tf.data.Dataset) -> tuple[Any, tf.Operation]:
@@ -253,7 +253,7 @@ def _with_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.trai
                    copy_from_scaffold=scaffold)
 
 
-def _obstacle(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfig) -> str:
+def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfig) -> str:
     graph = tf.compat.v1.get_default_graph()
     if config.eval_distribute is not None:
         return "a strategy evaluates"
@@ -267,10 +267,10 @@ def _obstacle(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfig) 
             for output in op.outputs if output.dtype == tf.resource} - _SET_ANEW
     if kept:
         return f"it keeps more than variables and tables ({', '.join(sorted(kept))})"
-    return _obstacle_in_ops(graph)
+    return _unsupported_ops(graph)
 
 
-def _obstacle_in_ops(graph: tf.Graph) -> str:
+def _unsupported_ops(graph: tf.Graph) -> str:
     definition = graph.as_graph_def()
     # An evaluation does not run initializers.
     initial = {op.name for variable in (*tf.compat.v1.global_variables(),

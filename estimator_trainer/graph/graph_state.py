@@ -74,7 +74,7 @@ IS_LAST = Collection[tf.Tensor](
 TRAIN_OPS = Collection[tf.Operation](
     "estimator_trainer/train_ops", "the operation that makes the step",
     writers=("training.loop",), readers=("training.end_of_training",))
-BALLOTS = Collection[tf.Tensor](
+STOP_VOTES = Collection[tf.Tensor](
     "estimator_trainer/ballots", "int32 []: the placeholder that asks all trainers to end",
     writers=("training.stop_consensus",), readers=("training.end_of_training",))
 OWN_COUNTS = Collection[tf.Tensor](

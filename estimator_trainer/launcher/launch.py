@@ -15,7 +15,7 @@ from typing import Iterator, Mapping, Sequence
 
 from estimator_trainer import deadlines, environment, errors, machine, redaction, storage
 from estimator_trainer.checks import model_dir_name, run_plan
-from estimator_trainer.checks.plan import Asked
+from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.environment import Environment
 from estimator_trainer.launcher import fork_server as fork_server_lib, screen as screen_lib
 from estimator_trainer.launcher.fork_server import ForkServer
@@ -60,7 +60,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         first = Environment(tf_config=tf_configs[0])
         run_plan.refuse(run_plan.for_script(config, first, script) if script else
                         run_plan.for_training(dataclasses.replace(config, model_dir=model_dir),
-                                              first, Asked(given)))
+                                              first, Invocation(given)))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         parts = divide(job.tasks, gpus, num_cores)

@@ -54,7 +54,7 @@ class Supervisor:
             for child in self._children:
                 child.start()
             while self._running:
-                self._look()
+                self._poll()
                 self._screen.show(self._children)
                 time.sleep(_POLL_SECS)
         finally:
@@ -67,7 +67,7 @@ class Supervisor:
     def _on_signal(self, number: int, frame: Any) -> None:
         self._num_signals += 1
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         now = time.monotonic()
         if self._num_signals and self._code is None:
             self._say("asks every task to save and to end; a second signal kills them")

@@ -14,7 +14,7 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import builder, loaded_plugins, strategy
 from estimator_trainer.evaluation import early_stopping, exporters, kept_evaluation
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import (announcement, experiment as experiment_lib, final_evaluation,
@@ -45,7 +45,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     hooks = experiment_lib.hooks_of(
         plan, parts, EndOfTraining(config, task, stop, watchdog, state_writer))
     experiment = experiment_lib.build(plan, parts, strategies, record, hooks,
-                                      early_stopping.build(config, stop.ask, task.name))
+                                      early_stopping.build(config, stop.request_end, task.name))
     with (evaluation.used_by(experiment.estimator, single) if evaluation else
           contextlib.nullcontext()):
         if is_trained:
@@ -101,7 +101,7 @@ def _begin(plan: Plan, stop: Stop, state_writer: JobStateWriter) -> bool:
     return is_trained
 
 
-def _resume_finished(config: TrainerConfig, record: EvaluationRecord) -> tuple[int, str]:
+def _resume_finished(config: TrainerConfig, record: EvaluationLog) -> tuple[int, str]:
     """Returns step and reason of a finished run; `record` gets what that run evaluated."""
     step = checkpoints.latest_step(config.model_dir)
     logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",

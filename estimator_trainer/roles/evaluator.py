@@ -19,7 +19,7 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.evaluation import early_stopping, exporters, kept_evaluation
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import (announcement, experiment as experiment_lib, final_evaluation,
@@ -43,15 +43,15 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     strategies = strategy.of_plan(plan)
     parts = loaded_plugins.load(plan)
     record = experiment_lib.record_of(plan, stop, watchdog, lambda: _is_replaced(state_reader))
-    experiment = experiment_lib.build(plan, parts, strategies, record, hooks=None,
-                                      stopping=early_stopping.build(config, state_reader.ask,
-                                                                    task.name))
+    experiment = experiment_lib.build(
+        plan, parts, strategies, record, hooks=None,
+        stopping=early_stopping.build(config, state_reader.request_end, task.name))
     evaluation = kept_evaluation.build(experiment.estimator, parts, record)
     preflight.check(plan, parts, evaluation)
     final = exporters.at_the_end(config, parts, record)
     announcement.log(plan, parts)
     final_evaluation.restore(config.model_dir, record, checkpoints.latest_step(config.model_dir))
-    with (evaluator_heartbeat.beating(config.model_dir, lambda: record.step),
+    with (evaluator_heartbeat.sending_heartbeats(config.model_dir, lambda: record.step),
           evaluation.used_by(experiment.estimator) if evaluation else contextlib.nullcontext()):
         _wait_for_own_job(config, task, state_reader, stop, watchdog)
         final_state = evaluate_all(experiment, record, final, state_reader, stop, watchdog)
@@ -92,7 +92,7 @@ def _wait_for_own_job(config: TrainerConfig, task: TaskConfig, state_reader: Job
         stop.sleep(_TICK_SECS)
 
 
-def evaluate_all(experiment: Experiment, record: EvaluationRecord,
+def evaluate_all(experiment: Experiment, record: EvaluationLog,
                  final: list[tf.estimator.Exporter], state_reader: JobStateReader, stop: Stop,
                  watchdog: Watchdog) -> JobState:
     """Evaluates every checkpoint it can until training has ended, the final one included.
@@ -107,7 +107,7 @@ def evaluate_all(experiment: Experiment, record: EvaluationRecord,
       Interrupted: if this task is asked to stop, or cannot see the final checkpoint.
     """
     model_dir, throttle_secs = experiment.estimator.model_dir, experiment.eval_spec.throttle_secs
-    rhythm = deadlines.rhythm(model_dir)
+    poll_intervals = deadlines.poll_intervals(model_dir)
     looks_at, lost_at = 0.0, math.inf
     while True:
         stop.check()
@@ -116,7 +116,7 @@ def evaluate_all(experiment: Experiment, record: EvaluationRecord,
         if final_state and (final_state.status != "done" or final_state.finisher):
             return final_state
         if final_state or time.monotonic() >= looks_at:
-            looks_at = time.monotonic() + rhythm.checkpoint_secs
+            looks_at = time.monotonic() + poll_intervals.checkpoint_secs
             latest = checkpoints.latest(model_dir, known=record.checkpoint_path)
             if final_state and _finishes(experiment, record, final, final_state, latest):
                 # The chief may have taken this evaluator for gone since.
@@ -132,10 +132,10 @@ def evaluate_all(experiment: Experiment, record: EvaluationRecord,
                     "lost", f"training ended with a checkpoint of step {final_state.step}, and"
                     f" {model_dir} does not show it whole", "evaluator")
         watchdog.tick()
-        stop.sleep(rhythm.evaluator_secs if final_state else _TICK_SECS)
+        stop.sleep(poll_intervals.evaluator_secs if final_state else _TICK_SECS)
 
 
-def _finishes(experiment: Experiment, record: EvaluationRecord,
+def _finishes(experiment: Experiment, record: EvaluationLog,
               final: list[tf.estimator.Exporter], final_state: JobState, latest: str) -> bool:
     """Evaluates and exports the final checkpoint; returns False if it cannot be read now."""
     if checkpoints.step_of(latest) < final_state.step:
@@ -149,7 +149,7 @@ def _finishes(experiment: Experiment, record: EvaluationRecord,
     return True
 
 
-def _evaluate(experiment: Experiment, record: EvaluationRecord, path: str) -> None:
+def _evaluate(experiment: Experiment, record: EvaluationLog, path: str) -> None:
     try:
         final_evaluation.evaluate(experiment.eval_spec, experiment.estimator, record, path,
                                   experiment.train_spec.max_steps)

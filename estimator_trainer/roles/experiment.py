@@ -20,7 +20,7 @@ from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.patches import upstream
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import end_of_training, numerics as numerics_lib, progress
@@ -73,16 +73,16 @@ def hooks_of(plan: Plan, parts: LoadedPlugins, end: EndOfTraining) -> TrainingHo
     """Builds the hooks of a task that trains, around the one that ends its training."""
     config, steps = plan.config, plan.config.profiled_steps
     return TrainingHooks(
-        end, progress.for_training(config, plan.task, parts.train_examples, end.pace),
+        end, progress.for_training(config, plan.task, parts.train_examples, end.loop_size),
         CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
-        ModelSize(), numerics_lib.for_training(config, end.pace, plan.task),
-        NumericsListener(config.model_dir, end.pace, is_fatal=parts.script is None)
+        ModelSize(), numerics_lib.for_training(config, end.loop_size, plan.task),
+        NumericsListener(config.model_dir, end.loop_size, is_fatal=parts.script is None)
         if config.check_numerics else None,
         progress.hooks_of(config, plan.task))
 
 
 def record_of(plan: Plan, stop: Stop, watchdog: Watchdog,
-              is_made_elsewhere: Callable[[], bool] = lambda: False) -> EvaluationRecord:
+              is_made_elsewhere: Callable[[], bool] = lambda: False) -> EvaluationLog:
     """Builds the record of a task's evaluations, which may be asked to stop after each batch.
 
     Args:
@@ -102,10 +102,10 @@ def record_of(plan: Plan, stop: Stop, watchdog: Watchdog,
     unfinished = exporters.unfinished(model_dir) if evaluates else ()
     if task.is_local and task.name != "local" and not task.has_evaluator:
         is_made_elsewhere = evaluator_heartbeat.Presence(model_dir).is_there
-    return EvaluationRecord(on_batch, unfinished, is_made_elsewhere)
+    return EvaluationLog(on_batch, unfinished, is_made_elsewhere)
 
 
-def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: EvaluationRecord,
+def build(plan: Plan, parts: LoadedPlugins, strategies: Strategies, record: EvaluationLog,
           hooks: TrainingHooks | None,
           stopping: Sequence[tf.estimator.Exporter] = ()) -> Experiment:
     """Builds the experiment of this task.
@@ -214,7 +214,7 @@ def _train_spec(plan: Plan, parts: LoadedPlugins,
         saving_listeners=[*own, *given] if is_called else [])
 
 
-def _eval_spec(config: TrainerConfig, parts: LoadedPlugins, record: EvaluationRecord,
+def _eval_spec(config: TrainerConfig, parts: LoadedPlugins, record: EvaluationLog,
                during: list[tf.estimator.Exporter]) -> tf.estimator.EvalSpec:
     """Builds the evaluation spec: the whole set by default, every checkpoint, no idle waiting.
 

@@ -14,14 +14,14 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import (evaluation_log as record_lib, exporters as exporters_lib,
                                           judgement)
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.evaluation.exporters import RecordedExporter
 from estimator_trainer.record import record_file
 from estimator_trainer.reports import tensorboard
 
 
 def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
-             record: EvaluationRecord, path: str, max_steps: int | None) -> None:
+             record: EvaluationLog, path: str, max_steps: int | None) -> None:
     """Evaluates one checkpoint and runs the exporters that follow every evaluation.
 
     Args:
@@ -37,7 +37,7 @@ def evaluate(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator,
     _export(spec.exporters, single, path, metrics, is_final)
 
 
-def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: EvaluationRecord,
+def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: EvaluationLog,
            final: list[tf.estimator.Exporter], max_steps: int | None) -> None:
     """Evaluates the last checkpoint and makes the final export, each if that is still undone.
 
@@ -69,13 +69,13 @@ def finish(spec: tf.estimator.EvalSpec, single: tf.estimator.Estimator, record: 
 
 
 def _undone(exporters: Sequence[tf.estimator.Exporter], single: tf.estimator.Estimator,
-            record: EvaluationRecord) -> list[tf.estimator.Exporter]:
+            record: EvaluationLog) -> list[tf.estimator.Exporter]:
     """Returns the exporters whose folder has no export that `record` tells of."""
     return [exporter for exporter in exporters if not any(
         _folder(single, exporter) == posixpath.dirname(path) for path in record.exports)]
 
 
-def _remove_unfinished(record: EvaluationRecord, model_dir: str) -> None:
+def _remove_unfinished(record: EvaluationLog, model_dir: str) -> None:
     """Removes the exports, and completes the records, that nobody has since this process began."""
     for path in record.unfinished.intersection(exporters_lib.unfinished(model_dir)):
         if path.endswith(".new"):
@@ -87,14 +87,14 @@ def _remove_unfinished(record: EvaluationRecord, model_dir: str) -> None:
 
 
 def judge(plan: Plan, parts: LoadedPlugins, single: tf.estimator.Estimator,
-          record: EvaluationRecord, stop: Stop) -> None:
+          record: EvaluationLog, stop: Stop) -> None:
     """Keeps what a report shows of the evaluation that was made last, in files and in events."""
     if plan.config.report:
         content = judgement.write(single, parts, record, plan.config.eval_steps, stop)
         tensorboard.write(single.model_dir, record.metrics, content)
 
 
-def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
+def restore(model_dir: str, record: EvaluationLog, step: int) -> None:
     """Puts into `record` what earlier processes evaluated and exported of the final checkpoint."""
     before, latest = checkpoints.read_result(model_dir), checkpoints.latest(model_dir)
     if before and before.status == "done" and before.step == step == before.metrics.get(
@@ -107,7 +107,7 @@ def restore(model_dir: str, record: EvaluationRecord, step: int) -> None:
         _restore_kept(model_dir, record, latest)
 
 
-def _restore_kept(model_dir: str, record: EvaluationRecord, path: str) -> None:
+def _restore_kept(model_dir: str, record: EvaluationLog, path: str) -> None:
     """Puts into `record` what was evaluated and exported of a checkpoint, if it was the last."""
     metrics = record_lib.kept(model_dir, path)
     if metrics is None:

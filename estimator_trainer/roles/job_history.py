@@ -41,7 +41,7 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
                      "exit_code": ended.exit_code})
 
     try:
-        with task_events.heard_by(hear):
+        with task_events.received_by(hear):
             yield end
     except Exception as error:
         hear("end", {"status": "failed", "reason": outcome.in_short(error),

@@ -17,7 +17,7 @@ from estimator_trainer.coordination import checkpoint_choice, checkpoints, small
 from estimator_trainer.coordination.job_state import JobState, JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_history import EarlierRun
 from estimator_trainer.result import Result
@@ -67,7 +67,7 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
     if request and request.status != "stopping":
         if task.is_all_reduce:
             # All trainers stopped at this step; the chief must be told why.
-            state_reader.ask(request.status, request.reason, request.by)
+            state_reader.request_end(request.status, request.reason, request.by)
         return follow(task, JobState("", request.status, end.step, request.reason))
     # The chief says why all trainers stop, once it has saved.
     final_state = state_reader.wait(deadlines.CHIEF_SAVES_SECS)
@@ -78,10 +78,10 @@ def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStat
 
 def reason_of(end: EndOfTraining, stop: Stop) -> str:
     """Returns why the chief stopped; waits to hear that if a worker's ballot stopped all."""
-    if end.reason != end_of_training.ASKED_BY_ANOTHER:
+    if end.reason != end_of_training.REQUESTED_BY_ANOTHER:
         return end.reason
-    stop.wait(deadlines.WORKER_ASKS_SECS)
-    stop.ask("stopped", end.reason, "a worker")
+    stop.wait(deadlines.WORKER_REQUESTS_SECS)
+    stop.request_end("stopped", end.reason, "a worker")
     return stop.request.reason if stop.request else end.reason
 
 
@@ -151,7 +151,7 @@ def in_short(error: Exception) -> str:
     return text if isinstance(error, errors.TrainerError) else f"{type(error).__name__}: {text}"
 
 
-def report(config: TrainerConfig, task: TaskConfig, record: EvaluationRecord, step: int,
+def report(config: TrainerConfig, task: TaskConfig, record: EvaluationLog, step: int,
            reason: str, earlier: EarlierRun = EarlierRun()) -> Result:
     """Describes the end of the task that made the final evaluation, in `result.json` too."""
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.

@@ -54,7 +54,7 @@ def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
     server = _server(task, plan.config.train_distribute != "none",
                      plan.given.model.config.protocol if plan.given else None)
     logging.info("serves variables at %s", server.target)
-    task_events.tell("serves")
+    task_events.emit("serves")
     leaves_at: float | None = None
     membership = Membership(plan.config.model_dir, task, state_reader)
     while True:
@@ -65,7 +65,7 @@ def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
         if request and leaves_at is None:
             # Without this ps's variables there is no training, so the chief must save them first.
             if now is None or not membership_lib.is_of_another_job(task, now):
-                state_reader.ask(request.status, request.reason, task.name)
+                state_reader.request_end(request.status, request.reason, task.name)
         if (request or final_state) and leaves_at is None:
             leaves_at = time.monotonic() + deadlines.PS_GRACE_SECS
         is_late = leaves_at is not None and time.monotonic() > leaves_at
@@ -92,7 +92,7 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerC
     """
     server = _server(task, has_strategy, protocol)
     logging.info("serves variables at %s", server.target)
-    task_events.tell("serves")
+    task_events.emit("serves")
     ends_at = time.monotonic() + config.stall_timeout_secs
     has_ended = False
     while True:

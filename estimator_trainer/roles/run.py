@@ -86,10 +86,10 @@ def _as_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
 def _beside_chief(plan: Plan, stop: Stop) -> Result:
     """Runs any other role; a trainer or a ps tells the chief of its failure."""
     config, task = plan.config, plan.task
-    rhythm = deadlines.rhythm(config.model_dir, config.peer_timeout_secs)
+    poll_intervals = deadlines.poll_intervals(config.model_dir, config.peer_timeout_secs)
     state_reader = JobStateReader(
         config.model_dir, config.max_steps,
-        rhythm.evaluator_secs if task.role == "evaluator" else rhythm.task_secs)
+        poll_intervals.evaluator_secs if task.role == "evaluator" else poll_intervals.task_secs)
     view = OthersView(config, task, stop, state_reader)
     with Watchdog(config, task, stop, view) as watchdog:
         try:
@@ -101,7 +101,7 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
             if task.role == "evaluator":
                 evaluator_heartbeat.tell_failure(config.model_dir)
             elif getattr(error, "is_missed", True):
-                state_reader.ask("failed", outcome.in_short(explained), task.name)
+                state_reader.request_end("failed", outcome.in_short(explained), task.name)
             outcome.raise_explained(error, explained)
 
 

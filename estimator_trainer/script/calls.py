@@ -30,7 +30,7 @@ from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.patches import private_api
 from estimator_trainer.result import Result
 from estimator_trainer.roles import access, ps, run as role
-from estimator_trainer.script.experiment import GivenExperiment
+from estimator_trainer.script.experiment import ScriptExperiment
 
 # The methods that compute with a model in one process.
 _USES = ("evaluate", "predict", "export_saved_model", "export_savedmodel",
@@ -68,7 +68,7 @@ class Calls:
         self.plan, self._given = plan, given
         self._strategies = strategies
         self._of_thread = _OfThread()
-        self._teller, self._num_trainings = sequel.Teller(), 0
+        self._teller, self._num_trainings = sequel.SequelWriter(), 0
 
     @property
     def task(self) -> TaskConfig:
@@ -147,8 +147,8 @@ class Calls:
                 "the script trains a second time in one job with a ps; expected one call of"
                 " tf.estimator.train_and_evaluate or Estimator.train, after which the ps ends")
         _refuse_pattern(estimator)
-        experiment = GivenExperiment(user_estimator.take_apart(estimator), train_spec, eval_spec,
-                                     self._strategies, self._given)
+        experiment = ScriptExperiment(user_estimator.take_apart(estimator), train_spec, eval_spec,
+                                      self._strategies, self._given)
         self.plan = plan = self._planned(experiment)
         run_plan.refuse(plan)
         access.check(plan.config, plan.versions.tensorflow)
@@ -168,7 +168,7 @@ class Calls:
         if task.is_chief:
             self._teller.begin(config.model_dir, config.peer_timeout_secs, task.num_trainers - 1)
             return lambda: True
-        listener = sequel.Listener(config.model_dir, task.name, config.peer_timeout_secs)
+        listener = sequel.SequelReader(config.model_dir, task.name, config.peer_timeout_secs)
         return lambda: listener.follows(self._num_trainings)
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
@@ -204,7 +204,7 @@ class Calls:
                        Result(task.name, "lost", step, "every trainer is gone"))
         raise SystemExit(self.result.exit_code)
 
-    def _planned(self, experiment: GivenExperiment) -> Plan:
+    def _planned(self, experiment: ScriptExperiment) -> Plan:
         """Returns the plan with what only the script knows."""
         plan, problems, task = self.plan, list(self.plan.problems), self.task
         if task is not plan.task:

@@ -14,16 +14,16 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.estimator import input_fn_adapter, model_fn_adapter, strategy, user_estimator
-from estimator_trainer.estimator.loaded_plugins import LoadedPlugins, ScriptParts
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins, ScriptObjects
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.estimator.user_estimator import GivenEstimator
+from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _NEVER = 10**9
 
 
 @dataclasses.dataclass(frozen=True)
-class GivenExperiment:
+class ScriptExperiment:
     """An Estimator, taken apart, with what it is to be trained and evaluated on.
 
     Attributes:
@@ -34,7 +34,7 @@ class GivenExperiment:
       flags: The names of the settings that the command line gives, which win.
     """
 
-    model: GivenEstimator
+    model: UserEstimator
     train_spec: tf.estimator.TrainSpec
     eval_spec: tf.estimator.EvalSpec | None
     asked: Strategies | None = None
@@ -84,7 +84,7 @@ class GivenExperiment:
                     " cluster runs the script. For example: estimator-trainer launch --worker=1"
                     " -- run SCRIPT"]
         if self.eval_spec is None or not task.has_evaluator or (
-                self._script_parts(is_alone=False).saves):
+                self._script_objects(is_alone=False).saves):
             return []
         return ["save_checkpoints_steps and save_checkpoints_secs are None (from RunConfig), and"
                 " TF_CONFIG has an evaluator, which evaluates checkpoints; expected one of them to"
@@ -98,13 +98,13 @@ class GivenExperiment:
         return LoadedPlugins(
             model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task, self._has_hooks),
             input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
-            None, given=self.model, script=self._script_parts(plan.task.name == "local"))
+            None, given=self.model, script=self._script_objects(plan.task.name == "local"))
 
-    def _script_parts(self, is_alone: bool) -> ScriptParts:
+    def _script_objects(self, is_alone: bool) -> ScriptObjects:
         train, evaluation = self.train_spec, self.eval_spec
         # Another strategy may save by steps alone.
         taken = self.flags | ({"save_checkpoints_secs"} if self.asked else set())
-        parts = ScriptParts(
+        parts = ScriptObjects(
             self.strategies, tuple(train.hooks or ()), tuple(train.saving_listeners or ()),
             run_config=user_estimator.kept(self.model.config, taken), is_alone=is_alone)
         if evaluation is None:

@@ -20,10 +20,10 @@ from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.graph import graph_state
 from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training.loop_size import Pace
+from estimator_trainer.training.loop_size import LoopSize
 
 # The reason to end, where only another trainer's ballot tells of it.
-ASKED_BY_ANOTHER = "asked by another"
+REQUESTED_BY_ANOTHER = "asked by another"
 # The reason to end, where a hook of the user's requests it.
 BY_HOOK = "stopped_by_hook"
 # The text of TensorFlow, in errors of any kind, when another process is to blame.
@@ -80,7 +80,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._state_writer, self._state_reader = state_writer, state_reader
         self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
         self._count = StepCount(is_alone=not self._is_asynchronous)
-        self.pace = Pace(config, is_exact=not self._is_asynchronous)
+        self.loop_size = LoopSize(config, is_exact=not self._is_asynchronous)
         self._has_stepped = False
         self._is_goal_reached = False
         self._values: dict[str, Any] = {}
@@ -96,7 +96,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._fetches = {"step": step,
                          "is_last": tf.reduce_any(tf.stack(graph_state.IS_LAST.all()))}
         self._count.runs_per_step = max(graph_state.RUNS_PER_STEP.all(), default=1)
-        self._steps, self._ballot = graph_state.STEPS.first(), graph_state.BALLOTS.first()
+        self._steps, self._stop_vote = graph_state.STEPS.first(), graph_state.STOP_VOTES.first()
         self._counts, self._own_counts = graph_state.COUNTS.all(), graph_state.OWN_COUNTS.all()
         if self._steps is not None:
             self._fetches["made"] = graph_state.MADE.first()
@@ -104,7 +104,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         last_hook = graph_state.LAST_HOOK.take()
         if last_hook:
             self._fetches["own_counts"], last_hook.vote = self._own_counts, self._vote
-        elif self._ballot is not None:
+        elif self._stop_vote is not None:
             self._fetches["counts"] = self._counts[0]
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
@@ -114,17 +114,17 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._wake = graph_state.WAKE.all(session.graph)
         self.step = int(session.run(self._global_step))
         self._count.start(self.step)
-        self.pace.start(self.step)
+        self.loop_size.start(self.step)
         if not self._has_stepped:
             self._watchdog.tick()
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
-        if self._ballot is not None:
+        if self._stop_vote is not None:
             if run_context.stop_requested:
                 self._ask_all()
             private_api.set_request_stop(run_context, self._ask_all)
-        feed = {self._ballot: 1} if self._ballot is not None and self._stop.request else {}
-        steps = self.pace.plan(self.step)
+        feed = {self._stop_vote: 1} if self._stop_vote is not None and self._stop.request else {}
+        steps = self.loop_size.plan(self.step)
         if self._steps is not None:
             feed[self._steps] = steps
         return tf.estimator.SessionRunArgs(self._fetches, feed)
@@ -137,7 +137,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         made = int(values.get("made", 1))
         self._count.check(self.step, made)
         if self._steps is not None:
-            self.pace.made(made, float(values["waited_secs"]))
+            self.loop_size.made(made, float(values["waited_secs"]))
         self._is_goal_reached = self._is_at_goal(before, made)
         self._values = values
         if not self._own_counts:
@@ -167,7 +167,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             # Hooks that come after this one have requested it.
             self.reason = BY_HOOK
             if self._state_writer:
-                self._stop.ask("done", BY_HOOK, self._task.name)
+                self._stop.request_end("done", BY_HOOK, self._task.name)
             self._leave(session)
             self._save_what_came_late(session)
         if not self.reason and self._task.is_all_reduce:
@@ -186,7 +186,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         If this trainer stopped alone, the others would wait for it in their next step.
         """
         if not self.reason and not self._is_goal_reached:
-            self._stop.ask("done", BY_HOOK, self._task.name)
+            self._stop.request_end("done", BY_HOOK, self._task.name)
 
     def _leave(self, session: tf.compat.v1.Session) -> None:
         """Lets the others end too, whom this trainer's end concerns."""
@@ -222,7 +222,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def _why_to_end(self) -> str:
         request = self._stop.request
-        if self._ballot is not None:
+        if self._stop_vote is not None:
             last, empty, asked = (int(count) for count in self._values["counts"])
             if empty:
                 raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
@@ -232,7 +232,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         if self._is_goal_reached:
             return "train_steps"
         if is_asked:
-            return request.reason if request else ASKED_BY_ANOTHER
+            return request.reason if request else REQUESTED_BY_ANOTHER
         if ends or (self._wake and self._is_a_worker_gone()):
             return "input_exhausted"
         return ""

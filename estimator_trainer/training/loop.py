@@ -17,7 +17,7 @@ from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import loop_unsupported, stop_consensus
-from estimator_trainer.training.loop_unsupported import Obstacle
+from estimator_trainer.training.loop_unsupported import LoopUnsupported
 
 # The graph around each loop's body.
 _AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictionary()
@@ -92,7 +92,7 @@ def graph_around(graph: tf.Graph) -> tf.Graph:
 
 
 def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
-          ballot: tf.Tensor | None, settle: Callable[[Obstacle | None], None]) -> Step:
+          stop_vote: tf.Tensor | None, settle: Callable[[LoopUnsupported | None], None]) -> Step:
     """Builds the loop, in one replica for all of this process, and makes it known to the hooks.
 
     Args:
@@ -102,17 +102,17 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
       ballot: The placeholder by which they agree to end (ballots.py) if they make each step
         together, or None.
       settle: Called once in each process, with the obstacle to its loop if there is one; raises
-        Obstacle if there is to be no loop.
+        LoopUnsupported if there is to be no loop.
 
     Raises:
-      Obstacle: if a step cannot be made in a loop.
+      LoopUnsupported: if a step cannot be made in a loop.
     """
     [dataset] = graph_state.DATASET.all()
     with graph_names.own():
         steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
         # Each has timed its own steps, and all must make as many.
-        agreed = (steps,) if ballot is None else stop_consensus.agree(
-            steps, not batches.is_endless(dataset), ballot, num_trainers)
+        agreed = (steps,) if stop_vote is None else stop_consensus.agree(
+            steps, not batches.is_endless(dataset), stop_vote, num_trainers)
     loop = _Loop(step, config.max_steps)
 
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
@@ -121,7 +121,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
         found = made = None
         try:
             made = loop.build(strategy, *agreed)
-        except Obstacle as error:
+        except LoopUnsupported as error:
             found = error
         except errors.TrainerError:
             raise
@@ -242,12 +242,12 @@ class _Loop:
 def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_missing: tf.Tensor,
             may_end: tf.Tensor, asked: tf.Tensor) -> tf.Tensor:
     """Returns what `ballots.counts` does; asks the other trainers only if an input may end."""
-    def ask() -> tf.Tensor:
+    def request_end() -> tf.Tensor:
         counted = strategy.extended.call_for_each_replica(
             stop_consensus.counts, args=(is_last, is_missing, tf.constant(0)))
         return strategy.experimental_local_results(counted)[0]
 
-    return tf.cond(may_end, ask, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
+    return tf.cond(may_end, request_end, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
 
 
 def _own_summaries() -> list[tf.Tensor]:

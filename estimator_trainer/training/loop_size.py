@@ -18,7 +18,7 @@ _MOST_STEPS = 1000
 _SINGLE_RUNS = 2
 
 
-class Pace:
+class LoopSize:
     """Plans as many steps as fit before something else is due.
 
     That is a checkpoint, a summary, a line of the log, or the end.

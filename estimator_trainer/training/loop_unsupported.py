@@ -34,22 +34,22 @@ _REFERENCES = ("it has reference variables, which TensorFlow's loops cannot chan
                " variables can be (use_resource=True, tf.compat.v1.enable_resource_variables())")
 
 
-class Obstacle(Exception):
+class LoopUnsupported(Exception):
     """The reason why the steps of a model cannot, or had better not, be looped over."""
 
     def __str__(self) -> str:
         # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
-        return super().__str__().rpartition("Obstacle: ")[2].strip()
+        return super().__str__().rpartition(f"{LoopUnsupported.__name__}: ")[2].strip()
 
 
 def check_process() -> None:
     """Looks at this process before the user's functions are called.
 
     Raises:
-      Obstacle: if no graph of it can have a loop of ours, whatever the model.
+      LoopUnsupported: if no graph of it can have a loop of ours, whatever the model.
     """
     if not tf.compat.v1.control_flow_v2_enabled():
-        raise Obstacle("TensorFlow 1's control flow is on, whose loops make no variables")
+        raise LoopUnsupported("TensorFlow 1's control flow is on, whose loops make no variables")
 
 
 def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
@@ -60,21 +60,24 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
       known: What `things` returned before the step was made.
 
     Raises:
-      Obstacle: if there is one.
+      LoopUnsupported: if there is one.
     """
     for name, count in things().items():
         if count > known[name]:
-            raise Obstacle(f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
+            raise LoopUnsupported(
+                f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
     kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
     # A Saver finds its operations by their names, which others have in the graph around the loop.
     if kinds & _CHECKPOINT_OPS:
-        raise Obstacle("it makes operations that read or write checkpoints, as a Saver has, which"
-                       " no session reaches in a loop")
+        raise LoopUnsupported(
+            "it makes operations that read or write checkpoints, as a Saver has, which"
+            " no session reaches in a loop")
     _check_state()
     _check_scaffold(spec.scaffold)
     if _moves_of_global_step(spec.train_op) > 1:
-        raise Obstacle("its train_op moves the global step by more than one, which would pass by"
-                       " what is due at a step")
+        raise LoopUnsupported(
+            "its train_op moves the global step by more than one, which would pass by"
+            " what is due at a step")
 
 
 def of_one_trainer(spec: tf.estimator.EstimatorSpec, config: TrainerConfig) -> str:
@@ -99,27 +102,30 @@ def check_variables() -> None:
     """Looks at the variables of the current graph once the loop is in it.
 
     Raises:
-      Obstacle: if a session could not initialize them, or one replica does not know another's.
+      LoopUnsupported: if a session could not initialize them, or a replica's is not known to the
+        others.
     """
     graph = tf.compat.v1.get_default_graph()
     variables = tf.compat.v1.global_variables()
     if any(variable.initializer.graph is not graph for variable in variables):
-        raise Obstacle("it replaces the initializer of a variable by an operation in the loop")
+        raise LoopUnsupported(
+            "it replaces the initializer of a variable by an operation in the loop")
     if tf.distribute.get_strategy().num_replicas_in_sync > 1 and not all(
             hasattr(variable, "distribute_strategy") for variable in variables):
-        raise Obstacle("each replica makes variables of its own in a loop, as those of a Keras"
-                       " optimizer")
+        raise LoopUnsupported(
+            "each replica makes variables of its own in a loop, as those of a Keras"
+            " optimizer")
 
 
-def explain(error: Exception) -> Obstacle:
+def explain(error: Exception) -> LoopUnsupported:
     """Makes an obstacle of what was raised while the loop was built."""
     variables = tf.compat.v1.global_variables()
     if any(variable.op.type in _REFERENCE_OPS for variable in variables):
-        return Obstacle(_REFERENCES)
+        return LoopUnsupported(_REFERENCES)
     # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
     is_wrapped = str(error).startswith("in user code")
     text = str(error).strip().rpartition("\n")[2] if is_wrapped else errors.first_line(error)
-    return Obstacle(f"in a loop it raises {type(error).__name__}: {text.strip()}")
+    return LoopUnsupported(f"in a loop it raises {type(error).__name__}: {text.strip()}")
 
 
 def things() -> dict[str, int]:
@@ -131,7 +137,7 @@ def things() -> dict[str, int]:
 
 
 class GuardedScaffold(tf.compat.v1.train.Scaffold):
-    """A copy of a Scaffold whose init_fn raises Obstacle where it needs what is in the loop.
+    """A copy of a Scaffold whose init_fn raises LoopUnsupported where it needs what is in the loop.
 
     Only the call tells, which comes before the first step.
     """
@@ -145,8 +151,9 @@ class GuardedScaffold(tf.compat.v1.train.Scaffold):
             try:
                 own(session)
             except Exception as error:
-                raise Obstacle(f"its init_fn raises {type(error).__name__} beside a loop:"
-                               f" {errors.first_line(error)}") from error
+                raise LoopUnsupported(
+                    f"its init_fn raises {type(error).__name__} beside a loop:"
+                    f" {errors.first_line(error)}") from error
 
         return init_fn if own else None
 
@@ -159,8 +166,9 @@ def _check_state() -> None:
                   for node in function.node_def if private_api.is_stateful(node.op)}
     unsafe = sorted(kind for kind in kinds if not _SAFE_OPS.fullmatch(kind))
     if unsafe:
-        raise Obstacle(f"it has operations with a state of their own ({', '.join(unsafe)}), which"
-                       " a loop might not keep as single steps do")
+        raise LoopUnsupported(
+            f"it has operations with a state of their own ({', '.join(unsafe)}), which"
+            " a loop might not keep as single steps do")
 
 
 def _moves_of_global_step(train_op: Any) -> int:
@@ -179,9 +187,10 @@ def _moves_of_global_step(train_op: Any) -> int:
 
 def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
     if scaffold.local_init_op is not None:
-        raise Obstacle("its Scaffold has a local_init_op in place of that which starts a loop's"
-                       " input")
+        raise LoopUnsupported(
+            "its Scaffold has a local_init_op in place of that which starts a loop's"
+            " input")
     graph = tf.compat.v1.get_default_graph()
     for name in ("init_op", "ready_op", "ready_for_local_init_op", "summary_op"):
         if getattr(getattr(scaffold, name), "graph", None) is graph:
-            raise Obstacle(f"its Scaffold has a {name}, which no session reaches in a loop")
+            raise LoopUnsupported(f"its Scaffold has a {name}, which no session reaches in a loop")

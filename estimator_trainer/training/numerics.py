@@ -16,13 +16,13 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.graph import variable_names
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training.loop_size import Pace
+from estimator_trainer.training.loop_size import LoopSize
 
 
 class NumericsListener(tf.estimator.CheckpointSaverListener):
     """Looks at the trainable variables before each checkpoint, in the task that saves."""
 
-    def __init__(self, model_dir: str, pace: Pace, is_fatal: bool):
+    def __init__(self, model_dir: str, loop_size: LoopSize, is_fatal: bool):
         """Makes the listener.
 
         Args:
@@ -30,7 +30,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
           pace: The pace of training, which leaves out the time of a look.
           is_fatal: Whether a value that is not finite ends training; else it is a warning, once.
         """
-        self._model_dir, self._pace, self._is_fatal = model_dir, pace, is_fatal
+        self._model_dir, self._loop_size, self._is_fatal = model_dir, loop_size, is_fatal
         self._names: list[str] = []
         self._has_warned = False
 
@@ -48,7 +48,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
         """
         if self._has_warned:
             return
-        self._pace.end_run()
+        self._loop_size.end_run()
         are_finite = session.run(self._are_finite)
         if all(are_finite):
             return
@@ -95,29 +95,30 @@ _RUNS_SECS = 2.0
 class Bfloat16Advice(tf.estimator.SessionRunHook):
     """Logs one line once the pace is known, if the line is due."""
 
-    def __init__(self, pace: Pace, instructions: str):
+    def __init__(self, loop_size: LoopSize, instructions: str):
         """Makes the hook.
 
         Args:
           pace: The pace of training.
           instructions: The name of the CPU's instructions for bfloat16.
         """
-        self._pace, self._instructions = pace, instructions
+        self._loop_size, self._instructions = loop_size, instructions
         self._is_done = False
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        _, secs = self._pace.waiting
+        _, secs = self._loop_size.waiting
         if self._is_done or secs < _RUNS_SECS:
             return
         self._is_done = True
-        step_secs = self._pace.least_step_secs
-        if step_secs >= _LONG_STEP_SECS and not self._pace.is_input_limit:
+        step_secs = self._loop_size.least_step_secs
+        if step_secs >= _LONG_STEP_SECS and not self._loop_size.is_input_limit:
             logging.info(
                 "a step takes %.0f ms, and this CPU multiplies in bfloat16 (%s):"
                 " --mixed_precision=bfloat16 is worth a try", 1000 * step_secs, self._instructions)
 
 
-def for_training(config: TrainerConfig, pace: Pace, task: TaskConfig) -> Bfloat16Advice | None:
+def for_training(config: TrainerConfig, loop_size: LoopSize,
+                 task: TaskConfig) -> Bfloat16Advice | None:
     """Builds the hook; None where it would have nothing to say.
 
     A step with a ps is timed as a whole, and nobody knows how much of it is computing.
@@ -126,4 +127,4 @@ def for_training(config: TrainerConfig, pace: Pace, task: TaskConfig) -> Bfloat1
     if (not task.is_chief or "ps" in task.cluster or not instructions or
             config.mixed_precision != "none" or tf.config.list_physical_devices("GPU")):
         return None
-    return Bfloat16Advice(pace, instructions)
+    return Bfloat16Advice(loop_size, instructions)

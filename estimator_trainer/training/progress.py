@@ -16,7 +16,7 @@ from estimator_trainer import logs, task_events
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.graph import graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training.loop_size import Pace
+from estimator_trainer.training.loop_size import LoopSize
 
 _BAR_SECS = 0.2
 # A bar below lines that come faster than they can be read is wiped before it is seen.
@@ -36,7 +36,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
-                 train_examples: int, pace: Pace):
+                 train_examples: int, loop_size: LoopSize):
         """Makes the hook.
 
         Args:
@@ -51,7 +51,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._max_steps = max_steps
         self._num_synchronous = num_synchronous
         self._train_examples = train_examples
-        self.pace = pace
+        self.loop_size = loop_size
         self._is_terminal = sys.stderr.isatty()
         self._first_loss: float | None = None
         self._last_loss: float | None = None
@@ -67,7 +67,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self.step = int(session.run(self._global_step))
         goal = f"to {self._max_steps}" if self._max_steps else "to the end of the input"
         logging.info("training from step %d %s", self.step, goal)
-        task_events.tell("trains", step=self.step)
+        task_events.emit("trains", step=self.step)
         self._own_steps = self._line_own_steps = 0
         self._last_run_at: int | None = None
         self._paused_at: float | None = None
@@ -75,19 +75,19 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._line_step, self._line_time = self.step, time.monotonic()
         self._bar_time = self._line_time
         self._logged_at = self._line_time - _LINE_SECS
-        self._line_waiting = self.pace.waiting
+        self._line_waiting = self.loop_size.waiting
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
         now = self._resume()
         past = self._own_steps % self._every_steps
-        self._own_steps += self.pace.steps
+        self._own_steps += self.loop_size.steps
         # The last step has a line, so that the curve of a short run has an end; one line, though
         # gradients may be added up for many runs before the step.
-        is_last = bool(self._max_steps and self._last_run_at != self.pace.step and
-                       self.pace.step + self.pace.steps >= self._max_steps)
+        is_last = bool(self._max_steps and self._last_run_at != self.loop_size.step and
+                       self.loop_size.step + self.loop_size.steps >= self._max_steps)
         if is_last:
-            self._last_run_at = self.pace.step
-        self._is_line = past + self.pace.steps >= self._every_steps or is_last
+            self._last_run_at = self.loop_size.step
+        self._is_line = past + self.loop_size.steps >= self._every_steps or is_last
         # A line of the log has wiped the bar, or it is old.
         self._is_bar = self._is_terminal and (
             not logs.has_bar() or now - self._bar_time >= _BAR_SECS)
@@ -125,10 +125,10 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         logs.clear_bar()
         self.step = int(session.run(self._global_step))
         self.warn_if_diverged(self._last_loss)
-        waited = self.pace.waited_share
+        waited = self.loop_size.waited_share
         if waited is not None:
             logging.info("training waited %.0f%% of its time for input: %s was the limit",
-                         100 * waited, "input" if self.pace.is_input_limit else "compute")
+                         100 * waited, "input" if self.loop_size.is_input_limit else "compute")
 
     def warn_if_diverged(self, loss: float | None) -> None:
         """Warns if the loss is far above that of the first steps; None: it is not known."""
@@ -150,10 +150,11 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     def _tell(self, results: dict[str, Any], now: float) -> None:
         """Tells the launcher, which has a row for each trainer, and the history."""
         secs = self._busy_secs(now)
-        waited, run = (now_ - then for now_, then in zip(self.pace.waiting, self._line_waiting))
-        self._line_waiting = self.pace.waiting
+        waited, run = (now_ - then for now_,
+                       then in zip(self.loop_size.waiting, self._line_waiting))
+        self._line_waiting = self.loop_size.waiting
         own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
-        task_events.tell(
+        task_events.emit(
             "progress", {"steps_per_sec": (self.step - self._line_step) / secs,
                          "input_wait": min(1.0, waited / run) if run else None,
                          "paused_secs": self._idle_secs},
@@ -186,11 +187,11 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
 
 def for_training(config: TrainerConfig, task: TaskConfig,
-                 train_examples: int, pace: Pace) -> TrainingProgress:
+                 train_examples: int, loop_size: LoopSize) -> TrainingProgress:
     """Builds the hook that reports this task's training."""
     num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
     return TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
-                            train_examples, pace)
+                            train_examples, loop_size)
 
 
 class SavingListener(tf.estimator.CheckpointSaverListener):
@@ -205,7 +206,7 @@ class SavingListener(tf.estimator.CheckpointSaverListener):
         self._progress, self._evaluates = progress, evaluates
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
-        self._progress.pace.end_run()
+        self._progress.loop_size.end_run()
 
     def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
         if self._evaluates:
@@ -224,7 +225,7 @@ class ModelSize(tf.estimator.SessionRunHook):
         parameters = sum(layer["parameters"] for layer in layers)
         logging.info("model: %d layer%s, %s parameters", len(layers), "s" * (len(layers) != 1),
                      f"{parameters:,}")
-        task_events.tell("model", {"parameters": parameters, "layers": layers})
+        task_events.emit("model", {"parameters": parameters, "layers": layers})
 
 
 def layers_of(variables: list[Any]) -> list[dict[str, Any]]:

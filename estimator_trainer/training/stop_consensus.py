@@ -30,14 +30,14 @@ class LastHook(tf.estimator.SessionRunHook):
         self.vote(run_context)
 
 
-def ballot() -> tf.Tensor:
+def stop_vote() -> tf.Tensor:
     """Returns the placeholder that a trainer feeds with 1 to ask all trainers to end."""
     made = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
-    graph_state.BALLOTS.add(made)
+    graph_state.STOP_VOTES.add(made)
     return made
 
 
-def counts(is_last: tf.Tensor, is_missing: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
+def counts(is_last: tf.Tensor, is_missing: tf.Tensor, stop_vote: tf.Tensor) -> tf.Tensor:
     """Returns how many trainers of an all-reduce end, ran out of data, and ask to end: int32 [3].
 
     To be called in a replica.
@@ -45,15 +45,15 @@ def counts(is_last: tf.Tensor, is_missing: tf.Tensor, ballot: tf.Tensor) -> tf.T
     Args:
       is_last: Whether this trainer's input ends with this batch.
       is_missing: Whether there is no batch, since this trainer has run out of data.
-      ballot: The placeholder that `ballot` returns.
+      ballot: The placeholder that `stop_vote` returns.
     """
-    return _sum(_own_counts(is_last, is_missing, ballot))
+    return _sum(_own_counts(is_last, is_missing, stop_vote))
 
 
 def counts_after_step(is_last: tf.Tensor, is_missing: tf.Tensor,
-                      ballot: tf.Tensor) -> tuple[tf.Tensor, LastHook]:
+                      stop_vote: tf.Tensor) -> tuple[tf.Tensor, LastHook]:
     """Returns what `counts` does, for a session run of its own, and the hook that is to be last."""
-    own = _own_counts(is_last, is_missing, ballot)
+    own = _own_counts(is_last, is_missing, stop_vote)
     graph_state.OWN_COUNTS.add(own)
     hook = graph_state.LAST_HOOK.first() or LastHook()
     graph_state.LAST_HOOK.put(hook)
@@ -82,14 +82,14 @@ def all_agree(own: bool, run_config: tf.estimator.RunConfig) -> bool:
             return int(session.run(said)[0]) == num_trainers
 
 
-def agree(steps: tf.Tensor, may_end: bool, ballot: tf.Tensor,
+def agree(steps: tf.Tensor, may_end: bool, stop_vote: tf.Tensor,
           num_trainers: int) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Lets the trainers of an all-reduce agree on a session run; to be called in a replica.
 
     Args:
       steps: Number of steps that this trainer would make, an int64 scalar.
       may_end: Whether this trainer's input may end.
-      ballot: The placeholder that `ballot` returns.
+      ballot: The placeholder that `stop_vote` returns.
       num_trainers: Number of trainers.
 
     Returns:
@@ -97,13 +97,13 @@ def agree(steps: tf.Tensor, may_end: bool, ballot: tf.Tensor,
       end, a bool scalar; and how many ask to end, an int32 scalar.
     """
     total, ending, asked = tf.unstack(_sum(tf.stack(
-        [steps, tf.constant(may_end, tf.int64), tf.cast(ballot, tf.int64)])))
+        [steps, tf.constant(may_end, tf.int64), tf.cast(stop_vote, tf.int64)])))
     return (tf.where(asked > 0, tf.constant(1, tf.int64), total // num_trainers), ending > 0,
             tf.cast(asked, tf.int32))
 
 
-def _own_counts(is_last: tf.Tensor, is_missing: tf.Tensor, ballot: tf.Tensor) -> tf.Tensor:
-    return tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_missing, tf.int32), ballot])
+def _own_counts(is_last: tf.Tensor, is_missing: tf.Tensor, stop_vote: tf.Tensor) -> tf.Tensor:
+    return tf.stack([tf.cast(is_last, tf.int32), tf.cast(is_missing, tf.int32), stop_vote])
 
 
 def _sum(own: tf.Tensor) -> tf.Tensor:

@@ -24,7 +24,7 @@ _STATISTICS = re.compile(r"/moving_(mean|variance)(_\d+)?(/replica_\d+)?$")
 _ASSIGNMENTS = ("AssignSubVariableOp", "AssignAddVariableOp", "AssignSub", "AssignAdd")
 
 
-def ask(config: TrainerConfig, task: TaskConfig) -> None:
+def request(config: TrainerConfig, task: TaskConfig) -> None:
     """Makes known in the current graph what a train op made from now on is to do."""
     if config.sync_replicas:
         graph_state.SYNC_REPLICAS.put(config.sync_replicas, task.num_trainers)

@@ -51,15 +51,15 @@ def test_many_peers_that_say_nothing_take_no_longer_than_one(monkeypatch):
 def test_the_first_request_to_stop_counts():
     stop = Stop()
     stop.check()
-    stop.ask("stopped", "SIGTERM", "chief:0")
-    stop.ask("failed", "NaN", "worker:0")
+    stop.request_end("stopped", "SIGTERM", "chief:0")
+    stop.request_end("failed", "NaN", "worker:0")
     with pytest.raises(errors.Interrupted, match="chief:0: stopped: SIGTERM"):
         stop.check()
 
 
 def test_the_end_of_a_job_interrupts_no_evaluation():
     stop = Stop()
-    stop.ask("done", "early_stopping", "chief:0")
+    stop.request_end("done", "early_stopping", "chief:0")
     stop.check()
 
 

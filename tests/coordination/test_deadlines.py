@@ -14,7 +14,7 @@ PLACES = pytest.mark.parametrize("model_dir", [FILES, OBJECTS])
 
 
 def test_a_task_that_hangs_ends_itself_before_anybody_kills_it():
-    ends_secs = deadlines.SAVE_GRACE_SECS + deadlines.WATCHDOG_LOOK_SECS
+    ends_secs = deadlines.SAVE_GRACE_SECS + deadlines.WATCHDOG_POLL_SECS
     # A checkpoint takes seconds.
     assert ends_secs + 4 < deadlines.KUBERNETES_KILLS_SECS
     assert ends_secs + 4 < deadlines.STOP_SECS < deadlines.POD_GRACE_SECS
@@ -23,37 +23,40 @@ def test_a_task_that_hangs_ends_itself_before_anybody_kills_it():
 
 @PLACES
 def test_a_ps_serves_as_long_as_the_trainers_may_take_to_save(model_dir):
-    rhythm = deadlines.rhythm(model_dir)
+    poll_intervals = deadlines.poll_intervals(model_dir)
     assert deadlines.SAVE_GRACE_SECS <= deadlines.PS_GRACE_SECS < deadlines.KUBERNETES_KILLS_SECS
     # It asks the chief, which hears of it and waits for its workers; then the chief saves.
-    asks_secs = rhythm.chief_trains_secs + rhythm.task_secs + deadlines.WORKERS_LEAVE_SECS
+    asks_secs = (poll_intervals.chief_trains_secs + poll_intervals.task_secs +
+                 deadlines.WORKERS_LEAVE_SECS)
     assert asks_secs < deadlines.PS_GRACE_SECS
 
 
 @PLACES
 def test_launch_lets_tasks_end_by_themselves(model_dir):
-    rhythm = deadlines.rhythm(model_dir)
-    assert rhythm.task_secs + deadlines.PS_GRACE_SECS < deadlines.FOLLOW_SECS
+    poll_intervals = deadlines.poll_intervals(model_dir)
+    assert poll_intervals.task_secs + deadlines.PS_GRACE_SECS < deadlines.FOLLOW_SECS
     # A worker fails: the chief hears of it, fails too, and tells the others.
-    chief_secs = rhythm.chief_trains_secs + deadlines.FAILED_GRACE_SECS
-    assert chief_secs + rhythm.evaluator_secs + rhythm.task_secs < deadlines.FOLLOW_SECS
+    chief_secs = poll_intervals.chief_trains_secs + deadlines.FAILED_GRACE_SECS
+    others_secs = poll_intervals.evaluator_secs + poll_intervals.task_secs
+    assert chief_secs + others_secs < deadlines.FOLLOW_SECS
 
 
 @PLACES
 @pytest.mark.parametrize("peer_timeout_secs", [1, 5, deadlines.PEER_TIMEOUT_SECS])
 def test_signs_of_life_may_be_missed_before_a_task_is_taken_for_lost(
         model_dir, peer_timeout_secs):
-    rhythm = deadlines.rhythm(model_dir, peer_timeout_secs)
-    for secs in (rhythm.chief_beat_secs, rhythm.task_secs, rhythm.evaluator_secs):
-        assert secs * deadlines.BEATS_TO_MISS <= peer_timeout_secs
-    assert rhythm.evaluator_beat_secs * 2 < rhythm.evaluator_lost_secs
+    poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs)
+    for secs in (poll_intervals.chief_heartbeat_secs,
+                 poll_intervals.task_secs, poll_intervals.evaluator_secs):
+        assert secs * deadlines.HEARTBEATS_TO_MISS <= peer_timeout_secs
+    assert poll_intervals.evaluator_heartbeat_secs * 2 < poll_intervals.evaluator_lost_secs
 
 
 @PLACES
 def test_the_default_peer_timeout_holds_more_than_the_beats_that_may_be_missed(model_dir):
-    rhythm = deadlines.rhythm(model_dir)
-    beat_secs = rhythm.chief_beat_secs + rhythm.task_secs
-    assert beat_secs * deadlines.BEATS_TO_MISS < deadlines.PEER_TIMEOUT_SECS
+    poll_intervals = deadlines.poll_intervals(model_dir)
+    heartbeat_secs = poll_intervals.chief_heartbeat_secs + poll_intervals.task_secs
+    assert heartbeat_secs * deadlines.HEARTBEATS_TO_MISS < deadlines.PEER_TIMEOUT_SECS
     assert deadlines.QUIET_SECS < deadlines.PEER_TIMEOUT_SECS < deadlines.STALL_TIMEOUT_SECS
     defaults = TrainerConfig()
     assert defaults.peer_timeout_secs == deadlines.PEER_TIMEOUT_SECS
@@ -68,7 +71,7 @@ def test_a_look_at_a_peer_ends_before_the_look_at_all_of_them():
 
 def test_a_connection_to_a_lost_host_breaks_before_its_task_is_given_up():
     # TensorFlow connects anew after that, and gRPC looks up a name at most every 30 s.
-    assert deadlines.CONNECTIONS_LOOK_SECS < deadlines.CONNECTION_SECS
+    assert deadlines.CONNECTIONS_POLL_SECS < deadlines.CONNECTION_SECS
     assert deadlines.CONNECTION_SECS + 30 < deadlines.PEER_TIMEOUT_SECS
 
 
@@ -84,14 +87,14 @@ def test_a_broken_all_reduce_is_explained_before_it_is_given_up():
 
 @PLACES
 def test_who_waits_for_a_message_waits_longer_than_it_takes(model_dir):
-    rhythm = deadlines.rhythm(model_dir)
-    assert rhythm.chief_waits_secs * 2 < deadlines.WORKER_ASKS_SECS
+    poll_intervals = deadlines.poll_intervals(model_dir)
+    assert poll_intervals.chief_waits_secs * 2 < deadlines.WORKER_REQUESTS_SECS
     # The chief waits for other workers before it says so.
     leaves_secs = max(deadlines.WORKERS_LEAVE_SECS, deadlines.WORKERS_READ_SECS)
-    assert leaves_secs + rhythm.task_secs < deadlines.CHIEF_STOPS_SECS
-    assert (leaves_secs + deadlines.SAVE_GRACE_SECS + rhythm.task_secs
+    assert leaves_secs + poll_intervals.task_secs < deadlines.CHIEF_STOPS_SECS
+    assert (leaves_secs + deadlines.SAVE_GRACE_SECS + poll_intervals.task_secs
             < deadlines.CHIEF_SAVES_SECS)
-    assert rhythm.evaluator_lost_secs < deadlines.EVALUATOR_STARTS_SECS
+    assert poll_intervals.evaluator_lost_secs < deadlines.EVALUATOR_STARTS_SECS
 
 
 def test_what_is_there_is_found_though_a_shared_disk_remembers_that_it_was_not():
@@ -103,16 +106,16 @@ def test_a_chief_that_is_started_again_begins_before_its_old_end_is_believed():
 
 
 def test_a_training_may_miss_signs_of_life_before_another_one_has_its_model_dir():
-    assert deadlines.LEASE_RENEW_SECS * deadlines.BEATS_TO_MISS < deadlines.LEASE_SECS
+    assert deadlines.LEASE_RENEW_SECS * deadlines.HEARTBEATS_TO_MISS < deadlines.LEASE_SECS
     assert deadlines.OBJECT_WRITE_SECS < deadlines.LEASE_CHECK_SECS < deadlines.LEASE_RENEW_SECS
 
 
 def test_a_bucket_is_asked_less_often_than_a_disk():
-    far, near = deadlines.rhythm(OBJECTS), deadlines.rhythm(FILES)
-    assert far.chief_beat_secs == 5 and far.evaluator_beat_secs == 5
+    far, near = deadlines.poll_intervals(OBJECTS), deadlines.poll_intervals(FILES)
+    assert far.chief_heartbeat_secs == 5 and far.evaluator_heartbeat_secs == 5
     # A beat takes two requests, each look one.
-    assert 2 / far.chief_beat_secs + 1 / far.chief_trains_secs <= 0.5
-    assert 2 / far.chief_beat_secs + 1 / far.chief_waits_secs <= 1
+    assert 2 / far.chief_heartbeat_secs + 1 / far.chief_trains_secs <= 0.5
+    assert 2 / far.chief_heartbeat_secs + 1 / far.chief_waits_secs <= 1
     assert 1 / far.task_secs <= 0.5
     assert near.task_secs < 1 and near.evaluator_secs < 1
     assert all(getattr(near, field.name) <= getattr(far, field.name)
@@ -120,11 +123,14 @@ def test_a_bucket_is_asked_less_often_than_a_disk():
 
 
 def test_no_object_is_written_more_often_than_cloud_storage_takes():
-    rhythm = deadlines.rhythm(OBJECTS)
-    assert min(rhythm.chief_beat_secs, rhythm.evaluator_beat_secs) > deadlines.OBJECT_WRITE_SECS
+    poll_intervals = deadlines.poll_intervals(OBJECTS)
+    heartbeat_secs = min(poll_intervals.chief_heartbeat_secs,
+                         poll_intervals.evaluator_heartbeat_secs)
+    assert heartbeat_secs > deadlines.OBJECT_WRITE_SECS
 
 
 @PLACES
 def test_who_waits_a_short_time_for_a_sign_of_life_looks_more_often(model_dir):
-    rhythm = deadlines.rhythm(model_dir, peer_timeout_secs=5)
-    assert max(rhythm.chief_beat_secs, rhythm.task_secs, rhythm.evaluator_secs) <= 1
+    poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs=5)
+    assert max(poll_intervals.chief_heartbeat_secs, poll_intervals.task_secs,
+               poll_intervals.evaluator_secs) <= 1

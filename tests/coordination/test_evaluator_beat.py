@@ -25,13 +25,13 @@ CHIEF = task_config.parse(json.dumps({
 
 @pytest.fixture
 def record():
-    return record_lib.EvaluationRecord()
+    return record_lib.EvaluationLog()
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    rhythm = dataclasses.replace(deadlines.rhythm(""), evaluator_lost_secs=1.5)
-    monkeypatch.setattr(deadlines, "rhythm", lambda model_dir: rhythm)
+    poll_intervals = dataclasses.replace(deadlines.poll_intervals(""), evaluator_lost_secs=1.5)
+    monkeypatch.setattr(deadlines, "poll_intervals", lambda model_dir: poll_intervals)
 
 
 def _chief_is_relieved(tmp_path, step):
@@ -46,7 +46,7 @@ def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
 @pytest.mark.cluster
 def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
     def evaluate():
-        with evaluator_heartbeat.beating(str(tmp_path), lambda: record.step):
+        with evaluator_heartbeat.sending_heartbeats(str(tmp_path), lambda: record.step):
             time.sleep(3)  # The chief would notice a lost beat in less.
             record.metrics = {"global_step": 10}
 
@@ -58,7 +58,7 @@ def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
 
 
 def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record):
-    with evaluator_heartbeat.beating(str(tmp_path), lambda: record.step):
+    with evaluator_heartbeat.sending_heartbeats(str(tmp_path), lambda: record.step):
         record.metrics = {"global_step": 10}
     assert _chief_is_relieved(tmp_path, 10)
     assert not _chief_is_relieved(tmp_path, 11)
@@ -74,13 +74,13 @@ def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch)
     shared_files.write(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
     read, looks = shared_files.read, []
 
-    def look(path):
+    def poll(path):
         looks.append(path)
         return {"process": "lives", "count": len(looks)} if len(looks) < 5 else {"evaluated": 10}
 
-    monkeypatch.setattr(shared_files, "read", look)
+    monkeypatch.setattr(shared_files, "read", poll)
     stop = Stop()
-    stop.ask("done", "early_stopping", "evaluator:0")
+    stop.request_end("done", "early_stopping", "evaluator:0")
     slept = mock.Mock()
     monkeypatch.setattr(time, "sleep", slept)
     assert evaluator_heartbeat.evaluator_finishes(
@@ -89,7 +89,7 @@ def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch)
 
 
 def test_a_chief_alone_sees_an_evaluator_that_its_cluster_does_not_have(tmp_path, monkeypatch):
-    with evaluator_heartbeat.beating(str(tmp_path), lambda: 7):
+    with evaluator_heartbeat.sending_heartbeats(str(tmp_path), lambda: 7):
         jobs.wait_for((tmp_path / "evaluator.beat").exists, 5)
         presence = evaluator_heartbeat.Presence(str(tmp_path))
         assert not presence.is_there()  # The beat may be an old one.

@@ -25,7 +25,7 @@ _TIMEOUT_SECS = 90
 
 def _heard(chief):
     """Returns the chief after a look, however soon after the last."""
-    chief._looked_at = 0.0
+    chief._polled_at = 0.0
     chief.listen(is_waiting=True)
     return chief
 
@@ -81,10 +81,10 @@ def test_a_chief_killed_while_it_stopped_the_others_stops_no_later_one(tmp_path)
 def test_a_request_is_heard_by_the_run_it_was_made_for_alone(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
-    state_reader.ask("stopped", "SIGTERM", "ps:0")
+    state_reader.request_end("stopped", "SIGTERM", "ps:0")
     assert _heard(chief).requested is None
     chief.announce("running")
-    state_reader.ask("stopped", "SIGTERM", "ps:0")
+    state_reader.request_end("stopped", "SIGTERM", "ps:0")
     assert _heard(chief).requested.by == "ps:0"
     later = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     later.announce("running")

@@ -41,30 +41,30 @@ def _chief(stop, writer, taken_by=""):
 def test_a_worker_obeys_the_chief_and_a_chief_the_others(reader):
     stop = Stop()
     reader.now.return_value = JobState("first", "stopping", reason="SIGTERM")
-    assert _other(reader, stop).look(True, False) == job_view.Sight()
+    assert _other(reader, stop).poll(True, False) == job_view.Observation()
     assert stop.request == Request("stopping", "SIGTERM", "chief:0")
     writer = mock.Mock(spec=JobStateWriter, requested=Request("failed", "OSError", "worker:0"))
     stop = Stop()
-    _chief(stop, writer).look(True, is_past_steps=True)
-    assert stop.request == writer.requested and writer.beat.called
+    _chief(stop, writer).poll(True, is_past_steps=True)
+    assert stop.request == writer.requested and writer.write_heartbeat.called
     writer.listen.assert_called_once_with(is_waiting=True)
 
 
 def test_a_chief_that_is_silent_is_waited_for_and_then_lost(reader):
     reader.silent_secs = deadlines.QUIET_SECS + 1
-    seen = _other(reader).look(True, False)
+    seen = _other(reader).poll(True, False)
     assert not seen.lost and seen.waiting == "waiting for chief:0: no sign of life for 11 s"
     reader.silent_secs = deadlines.PEER_TIMEOUT_SECS + 1
-    assert _other(reader).look(True, False).lost == "chief:0 gave no sign of life for 60 s"
+    assert _other(reader).poll(True, False).lost == "chief:0 gave no sign of life for 60 s"
     reader.has_seen_chief = False
-    assert not _other(reader).look(False, False).lost
+    assert not _other(reader).poll(False, False).lost
 
 
 def test_a_chief_that_was_started_again_takes_in_only_a_worker_without_a_step(reader):
     reader.joined_run = "before"
-    assert _other(reader).look(True, False).lost == "chief:0 was started again"
+    assert _other(reader).poll(True, False).lost == "chief:0 was started again"
     assert not reader.join.called
-    assert _other(reader).look(False, False) == job_view.Sight() and reader.join.called
+    assert _other(reader).poll(False, False) == job_view.Observation() and reader.join.called
 
 
 def test_the_chief_alone_names_a_worker_that_was_started_again_and_tells_of_the_end(reader):
@@ -79,7 +79,7 @@ def test_the_chief_alone_names_a_worker_that_was_started_again_and_tells_of_the_
 def test_a_chief_whose_model_dir_was_taken_over_ends_and_writes_nothing_there():
     writer = mock.Mock(spec=JobStateWriter)
     chief = _chief(Stop(), writer, taken_by="local, process 7 on host-a")
-    seen = chief.look(True, is_past_steps=False)
+    seen = chief.poll(True, is_past_steps=False)
     assert seen.lost == "model_dir was taken over by local, process 7 on host-a"
     chief.tell_end("lost", 7, seen.lost)
-    assert not writer.beat.called and not writer.announce.called
+    assert not writer.write_heartbeat.called and not writer.announce.called

@@ -156,7 +156,7 @@ def test_a_task_that_is_alone_is_not_known_by_its_address(tmp_path, quick, monke
                               ' "task": {"type": "chief", "index": 0}}')
     _held_elsewhere(tmp_path, alone)
     stop = Stop()
-    monkeypatch.setattr(stop, "sleep", lambda secs: stop.ask("stopped", "SIGTERM", "local"))
+    monkeypatch.setattr(stop, "sleep", lambda secs: stop.request_end("stopped", "SIGTERM", "local"))
     with pytest.raises(errors.Interrupted):
         _acquire(tmp_path, alone, stop=stop)
 

@@ -142,24 +142,24 @@ def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
-    state_reader.ask("stopped", "SIGTERM", "worker:3")
+    state_reader.request_end("stopped", "SIGTERM", "worker:3")
     [path] = (tmp_path / "tasks").iterdir()
     whole = path.read_bytes()
     path.write_bytes(whole[:20])
     chief.listen(is_waiting=True)
     assert chief.requested is None
     path.write_bytes(whole)
-    chief._looked_at = 0.0
+    chief._polled_at = 0.0
     chief.listen(is_waiting=True)
     assert (chief.requested.by, chief.requested.reason) == ("worker:3", "SIGTERM")
-    assert messages.said(str(tmp_path), state_reader.now().run) == {"worker-3.stop"}
+    assert messages.received(str(tmp_path), state_reader.now().run) == {"worker-3.stop"}
 
 
 @pytest.fixture(name="evaluation")
 def fixture_evaluation(tmp_path, monkeypatch):
     """Returns a function that runs the evaluator's loop and returns the steps it evaluated."""
     evaluated = []
-    record = record_lib.EvaluationRecord()
+    record = record_lib.EvaluationLog()
 
     def evaluate(spec, single, record, path, max_steps):
         evaluated.append(checkpoints.step_of(path))
@@ -201,11 +201,11 @@ def test_an_evaluator_that_does_not_see_the_final_checkpoint_is_not_done(
 
 def test_an_evaluator_looks_again_for_the_final_checkpoint(tmp_path, evaluation, monkeypatch):
     _save(tmp_path, 50)
-    rhythm = deadlines.rhythm(str(tmp_path))
+    poll_intervals = deadlines.poll_intervals(str(tmp_path))
     sleeps = itertools.count()
 
     def sleep(self, secs):
-        assert secs == rhythm.evaluator_secs
+        assert secs == poll_intervals.evaluator_secs
         if next(sleeps) == 1:
             (tmp_path / "checkpoint").write_bytes(_state(100)[:-3])
         _save(tmp_path, 100)
@@ -237,18 +237,18 @@ def test_a_request_of_another_shape_ends_no_job(tmp_path):
     writer = job_state.JobStateWriter(str(tmp_path), is_heard=True)
     writer.announce("running")
     run = writer._now.run
-    messages.say(str(tmp_path), run, "worker-0.stop", {"status": 5, "reason": None})
+    messages.send(str(tmp_path), run, "worker-0.stop", {"status": 5, "reason": None})
     writer.listen(is_waiting=True)
     assert writer.requested is None
-    messages.say(str(tmp_path), run, "worker-1.stop",
-                 {"status": "stopped", "reason": "SIGTERM", "by": "worker:1"})
-    writer._looked_at = 0.0
+    messages.send(str(tmp_path), run, "worker-1.stop",
+                  {"status": "stopped", "reason": "SIGTERM", "by": "worker:1"})
+    writer._polled_at = 0.0
     writer.listen(is_waiting=True)
     assert writer.requested and writer.requested.by == "worker:1"
 
 
 @pytest.mark.parametrize("kind, right, wrong", [
-    (evaluator_heartbeat._Beat, {"evaluated": 10}, {"evaluated": "10"}),
+    (evaluator_heartbeat._Heartbeat, {"evaluated": 10}, {"evaluated": "10"}),
     (sequel._ScriptState, {"trainings": 1, "beat": 0, "is_over": True}, {"trainings": 1}),
     (sequel._ScriptState, {"trainings": 1, "beat": 0, "is_over": True},
      {"trainings": "2", "beat": 0, "is_over": True}),

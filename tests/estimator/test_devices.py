@@ -119,7 +119,7 @@ def test_float16_needs_a_gpu_and_a_scaled_loss():
         with pytest.raises(errors.ConfigError, match="For example: --mixed_precision=bfloat16"):
             builder.config_of(config)
     with tf.Graph().as_default():
-        train_op.ask(config, task_config.parse(None))
+        train_op.request(config, task_config.parse(None))
         spec = tf.estimator.EstimatorSpec("train", loss=tf.constant(0.0), train_op=tf.no_op())
         with pytest.raises(errors.ConfigError, match="model_fn './mine.py' does not do it"):
             train_op.complete(spec, config, task_config.parse(None))

@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_trainer.checks import machine_check
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.evaluation_log import EvaluationRecord
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.roles import final_evaluation
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import line_model
@@ -102,7 +102,7 @@ def test_a_better_checkpoint_takes_the_place_of_the_best_one(job):
 
 def test_nothing_is_exported_or_kept_once_another_process_does_that(job, tmp_path):
     is_replaced = []
-    record = EvaluationRecord(is_made_elsewhere=lambda: bool(is_replaced))
+    record = EvaluationLog(is_made_elsewhere=lambda: bool(is_replaced))
     exporter = exporters.RecordedExporter(
         tf.estimator.LatestExporter("best", job.receiver), record)
     job.export(record, 1, 1.0)
@@ -120,7 +120,7 @@ def test_an_export_that_was_made_twice_is_left_once(job):
     is_replaced = []
     latest = tf.estimator.LatestExporter("best", job.receiver)
     exporter = exporters.RecordedExporter(
-        latest, EvaluationRecord(is_made_elsewhere=lambda: bool(is_replaced)))
+        latest, EvaluationLog(is_made_elsewhere=lambda: bool(is_replaced)))
 
     def chief_exports():
         job.meanwhile = lambda: None
@@ -133,8 +133,8 @@ def test_an_export_that_was_made_twice_is_left_once(job):
 
 
 def test_a_chief_exports_alone_what_an_evaluator_had_evaluated_before_it_was_gone(job):
-    job.export(EvaluationRecord(), 4, 0.25)
-    record = EvaluationRecord()
+    job.export(EvaluationLog(), 4, 0.25)
+    record = EvaluationLog()
     exporter = exporters.RecordedExporter(
         tf.estimator.LatestExporter("best", job.receiver), record)
     spec = tf.estimator.EvalSpec(lambda: pytest.fail("evaluated again"), exporters=[exporter])

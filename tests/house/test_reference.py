@@ -91,7 +91,7 @@ def test_the_exit_codes_are_those_of_the_program():
 
 def test_the_reasons_are_those_of_the_program():
     told = _names(words.REASONS)
-    of_code = {early_stopping.REASON, end_of_training.BY_HOOK, end_of_training.ASKED_BY_ANOTHER,
+    of_code = {early_stopping.REASON, end_of_training.BY_HOOK, end_of_training.REQUESTED_BY_ANOTHER,
                result.CONFIGURATION, *(number.name for number in stop._SIGNALS)}
     in_docstring = set(re.findall(r'"(\w+_\w+)"', result.Result.__doc__ or ""))
     assert told == of_code | in_docstring

@@ -32,13 +32,13 @@ def pipe(monkeypatch):
 
 
 def test_an_event_is_one_line_of_json(pipe):
-    task_events.tell("progress", step=7, loss=float("nan"), examples_per_sec=1.5)
+    task_events.emit("progress", step=7, loss=float("nan"), examples_per_sec=1.5)
     event = task_events.parse(pipe[0].readline())
     assert event["kind"] == "progress" and event["step"] == 7 and event["examples_per_sec"] == 1.5
 
 
 def test_a_long_text_is_cut_to_what_the_kernel_writes_as_a_whole(pipe):
-    task_events.tell("end", status="failed", step=3, reason="größe\n💥\udcff" * 5000)
+    task_events.emit("end", status="failed", step=3, reason="größe\n💥\udcff" * 5000)
     line = pipe[0].read(1 << 20)
     assert 500 < len(line) <= select.PIPE_BUF and line.endswith(b"\n") and line.count(b"\n") == 1
     event = task_events.parse(line)
@@ -50,22 +50,22 @@ def test_what_a_task_starts_knows_nothing_of_the_pipe(pipe):
     assert not os.get_inheritable(pipe[1])
     pid = os.fork()
     if pid == 0:
-        task_events.tell("end", status="done", step=1, reason="of a fork")
+        task_events.emit("end", status="done", step=1, reason="of a fork")
         os._exit(0)
     os.waitpid(pid, 0)
-    task_events.tell("serves")
+    task_events.emit("serves")
     assert task_events.parse(pipe[0].read(1 << 20)) == {"kind": "serves"}
 
 
 def test_a_task_does_not_wait_for_a_launcher_that_does_not_read(pipe):
     for step in range(10000):
-        task_events.tell("progress", step=step, loss=1.0, examples_per_sec=1.0)
+        task_events.emit("progress", step=step, loss=1.0, examples_per_sec=1.0)
 
 
 @pytest.mark.parametrize("gone", ["reader", "descriptor"])
 def test_a_pipe_that_is_gone_harms_no_task(pipe, gone):
     pipe[0].close() if gone == "reader" else os.close(pipe[1])
-    task_events.tell("serves")
+    task_events.emit("serves")
 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "99999", "0"])
@@ -74,7 +74,7 @@ def test_a_descriptor_that_is_no_pipe_is_left_alone(value, monkeypatch, tmp_path
     with (tmp_path / "file").open("wb") as file:
         os.environ["ESTIMATOR_TRAINER_EVENTS_FD"] = str(file.fileno()) if value == "0" else value
         task_events.begin()
-        task_events.tell("serves")
+        task_events.emit("serves")
     assert (tmp_path / "file").read_bytes() == b""
 
 
@@ -95,16 +95,16 @@ def _run(child):
 
 
 def test_the_launcher_learns_state_step_and_speed(tmp_path):
-    child = _run(_child(tmp_path, "task_events.tell('trains', step=5)\n"
-                        "task_events.tell('progress', step=9, loss=1.0, examples_per_sec=1234.6)"))
+    child = _run(_child(tmp_path, "task_events.emit('trains', step=5)\n"
+                        "task_events.emit('progress', step=9, loss=1.0, examples_per_sec=1234.6)"))
     assert (child.state, child.step, child.examples_per_sec) == ("running", 9, "1,235")
 
 
 @pytest.mark.parametrize("code, reason", [
-    ("task_events.tell('error', message='a: b\\nmore')\n"
-     "task_events.tell('end', status='failed', step=2, reason='error')", "a: b"),
-    ("task_events.tell('end', status='failed', step=2, reason='KeyError: 1')", "KeyError: 1"),
-    ("task_events.tell('end', status='done', step=2, reason='train_steps')", ""),
+    ("task_events.emit('error', message='a: b\\nmore')\n"
+     "task_events.emit('end', status='failed', step=2, reason='error')", "a: b"),
+    ("task_events.emit('end', status='failed', step=2, reason='KeyError: 1')", "KeyError: 1"),
+    ("task_events.emit('end', status='done', step=2, reason='train_steps')", ""),
     ("print('estimator-trainer: printed by a plug-in')", "")])
 def test_the_launcher_learns_why_a_task_ended(code, reason, tmp_path):
     assert _run(_child(tmp_path, code)).reason == reason
@@ -116,7 +116,7 @@ def test_a_process_that_leaves_the_group_and_holds_the_pipes_does_not_keep_the_l
     monkeypatch.setattr(task_process.deadlines, "LAST_LINES_SECS", 1.0)
     held = tmp_path / "held"
     child = _child(tmp_path, "import os, time\n"
-                   "task_events.tell('trains', step=3)\n"
+                   "task_events.emit('trains', step=3)\n"
                    "if os.fork() == 0:\n"
                    "    os.setsid()\n"
                    f"    open({str(held)!r}, 'w').write(str(os.getpid()))\n"

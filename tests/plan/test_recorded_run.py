@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from estimator_trainer.checks import run_plan
-from estimator_trainer.checks.plan import Asked
+from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.environment import Environment
 from estimator_trainer.plugins import fingerprints, loader
 from estimator_trainer.record import recorded_run, run_record
@@ -46,7 +46,7 @@ def _write(folder, record):
 
 def _train(model_dir, given=None, values=None, **settings):
     config = TrainerConfig(model_dir=str(model_dir), **settings)
-    return run_plan.for_training(config, Environment(), Asked(given, values or {}))
+    return run_plan.for_training(config, Environment(), Invocation(given, values or {}))
 
 
 def _use(model_dir, **settings):

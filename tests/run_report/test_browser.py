@@ -52,7 +52,7 @@ def _kill_worker(model_dir):
         os.kill(pid, signal.SIGKILL)
 
 
-def _look(driver, url, folder, name):
+def _poll(driver, url, folder, name):
     """Looks at a page in windows of two widths; returns its text in the wide one."""
     for width in reversed(browser.WIDTHS):
         browser.show(driver, url, width)
@@ -61,7 +61,7 @@ def _look(driver, url, folder, name):
 
 
 def test_the_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
-    text = _look(driver, (run / "report.html").as_uri(), tmp_path, "finished")
+    text = _poll(driver, (run / "report.html").as_uri(), tmp_path, "finished")
     for part in ("done", "accuracy", "confusion matrix", "calibration", "the worst errors",
                  "What ran", "dense_l2_ema", "histograms=true", "parameters",
                  "estimator-trainer train", "chief:0", "worker:0", "ps:0", "evaluator:0", "exit 0",
@@ -76,7 +76,7 @@ def test_the_page_of_a_failed_job_says_why(driver, tmp_path):
                           "--param=nan_step=20", "--train_steps=100"], env=jobs.environment(),
                          capture_output=True, text=True, check=False, timeout=120)
     assert ran.returncode == 1
-    text = _look(driver, (tmp_path / "model" / "report.html").as_uri(), tmp_path, "failed")
+    text = _poll(driver, (tmp_path / "model" / "report.html").as_uri(), tmp_path, "failed")
     assert "failed" in text and "the loss became NaN" in text and "exit 1" in text
 
 
@@ -89,7 +89,7 @@ def test_two_runs_stand_beside_each_other(driver, run, tmp_path, data_dir):
     page = tmp_path / "both.html"
     subprocess.run([*jobs.PROGRAM, "report", f"--model_dir={run}", f"--model_dir={tmp_path}/alone",
                     f"--output={page}"], env=jobs.environment(), check=True, timeout=60)
-    text = _look(driver, page.as_uri(), tmp_path, "two")
+    text = _poll(driver, page.as_uri(), tmp_path, "two")
     assert "cluster" in text and "alone" in text and "param learning_rate" in text
     assert "What differs" in text and "one process" in text
 

@@ -12,7 +12,7 @@ from estimator_trainer import machine
 from estimator_trainer.cluster import task_config
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import numerics
-from estimator_trainer.training.loop_size import Pace
+from estimator_trainer.training.loop_size import LoopSize
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -21,13 +21,13 @@ def _lines(monkeypatch, caplog, step_secs, waited_share=0.0):
     """Returns the lines of a training of 200 session runs of one step each."""
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    pace = Pace(TrainerConfig(steps_per_loop=1), is_exact=True)
-    hook = numerics.Bfloat16Advice(pace, "avx512_bf16")
+    loop_size = LoopSize(TrainerConfig(steps_per_loop=1), is_exact=True)
+    hook = numerics.Bfloat16Advice(loop_size, "avx512_bf16")
     with caplog.at_level("INFO"):
         for step in range(int(10 / step_secs)):
-            pace.plan(step)
+            loop_size.plan(step)
             now[0] += step_secs
-            pace.made(1, waited_share * step_secs)
+            loop_size.made(1, waited_share * step_secs)
             hook.after_run(None, None)
     return [record.getMessage() for record in caplog.records]
 
@@ -48,13 +48,13 @@ def test_steps_that_bfloat16_would_not_help_are_told_nothing(step_secs, waited_s
 def test_one_step_that_other_processes_delayed_is_no_reason(monkeypatch, caplog):
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    pace = Pace(TrainerConfig(steps_per_loop=1), is_exact=True)
-    hook = numerics.Bfloat16Advice(pace, "avx512_bf16")
+    loop_size = LoopSize(TrainerConfig(steps_per_loop=1), is_exact=True)
+    hook = numerics.Bfloat16Advice(loop_size, "avx512_bf16")
     with caplog.at_level("INFO"):
         for step, secs in enumerate([0.002, 0.002, 0.002, 1.2, 1.2]):
-            pace.plan(step)
+            loop_size.plan(step)
             now[0] += secs
-            pace.made(1, 0.0)
+            loop_size.made(1, 0.0)
             hook.after_run(None, None)
     assert not caplog.records
 
@@ -72,7 +72,7 @@ def test_the_chief_tells_it_where_the_cpu_can(flags, config, counts, index, is_t
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda _: [])
     config = TrainerConfig(**config)
     task = task_config.of_counts(counts)[index]
-    advice = numerics.for_training(config, Pace(config, is_exact=True), task)
+    advice = numerics.for_training(config, LoopSize(config, is_exact=True), task)
     assert (advice is not None) == is_told
 
 

@@ -68,7 +68,7 @@ def test_a_train_op_of_model_fns_training_answers_what_it_is_asked(sync_replicas
         "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
         "task": {"type": "chief", "index": 0}}))
     with tf.Graph().as_default():
-        train_op.ask(config, task)
+        train_op.request(config, task)
         weight = tf.compat.v1.get_variable("w", [], use_resource=True)
         spec = update.spec(tf.square(weight), {"learning_rate": 0.1})
         optimizers = graph_state.SYNC_OPTIMIZER.all()

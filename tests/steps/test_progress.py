@@ -16,20 +16,20 @@ from estimator_trainer import task_events
 from estimator_trainer.graph import graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import progress
-from estimator_trainer.training.loop_size import Pace
+from estimator_trainer.training.loop_size import LoopSize
 from tests.support import jobs
 
 
 def test_a_row_of_launch_has_the_tasks_own_share(monkeypatch, caplog):
     told = []
-    monkeypatch.setattr(task_events, "tell",
+    monkeypatch.setattr(task_events, "emit",
                         lambda kind, details=None, **values: told.append((kind, values)))
     with tf.Graph().as_default(), caplog.at_level("INFO"):
         step = tf.compat.v1.train.create_global_step()
         graph_state.LOSSES.add(tf.constant(1.0))
         graph_state.EXAMPLES.add(tf.constant(16, tf.int64))
         # The batches of four trainers make one global step.
-        hook = progress.TrainingProgress(2, None, 4, 0, Pace(TrainerConfig(), is_exact=True))
+        hook = progress.TrainingProgress(2, None, 4, 0, LoopSize(TrainerConfig(), is_exact=True))
         train_op = tf.compat.v1.assign_add(step, 1)
         with tf.compat.v1.train.SingularMonitoredSession([hook]) as session:
             for _ in range(2):

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training.loop_size import Pace
+from estimator_trainer.training.loop_size import LoopSize
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
@@ -117,13 +117,14 @@ def test_where_a_loop_cannot_be_the_reason_is_told(flags, reason, tmp_path, data
 
 
 def test_the_pace_makes_single_runs_before_all_that_is_due():
-    pace = Pace(TrainerConfig(steps_per_loop=50, train_steps=130, log_every_steps=100,
-                              save_summary_steps=1000, save_checkpoints_steps=60), is_exact=True)
-    pace.start(0)
+    loop_size = LoopSize(TrainerConfig(
+        steps_per_loop=50, train_steps=130, log_every_steps=100, save_summary_steps=1000,
+        save_checkpoints_steps=60), is_exact=True)
+    loop_size.start(0)
     step, ends = 0, []
     while step < 130:
-        step += pace.plan(step)
-        pace.made(pace.steps, 0.0)
+        step += loop_size.plan(step)
+        loop_size.made(loop_size.steps, 0.0)
         ends.append(step)
     assert {60, 100, 120, 130} <= set(ends)
     for due in (60, 100, 120, 130):

@@ -135,7 +135,7 @@ def test_more_gradients_than_trainers_or_no_ps_is_refused_before_anything_starts
 def test_a_model_fn_that_makes_its_own_train_op_is_told_that_it_cannot_synchronise():
     config = trainer_config.TrainerConfig(sync_replicas=2, model_fn="./mine.py")
     with tf.Graph().as_default():
-        train_op.ask(config, task_config.parse(None))
+        train_op.request(config, task_config.parse(None))
         spec = tf.estimator.EstimatorSpec("train", loss=tf.constant(0.0), train_op=tf.no_op())
         with pytest.raises(errors.ConfigError, match="model_fn './mine.py' does not do it"):
             train_op.complete(spec, config, task_config.parse(None))

@@ -51,14 +51,14 @@ def input_fn(mode, params, input_context=None):
 
 
 def _saver_hook(model_dir, path):
-    class Listener(tf.estimator.CheckpointSaverListener):
+    class SequelReader(tf.estimator.CheckpointSaverListener):
         """Writes down the step of every checkpoint."""
 
         def after_save(self, session, global_step_value):
             with open(path, "a", encoding="utf-8") as file:
                 file.write(f"{global_step_value}\n")
 
-    return tf.estimator.CheckpointSaverHook(model_dir, save_steps=50, listeners=[Listener()])
+    return tf.estimator.CheckpointSaverHook(model_dir, save_steps=50, listeners=[SequelReader()])
 
 
 def _example(i):
