@@ -19,7 +19,7 @@ import traceback
 from typing import Iterable, Sequence
 
 from estimator_trainer import redaction, task_events
-from estimator_trainer.result import Status
+from estimator_trainer.result import CONFIGURATION, Status
 
 # The texts around the message of an error: of autograph, and of a session.
 _IN_USER_CODE = re.compile(r'File ".*", line \d+, in ')
@@ -125,6 +125,14 @@ def first_line(error: BaseException) -> str:
     elif _GRAPH.match(line):
         line = _after(lines, _OF_NODE) or _after(lines, _GRAPH) or line
     return redaction.without_credentials(line)[:300]
+
+
+def in_short(error: Exception) -> str:
+    """Returns one line that names an error, for other tasks and for result.json."""
+    text = first_line(error)
+    if getattr(error, "exit_code", None) == ConfigError.exit_code:
+        return f"{CONFIGURATION}: {text}"
+    return text if isinstance(error, TrainerError) else f"{type(error).__name__}: {text}"
 
 
 def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:

@@ -16,9 +16,10 @@ from estimator_trainer.estimator import builder, loaded_plugins, strategy
 from estimator_trainer.evaluation import early_stopping, exporters, kept_evaluation
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_history
+from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import (announcement, experiment as experiment_lib, final_evaluation,
-                                     job_history, outcome, preflight)
+                                     outcome, preflight)
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.end_of_training import EndOfTraining
 

@@ -143,14 +143,6 @@ def raise_explained(error: Exception, explanation: Exception) -> NoReturn:
     raise explanation from error
 
 
-def in_short(error: Exception) -> str:
-    """Returns one line that names an error, for other tasks and for result.json."""
-    text = errors.first_line(error)
-    if getattr(error, "exit_code", None) == errors.ConfigError.exit_code:
-        return f"{result.CONFIGURATION}: {text}"
-    return text if isinstance(error, errors.TrainerError) else f"{type(error).__name__}: {text}"
-
-
 def report(config: TrainerConfig, task: TaskConfig, record: EvaluationLog, step: int,
            reason: str, earlier: EarlierRun = EarlierRun()) -> Result:
     """Describes the end of the task that made the final evaluation, in `result.json` too."""

@@ -17,8 +17,9 @@ from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import cluster_patches
 from estimator_trainer.patches import upstream
 from estimator_trainer.record import run_history
+from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import chief, evaluator, job_history, outcome, preflight, ps, worker
+from estimator_trainer.roles import chief, evaluator, outcome, preflight, ps, worker
 from estimator_trainer.training.sync_replicas import SyncReplicasHook
 
 _BESIDE_CHIEF = {"evaluator": evaluator.run, "ps": ps.run, "worker": worker.run}
@@ -79,7 +80,7 @@ def _as_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
             explained = outcome.explained(error, plan)
             step = checkpoints.latest_step(config.model_dir)
             _tell(plan, state_writer,
-                  Result(task.name, "failed", step, outcome.in_short(explained)))
+                  Result(task.name, "failed", step, errors.in_short(explained)))
             outcome.raise_explained(error, explained)
 
 
@@ -101,7 +102,7 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
             if task.role == "evaluator":
                 evaluator_heartbeat.tell_failure(config.model_dir)
             elif getattr(error, "is_missed", True):
-                state_reader.request_end("failed", outcome.in_short(explained), task.name)
+                state_reader.request_end("failed", errors.in_short(explained), task.name)
             outcome.raise_explained(error, explained)
 
 

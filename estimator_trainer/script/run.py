@@ -12,7 +12,7 @@ from estimator_trainer.estimator import cluster_patches, strategy
 from estimator_trainer.patches import estimator_calls, upstream
 from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.script_file import Script
-from estimator_trainer.roles import job_history, outcome
+from estimator_trainer.reports import job_history
 from estimator_trainer.script.calls import Calls
 from estimator_trainer.training.sync_replicas import SyncReplicasHook
 
@@ -65,7 +65,7 @@ def _exit_code(script: Script, calls: Calls) -> int:
         print(redaction.message_for_terminal(str(end.code)), file=sys.stderr)
         return 1
     except Exception as error:
-        calls.fail(outcome.in_short(error))
+        calls.fail(errors.in_short(error))
         if isinstance(error, errors.TrainerError):
             errors.show(error)
             return error.exit_code

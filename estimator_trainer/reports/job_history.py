@@ -8,13 +8,12 @@ from typing import Any, Callable, Iterator
 
 from absl import logging
 
-from estimator_trainer import task_events
+from estimator_trainer import errors, task_events
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.reports import page
 from estimator_trainer.reports.history import HistoryWriter
 from estimator_trainer.result import Result
-from estimator_trainer.roles import outcome
 
 # The history's names of the events that it keeps.
 _KINDS = {"model": "model", "trains": "trains", "serves": "serves", "progress": "train",
@@ -44,7 +43,7 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
         with task_events.received_by(hear):
             yield end
     except Exception as error:
-        hear("end", {"status": "failed", "reason": outcome.in_short(error),
+        hear("end", {"status": "failed", "reason": errors.in_short(error),
                      "exit_code": getattr(error, "exit_code", 1)})
         raise
     finally:
