@@ -1,11 +1,12 @@
-"""A task tells its events to the launcher that started it, as JSON lines in a pipe.
+"""A task sends its events to the launcher that started it, as JSON lines in a pipe.
 
-The launcher names the pipe in the environment. What keeps the history hears the events, too, with
-more details (reports/history.py). The kinds:
+The environment names the pipe. The history of the task receives the events too, with more details,
+and keeps all but `error` under the same names (reports/history.py). The kinds:
 
-    trains (step), serves, evaluates             the task has begun its work
+    trains (step), serves                        the task has begun its work
     model                                        what is trained
-    progress (step, examples_per_sec, loss)      with each line of progress
+    train (step, examples_per_sec, loss)         with each logged line of training
+    evaluation                                   a checkpoint has been evaluated
     error (message)                              the sentence that explains a failure
     end (status, step, reason)                   with the last line
 """
@@ -28,7 +29,7 @@ _listener_owner = 0
 
 
 def begin() -> None:
-    """Takes the pipe out of the environment: what this process starts is to know nothing of it."""
+    """Takes the pipe out of the environment, so that children of this process do not inherit it."""
     global _pipe, _owner
     descriptor = environment.take_events_pipe()
     if descriptor is None:
@@ -60,12 +61,12 @@ def has_launcher() -> bool:
 
 def emit(kind: str, details: Mapping[str, Any] | None = None,
          **values: str | int | float) -> None:
-    """Tells the launcher something, in a line that the kernel writes as a whole.
+    """Sends an event to the launcher, in a line that the kernel writes as a whole.
 
     Args:
       kind: One of the kinds above.
-      details: What only the history hears.
-      **values: What is told; long texts are cut for the launcher.
+      details: Further values, for the history alone.
+      **values: The values of the event; long texts are cut for the launcher.
     """
     if _listener is not None and _listener_owner == os.getpid():
         _listener(kind, {**values, **(details or {})})
@@ -78,7 +79,7 @@ def emit(kind: str, details: Mapping[str, Any] | None = None,
 
 
 def parse(line: bytes) -> dict[str, Any]:
-    """Returns an event with its kind and values; {} if the line is not one."""
+    """Returns an event with its kind and values; {} if the line is damaged."""
     try:
         event = json.loads(line)
     except ValueError:

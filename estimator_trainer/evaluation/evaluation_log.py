@@ -200,6 +200,6 @@ def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None
     if not counted.examples:
         logging.warning("there was no example to evaluate, so the metrics say nothing: the input_fn"
                         " yields an empty dataset in mode 'eval'")
-    task_events.emit("evaluates", {
+    task_events.emit("evaluation", {
         "step": metrics.get("global_step"), "examples": counted.examples, "secs": counted.secs,
         "metrics": {name: value for name, value in metrics.items() if name != "global_step"}})

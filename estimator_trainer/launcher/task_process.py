@@ -155,9 +155,9 @@ class TaskProcess:
         kind = event.get("kind")
         self.step = event.get("step", self.step)
         self.has_result = self.has_result or kind == "end"
-        if kind in ("trains", "serves", "evaluates") and self.state == "starting":
+        if kind in ("trains", "serves", "evaluation") and self.state == "starting":
             self.state = "running"
-        elif kind == "progress":
+        elif kind == "train":
             self.examples_per_sec = f"{event['examples_per_sec']:,.0f}"
         elif kind == "error":
             self.reason = event["message"].partition("\n")[0]

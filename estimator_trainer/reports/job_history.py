@@ -15,36 +15,32 @@ from estimator_trainer.reports import page
 from estimator_trainer.reports.history import HistoryWriter
 from estimator_trainer.result import Result
 
-# The history's names of the events that it keeps.
-_KINDS = {"model": "model", "trains": "trains", "serves": "serves", "progress": "train",
-          "evaluates": "evaluation", "end": "end"}
-
 
 @contextlib.contextmanager
 def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
     """Keeps the history of this task within a `with` statement, and writes the page at its end.
 
-    That of a script is written when the script has ended, which may train many times.
+    A script, which may train many times, has its page written at its own end.
 
     Yields:
-      What is to be told how the task ends; an error that leaves the context tells by itself.
+      The function that records how the task ends; an error that leaves the context records itself.
     """
     writer = HistoryWriter(plan.config.model_dir, plan.task.name, plan.task.is_chief)
 
-    def hear(kind: str, values: dict[str, Any]) -> None:
-        if kind in _KINDS:
-            writer.add(_KINDS[kind], **values)
+    def add(kind: str, values: dict[str, Any]) -> None:
+        if kind != "error":  # The line of the end has it in short.
+            writer.add(kind, **values)
 
     def end(ended: Result) -> None:
-        hear("end", {"status": ended.status, "step": int(ended.step), "reason": ended.reason,
-                     "exit_code": ended.exit_code})
+        writer.add("end", status=ended.status, step=int(ended.step), reason=ended.reason,
+                   exit_code=ended.exit_code)
 
     try:
-        with task_events.received_by(hear):
+        with task_events.received_by(add):
             yield end
     except Exception as error:
-        hear("end", {"status": "failed", "reason": errors.in_short(error),
-                     "exit_code": getattr(error, "exit_code", 1)})
+        writer.add("end", status="failed", reason=errors.in_short(error),
+                   exit_code=getattr(error, "exit_code", 1))
         raise
     finally:
         writer.close()
@@ -60,14 +56,14 @@ def announce_page(plan: Plan) -> None:
 
 
 def write_page(plan: Plan) -> None:
-    """Writes the page, if it is this task's to do, and tells how to look at the run."""
+    """Writes the page, if this task is to do it, and logs how to look at the run."""
     if _writes_page(plan):
         page.write_if_possible(plan.config.model_dir)
         logging.info("%s", model_dir_name.tensorboard(plan.config.model_dir))
 
 
 def _writes_page(plan: Plan) -> bool:
-    # A launcher sees more of the tasks' ends, and writes the page after them, where it knows of a
+    # A launcher writes the page after the ends of all tasks, unless only the script has a
     # model_dir.
     is_mine = plan.script is not None or not task_events.has_launcher()
     return plan.config.report and plan.task.is_chief and is_mine

@@ -155,9 +155,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._line_waiting = self.loop_size.waiting
         own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
         task_events.emit(
-            "progress", {"steps_per_sec": (self.step - self._line_step) / secs,
-                         "input_wait": min(1.0, waited / run) if run else None,
-                         "paused_secs": self._idle_secs},
+            "train", {"steps_per_sec": (self.step - self._line_step) / secs,
+                      "input_wait": min(1.0, waited / run) if run else None,
+                      "paused_secs": self._idle_secs},
             step=self.step, loss=float(results["loss"]),
             examples_per_sec=float(own_steps_per_sec * results["examples"]))
 

@@ -24,7 +24,7 @@ def test_a_terminal_shows_lines_behind_coloured_names_above_a_table(tmp_path):
     stream = Terminal()
     code = ("from estimator_trainer import task_events\n"
             "task_events.begin()\n"
-            "task_events.emit('progress', step=5, loss=1.0, examples_per_sec=90.2)\n"
+            "task_events.emit('train', step=5, loss=1.0, examples_per_sec=90.2)\n"
             "print('12:00:00 chief:0  step 5/10')")
     child = TaskProcess("chief:0", [sys.executable, "-c"], [code], jobs.environment(),
                         tmp_path / "log", lambda child, text: screen.line(child.name, text))

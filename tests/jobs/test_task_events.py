@@ -32,9 +32,9 @@ def pipe(monkeypatch):
 
 
 def test_an_event_is_one_line_of_json(pipe):
-    task_events.emit("progress", step=7, loss=float("nan"), examples_per_sec=1.5)
+    task_events.emit("train", step=7, loss=float("nan"), examples_per_sec=1.5)
     event = task_events.parse(pipe[0].readline())
-    assert event["kind"] == "progress" and event["step"] == 7 and event["examples_per_sec"] == 1.5
+    assert event["kind"] == "train" and event["step"] == 7 and event["examples_per_sec"] == 1.5
 
 
 def test_a_long_text_is_cut_to_what_the_kernel_writes_as_a_whole(pipe):
@@ -59,7 +59,7 @@ def test_what_a_task_starts_knows_nothing_of_the_pipe(pipe):
 
 def test_a_task_does_not_wait_for_a_launcher_that_does_not_read(pipe):
     for step in range(10000):
-        task_events.emit("progress", step=step, loss=1.0, examples_per_sec=1.0)
+        task_events.emit("train", step=step, loss=1.0, examples_per_sec=1.0)
 
 
 @pytest.mark.parametrize("gone", ["reader", "descriptor"])
@@ -96,7 +96,7 @@ def _run(child):
 
 def test_the_launcher_learns_state_step_and_speed(tmp_path):
     child = _run(_child(tmp_path, "task_events.emit('trains', step=5)\n"
-                        "task_events.emit('progress', step=9, loss=1.0, examples_per_sec=1234.6)"))
+                        "task_events.emit('train', step=9, loss=1.0, examples_per_sec=1234.6)"))
     assert (child.state, child.step, child.examples_per_sec) == ("running", 9, "1,235")
 
 

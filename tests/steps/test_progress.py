@@ -34,7 +34,7 @@ def test_a_row_of_launch_has_the_tasks_own_share(monkeypatch, caplog):
         with tf.compat.v1.train.SingularMonitoredSession([hook]) as session:
             for _ in range(2):
                 session.run(train_op)
-    [own] = [values["examples_per_sec"] for kind, values in told if kind == "progress"]
+    [own] = [values["examples_per_sec"] for kind, values in told if kind == "train"]
     [shown] = re.findall(r"([\d,]+) examples/s", caplog.text)
     assert int(shown.replace(",", "")) / own == pytest.approx(4, rel=0.01)
 
