@@ -1,33 +1,41 @@
-"""Where TensorFlow reads the cluster, patched: RunConfig and strategies that the user's code makes.
-
-A test in `tests/estimator/test_platform_names.py` fails when a TensorFlow no longer needs a patch.
-"""
+"""Patches of what reads the cluster: RunConfigs and strategies that the user's code makes."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, ContextManager, Iterator, Protocol, TypeVar
 
 import tensorflow as tf
 
 from estimator_trainer import environment
-from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import stop
-from estimator_trainer.estimator import user_estimator
 from estimator_trainer.patches import replacement
 
 
+class _Task(Protocol):
+    """A task of a cluster."""
+
+    def tf_config(self) -> str:
+        """Returns the TF_CONFIG of the task in its normal form."""
+
+
+_T = TypeVar("_T", bound=_Task)
+
+
 @contextlib.contextmanager
-def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
+def configs_in_any_cluster(
+        task: Callable[[], _T],
+        as_platform: Callable[[tf.estimator.RunConfig, _T], tf.estimator.RunConfig],
+) -> Iterator[None]:
     """Lets the user's code make a `RunConfig` in every cluster of this program, within a `with`.
 
     RunConfig refuses a cluster of workers alone, an evaluator beside a `master`, and other clusters
-    in which this program trains. Such a RunConfig is made of the normal form, and then describes
-    the task by the names of its platform. What RunConfig accepts it reads by itself.
+    in which this program trains. Such a RunConfig is made from the normal form of the cluster, and
+    then describes the task by its platform's names. The other clusters RunConfig reads by itself.
 
     Args:
-      task: Returns which task TF_CONFIG describes now.
+      task: Returns the task that TF_CONFIG describes now.
+      as_platform: Returns a RunConfig that describes a task by its platform's names.
     """
     kind = tf.estimator.RunConfig
     construct = vars(kind)["__init__"]
@@ -41,7 +49,7 @@ def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
         now = task()
         with environment.tf_config(now.tf_config()):
             construct(config, *args, **kwargs)
-        vars(config).update(vars(user_estimator.of_platform(config, now)))
+        vars(config).update(vars(as_platform(config, now)))
 
     with replacement.attributes([(kind, "__init__", construct_anywhere)]):
         yield
@@ -49,20 +57,19 @@ def configs_in_any_cluster(task: Callable[[], TaskConfig]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def strategies_reading(tf_config: Callable[[], str],
-                       patience_secs: float | None = None) -> Iterator[None]:
+                       waiting: Callable[[], ContextManager[None]] = contextlib.nullcontext,
+                       ) -> Iterator[None]:
     """Makes strategies read another TF_CONFIG when they are made, within a `with` statement.
 
-    Strategies of several tasks refuse a `master`, and `MultiWorkerMirroredStrategy` dies in an
-    evaluator with `KeyError: 'evaluator'`, since an evaluator is no part of the cluster. A script
-    makes the strategy in every task. TensorFlow 1's `MirroredStrategy` takes every device of a
-    cluster, and here spans one process. Their cluster_resolver goes on to read TF_CONFIG, so it
-    says what the platform does.
+    A script makes its strategy in every task, but strategies of several tasks refuse a `master`,
+    and `MultiWorkerMirroredStrategy` dies in an evaluator with `KeyError: 'evaluator'`, which the
+    cluster does not list. TensorFlow 1's `MirroredStrategy` takes every device of a cluster, and
+    here spans one process. Their cluster_resolver still reads TF_CONFIG, so it has the platform's
+    names.
 
     Args:
-      tf_config: Returns the text that a strategy of several tasks is to read now; "" for no
-        cluster.
-      patience_secs: How long a strategy may wait for the other tasks of its cluster, before the
-        kernel kills this process; None: as long as TensorFlow does.
+      tf_config: Returns what a strategy of several tasks reads now; "" for no cluster.
+      waiting: Returns the context in which a strategy waits for the other tasks of its cluster.
     """
     v1 = tf.compat.v1.distribute
 
@@ -70,12 +77,12 @@ def strategies_reading(tf_config: Callable[[], str],
         construct = vars(kind)["__init__"]
 
         @functools.wraps(construct)
-        def construct_so(*args: Any, **kwargs: Any) -> None:
+        def construct_reading(*args: Any, **kwargs: Any) -> None:
             now = text()
-            with environment.tf_config(now), stop.killed_after(patience_secs if now else None):
+            with environment.tf_config(now), waiting() if now else contextlib.nullcontext():
                 construct(*args, **kwargs)
 
-        return kind, "__init__", construct_so
+        return kind, "__init__", construct_reading
 
     with replacement.attributes([
             *(reading(kind, tf_config) for kind in (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import runpy
 import sys
 
 from estimator_trainer import environment, errors, logs, redaction, result
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator import cluster_patches, strategy
+from estimator_trainer.coordination import stop
+from estimator_trainer.estimator import cluster_patches, strategy, user_estimator
 from estimator_trainer.patches import estimator_calls, upstream
 from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.script_file import Script
@@ -34,10 +36,10 @@ def run(plan: Plan, given: frozenset[str]) -> int:
     chosen = strategy.for_training(plan.config, plan.task) if given & {
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, given, chosen)
+    waiting = functools.partial(stop.killed_after, plan.config.stall_timeout_secs)
     with (estimator_calls.calling(calls.replacements()),
-          cluster_patches.configs_in_any_cluster(lambda: calls.task),
-          cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config(),
-                                             plan.config.stall_timeout_secs),
+          cluster_patches.configs_in_any_cluster(lambda: calls.task, user_estimator.of_platform),
+          cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config(), waiting),
           upstream.naming_event_files(plan.task.name),
           upstream.synchronizing_with(SyncReplicasHook)):
         try:

@@ -33,7 +33,7 @@ def test_the_run_config_of_a_model_fn_is_that_of_plain_tensorflow(text, monkeypa
     task = task_config.parse(text)
     monkeypatch.setenv("TF_CONFIG", text)
     plain = tf.estimator.RunConfig("/tmp/m")
-    with cluster_patches.configs_in_any_cluster(lambda: task):
+    with cluster_patches.configs_in_any_cluster(lambda: task, user_estimator.of_platform):
         assert _fields(tf.estimator.RunConfig("/tmp/m")) == _fields(plain)
     monkeypatch.setenv("TF_CONFIG", task.tf_config())
     seen = user_estimator.of_platform(tf.estimator.RunConfig("/tmp/m"), task)
@@ -60,7 +60,8 @@ def test_a_run_config_describes_the_platforms_task_where_plain_tensorflow_refuse
     monkeypatch.setenv("TF_CONFIG", text)
     with pytest.raises((AttributeError, TypeError, ValueError)):
         tf.estimator.RunConfig()
-    with cluster_patches.configs_in_any_cluster(lambda: task_config.parse(text)):
+    with cluster_patches.configs_in_any_cluster(
+            lambda: task_config.parse(text), user_estimator.of_platform):
         made = tf.estimator.RunConfig(save_summary_steps=7)
         with pytest.raises(ValueError, match="cannot be both set"):
             tf.estimator.RunConfig(save_checkpoints_steps=1, save_checkpoints_secs=1)
