@@ -18,7 +18,7 @@ from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.patches import private_api, upstream
+from estimator_trainer.patches import estimator_patches, graph_patches, private_api, session_patches
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import loop, loop_unsupported, stop_consensus
 
@@ -39,12 +39,12 @@ def for_training(plan: Plan, parts: LoadedPlugins,
     """
     with environment.tf_config(plan.task.tf_config()):
         estimator = _build(plan.config, parts, strategies, plan.task)
-    upstream.train_with(estimator, functools.partial(_train, plan, parts))
+    estimator_patches.train_with(estimator, functools.partial(_train, plan, parts))
     return estimator
 
 
 def _train(plan: Plan, parts: LoadedPlugins, estimator: tf.estimator.Estimator,
-           train: upstream.Train, input_fn: InputFn, *args: Any,
+           train: estimator_patches.Train, input_fn: InputFn, *args: Any,
            **kwargs: Any) -> tf.estimator.Estimator:
     """Trains; the user's functions and hooks, which are called meanwhile, see their TF_CONFIG."""
     config, is_of_script = plan.config, parts.script is not None
@@ -65,7 +65,7 @@ def _train(plan: Plan, parts: LoadedPlugins, estimator: tf.estimator.Estimator,
 
 
 def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimator.Estimator,
-                     train: upstream.Train, input_fn: InputFn, *args: Any,
+                     train: estimator_patches.Train, input_fn: InputFn, *args: Any,
                      **kwargs: Any) -> tf.estimator.Estimator:
     """Trains with several steps in a session run, if the model allows it.
 
@@ -85,7 +85,7 @@ def _train_in_a_loop(asked_steps: int, is_of_script: bool, estimator: tf.estimat
     keys = private_api.CollectiveKeys(private_api.part(estimator, "_config").train_distribute)
     try:
         loop_unsupported.check_process()
-        with upstream.initializing_outside(), upstream.seeding_as(loop.graph_around):
+        with graph_patches.initializing_outside(), graph_patches.seeding_as(loop.graph_around):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except loop_unsupported.LoopUnsupported as found:
         if asked_steps:
@@ -183,12 +183,12 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
         session_config.device_count["CPU"] = config.num_replicas
     graph_options = session_config.graph_options
     if config.mixed_precision == "float16":
-        graph_options.rewrite_options.auto_mixed_precision = upstream.REWRITER_ON
+        graph_options.rewrite_options.auto_mixed_precision = session_patches.REWRITER_ON
     if config.mixed_precision == "bfloat16":
         graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = (
-            upstream.REWRITER_ON)
+            session_patches.REWRITER_ON)
         # Remapping fuses convolutions with what follows them to an op that has no bfloat16.
-        graph_options.rewrite_options.remapping = upstream.REWRITER_OFF
+        graph_options.rewrite_options.remapping = session_patches.REWRITER_OFF
     if config.xla:
         graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
     return session_config

@@ -16,7 +16,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.graph import ancestry, graph_state, variable_names
 from estimator_trainer.input import batches
-from estimator_trainer.patches import upstream
+from estimator_trainer.patches import gradient_patches
 from estimator_trainer.settings import name_patterns
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -29,7 +29,7 @@ def kept(config: TrainerConfig) -> ContextManager[None]:
     An evaluation is within too: a model_fn may make its optimizer in each mode. The variables that
     an optimizer makes are noted in the graph, and a warm start leaves them out.
     """
-    return upstream.applying_gradients_with(
+    return gradient_patches.applying_gradients_with(
         _applying(config) if config.freeze or config.warm_start_from else None)
 
 

@@ -19,8 +19,9 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator import cluster_patches, keras_model, random_state, user_estimator
+from estimator_trainer.estimator import keras_model, random_state, user_estimator
 from estimator_trainer.estimator.user_estimator import UserEstimator
+from estimator_trainer.patches import cluster_patches
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.params import PluginParams
 

@@ -16,7 +16,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import evaluation_log as record_lib
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.patches import upstream
+from estimator_trainer.patches import saving_patches
 from estimator_trainer.record import record_file, recorded_run
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -115,7 +115,7 @@ def recorded(export: Callable[[], Any], model_dir: str, step: int) -> Any:
     Returns:
       What `export` returns.
     """
-    with upstream.renaming_again():
+    with saving_patches.renaming_again():
         path = export()
     if path:
         text = tf.compat.as_str_any(path)

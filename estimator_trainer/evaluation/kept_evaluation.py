@@ -25,7 +25,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.graph import ancestry
-from estimator_trainer.patches import private_api, upstream
+from estimator_trainer.patches import estimator_patches, private_api
 
 
 def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,
@@ -73,7 +73,7 @@ class KeptEvaluation:
             self._forget()
             estimators = ()
         try:
-            with upstream.evaluating_with(estimators, self.evaluate):
+            with estimator_patches.evaluating_with(estimators, self.evaluate):
                 yield
         finally:
             self._forget()

@@ -14,7 +14,7 @@ from estimator_trainer.estimator import builder, loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.evaluation import evaluation_log, event_files, exporters
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
-from estimator_trainer.patches import upstream
+from estimator_trainer.patches import estimator_patches
 
 
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
         return is_same and step not in known
 
     kept = KeptEvaluation(single, parts.input_fn, [hook], is_due=is_due)
-    with upstream.writing_evaluations_of(is_due), kept.used_by(single):
+    with estimator_patches.writing_evaluations_of(is_due), kept.used_by(single):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
             with fits.explained():

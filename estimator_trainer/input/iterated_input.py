@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from estimator_trainer.graph import ancestry
 from estimator_trainer.input import array_queue, batches
-from estimator_trainer.patches import private_api, upstream
+from estimator_trainer.patches import graph_patches, private_api
 
 
 class _Recorded(NamedTuple):
@@ -146,7 +146,7 @@ class _Observed:
 def recorded() -> Iterator[Iterated]:
     """Records what is iterated in the current graph, within a `with` statement."""
     iterated = Iterated()
-    with upstream.iterating_with(iterated.iterate, iterated.enqueue):
+    with graph_patches.iterating_with(iterated.iterate, iterated.enqueue):
         yield iterated
 
 

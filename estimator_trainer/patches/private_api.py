@@ -5,7 +5,7 @@ USED must exist; a new TensorFlow that moves one of them gets a sentence with it
 those of objects of Estimator, which `estimator_training.py` reads and sets. PARTS are those that
 `part` and `set_part` reach in an Estimator of the user's. SUPPLIED is what
 tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given
-TensorFlow still has stays as it is. Methods that are replaced are in `patches/upstream.py`.
+TensorFlow still has stays as it is. The other modules of `patches/` have the replaced methods.
 """
 
 from __future__ import annotations

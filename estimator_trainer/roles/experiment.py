@@ -21,7 +21,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.patches import upstream
+from estimator_trainer.patches import saving_patches
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import end_of_training, numerics as numerics_lib, progress
 from estimator_trainer.training.end_of_training import EndOfTraining
@@ -137,9 +137,9 @@ def train(experiment: Experiment, hooks: TrainingHooks, plan: Plan, stop: Stop,
     spec, clock = experiment.train_spec, plan.config.checkpoints
     is_apart = plan.task.is_all_reduce and not plan.task.is_chief
     try:
-        with (hooks.fit.explained(), upstream.saving_with(hooks.numerics),
-              upstream.saving_apart() if is_apart else contextlib.nullcontext(),
-              upstream.saving_by_time_too(clock.every_secs if clock.every_steps else None)):
+        with (hooks.fit.explained(), saving_patches.saving_with(hooks.numerics),
+              saving_patches.saving_apart() if is_apart else contextlib.nullcontext(),
+              saving_patches.saving_by_time_too(clock.every_secs if clock.every_steps else None)):
             if plan.task.is_local and (plan.task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,
                 # and would evaluate in process too.

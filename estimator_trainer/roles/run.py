@@ -14,8 +14,8 @@ from estimator_trainer.coordination.job_view import ChiefView, OthersView
 from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.estimator import cluster_patches, user_estimator
-from estimator_trainer.patches import upstream
+from estimator_trainer.estimator import user_estimator
+from estimator_trainer.patches import cluster_patches, saving_patches, session_patches
 from estimator_trainer.record import run_history
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
@@ -33,12 +33,12 @@ def train_and_evaluate(plan: Plan) -> Result:
     """
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.platform_tf_config)
-    upstream.poll_every_second()
+    session_patches.poll_every_second()
     with (stop_lib.asking(stop, task.name,
                           lambda: checkpoints.latest_step(plan.config.model_dir)),
-          upstream.naming_event_files(task.name),
+          saving_patches.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task, user_estimator.of_platform),
-          upstream.synchronizing_with(SyncReplicasHook)):
+          session_patches.synchronizing_with(SyncReplicasHook)):
         try:
             lease = _lease(plan, stop) if task.is_chief else None
         except errors.Interrupted as interruption:

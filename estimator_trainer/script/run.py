@@ -10,8 +10,9 @@ import sys
 from estimator_trainer import environment, errors, logs, redaction, result
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import stop
-from estimator_trainer.estimator import cluster_patches, strategy, user_estimator
-from estimator_trainer.patches import estimator_calls, upstream
+from estimator_trainer.estimator import strategy, user_estimator
+from estimator_trainer.patches import (cluster_patches, estimator_patches, saving_patches,
+                                       session_patches)
 from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.script_file import Script
 from estimator_trainer.reports import job_history
@@ -37,11 +38,11 @@ def run(plan: Plan, given: frozenset[str]) -> int:
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, given, chosen)
     waiting = functools.partial(stop.killed_after, plan.config.stall_timeout_secs)
-    with (estimator_calls.calling(calls.replacements()),
+    with (estimator_patches.calling(calls.replacements()),
           cluster_patches.configs_in_any_cluster(lambda: calls.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config(), waiting),
-          upstream.naming_event_files(plan.task.name),
-          upstream.synchronizing_with(SyncReplicasHook)):
+          saving_patches.naming_event_files(plan.task.name),
+          session_patches.synchronizing_with(SyncReplicasHook)):
         try:
             code = _exit_code(plan.script, calls)
         finally:

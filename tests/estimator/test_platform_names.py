@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.cluster import task_config
-from estimator_trainer.estimator import cluster_patches, user_estimator
+from estimator_trainer.estimator import user_estimator
+from estimator_trainer.patches import cluster_patches
 from tests.support.tf_configs import A, B, C, config, D, E
 
 _MASTER = {"master": [A], "worker": [B, C], "ps": [D]}

@@ -8,7 +8,7 @@ import time
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.patches import private_api, upstream
+from estimator_trainer.patches import private_api, saving_patches
 from tests.estimator.test_upstream_bends import _input_fn, _model_fn
 
 
@@ -31,7 +31,7 @@ def test_a_saver_calls_a_listener_of_ours_beside_its_own(tmp_path):
     ours, own, init = Counts(), Counts(), tf.estimator.CheckpointSaverHook.__init__
     estimator = tf.estimator.Estimator(_model_fn, str(tmp_path), tf.estimator.RunConfig(
         save_checkpoints_steps=5))
-    with upstream.saving_with(ours):
+    with saving_patches.saving_with(ours):
         estimator.train(lambda: _input_fn().repeat(), steps=8, saving_listeners=[own])
     assert tf.estimator.CheckpointSaverHook.__init__ is init
     assert ours.saved == own.saved == 3
@@ -48,7 +48,7 @@ def test_a_saver_by_steps_saves_by_time_too(secs, saved, tmp_path):
     slow = tf.estimator.Estimator(_model_fn, str(tmp_path), tf.estimator.RunConfig(
         save_checkpoints_steps=5))
     init = tf.estimator.CheckpointSaverHook.__init__
-    with upstream.saving_by_time_too(secs):
+    with saving_patches.saving_by_time_too(secs):
         slow.train(lambda: _input_fn().repeat(), hooks=[Slow()], steps=8)
     assert tf.estimator.CheckpointSaverHook.__init__ is init
     steps = {int(path.name.partition("-")[2].partition(".")[0])
@@ -64,7 +64,7 @@ def test_a_saver_that_goes_on_deletes_the_checkpoints_of_another_unless_it_saves
         session.run(tf.compat.v1.global_variables_initializer())
         path = tf.compat.v1.train.Saver().save(session, str(tmp_path / "model.ckpt"))
         other = tf.compat.v1.train.Saver(max_to_keep=1)
-        with upstream.saving_apart() if is_apart else contextlib.nullcontext():
+        with saving_patches.saving_apart() if is_apart else contextlib.nullcontext():
             other.recover_last_checkpoints([path])
         other.save(session, str(tmp_path / "apart.ckpt"))
     assert (tmp_path / "model.ckpt.index").exists() == is_apart

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.patches import upstream
+from estimator_trainer.patches import (estimator_patches, gradient_patches, graph_patches,
+                                       saving_patches, session_patches)
 
 
 def _model_fn(features, labels, mode):
@@ -44,10 +45,10 @@ def default_polling():
 def test_a_session_manager_waits_half_a_minute_unless_told_otherwise(default_polling):
     signature = inspect.signature(tf.compat.v1.train.SessionManager.__init__)
     given = signature.parameters["recovery_wait_secs"].default
-    assert given in (30, upstream.POLL_SECS)
-    upstream.poll_every_second()
-    upstream.poll_every_second()
-    assert default_polling()._recovery_wait_secs == upstream.POLL_SECS
+    assert given in (30, session_patches.POLL_SECS)
+    session_patches.poll_every_second()
+    session_patches.poll_every_second()
+    assert default_polling()._recovery_wait_secs == session_patches.POLL_SECS
 
 
 def test_no_public_setting_reaches_the_wait_of_a_session_manager():
@@ -58,7 +59,7 @@ def test_no_public_setting_reaches_the_wait_of_a_session_manager():
 
 def test_monitored_sessions_are_made_with_that_manager(default_polling, monkeypatch):
     seen = []
-    upstream.poll_every_second()
+    session_patches.poll_every_second()
     prepare = default_polling.prepare_session
     monkeypatch.setattr(default_polling, "prepare_session", lambda self, *args, **kwargs: (
         seen.append(self._recovery_wait_secs), prepare(self, *args, **kwargs))[1])
@@ -66,7 +67,7 @@ def test_monitored_sessions_are_made_with_that_manager(default_polling, monkeypa
         tf.compat.v1.train.create_global_step()
         with tf.compat.v1.train.MonitoredTrainingSession():
             pass
-    assert seen == [upstream.POLL_SECS]
+    assert seen == [session_patches.POLL_SECS]
 
 
 @pytest.mark.parametrize("method", ["train", "evaluate"])
@@ -85,7 +86,7 @@ def test_an_estimator_and_its_copies_train_as_told(copied, estimator):
         calls.append(self)
         return own_train(input_fn, **kwargs)
 
-    upstream.train_with(estimator, train)
+    estimator_patches.train_with(estimator, train)
     assert isinstance(estimator, tf.estimator.Estimator)
     trained = copied(estimator)
     assert trained.train(_input_fn, steps=1) is trained and calls == [trained]
@@ -103,8 +104,8 @@ def test_train_and_evaluate_trains_and_evaluates_as_told(estimator):
         calls.append("evaluate")
         return {"global_step": 1, "loss": 0.0}
 
-    upstream.train_with(estimator, train)
-    with upstream.evaluating_with([estimator], evaluate):
+    estimator_patches.train_with(estimator, train)
+    with estimator_patches.evaluating_with([estimator], evaluate):
         tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(_input_fn, max_steps=1),
                                         tf.estimator.EvalSpec(_input_fn))
     assert calls == ["train", "evaluate"]
@@ -112,7 +113,7 @@ def test_train_and_evaluate_trains_and_evaluates_as_told(estimator):
 
 def test_an_estimator_evaluates_by_itself_again_also_after_a_failure(estimator):
     estimator.train(_input_fn, steps=1)
-    with contextlib.suppress(ArithmeticError), upstream.evaluating_with(
+    with contextlib.suppress(ArithmeticError), estimator_patches.evaluating_with(
             [estimator], lambda input_fn: {"loss": 7.0}):
         assert estimator.evaluate(_input_fn) == {"loss": 7.0}
         raise ArithmeticError
@@ -134,7 +135,7 @@ def test_optimizers_hand_their_gradients_to_batch_reduce_to(optimizer):
 
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
-        upstream.convert_gradients(
+        gradient_patches.convert_gradients(
             strategy, sent, lambda sums, values: [10 * each for each in sums])
         made = optimizer()
 
@@ -169,7 +170,7 @@ def test_optimizers_and_subclasses_apply_gradients_as_told(optimizer):
         calls.append((is_base, [variable.name for _, variable in pairs]))
         return own_apply(pairs[:1], *args, **kwargs)
 
-    with tf.Graph().as_default(), upstream.applying_gradients_with(apply):
+    with tf.Graph().as_default(), gradient_patches.applying_gradients_with(apply):
         variables = [tf.compat.v1.get_variable(name, [], use_resource=True) for name in "ab"]
         loss = tf.add_n([tf.square(variable) for variable in variables])
         made = Subclass(0.1)
@@ -183,7 +184,7 @@ def test_optimizers_and_subclasses_apply_gradients_as_told(optimizer):
 
 def test_a_copy_of_a_strategy_converts_too():
     strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
-    upstream.convert_gradients(strategy, list, lambda sums, values: sums)
+    gradient_patches.convert_gradients(strategy, list, lambda sums, values: sums)
     assert type(copy.deepcopy(strategy).extended) is type(strategy.extended)
     assert isinstance(strategy.extended, tf.distribute.StrategyExtended)
 
@@ -198,7 +199,7 @@ def test_rewriter_config_has_its_numbers_and_still_no_public_name():
     from tensorflow.core.protobuf import rewriter_config_pb2
 
     toggle = rewriter_config_pb2.RewriterConfig
-    assert (toggle.ON, toggle.OFF) == (upstream.REWRITER_ON, upstream.REWRITER_OFF)
+    assert (toggle.ON, toggle.OFF) == (session_patches.REWRITER_ON, session_patches.REWRITER_OFF)
     assert not hasattr(tf.compat.v1, "RewriterConfig")
     options = tf.compat.v1.ConfigProto().graph_options.rewrite_options
     for name in ("auto_mixed_precision", "auto_mixed_precision_onednn_bfloat16", "remapping"):
@@ -228,7 +229,7 @@ def test_init_from_checkpoint_initializes_in_a_loops_body_unless_told_otherwise(
 
     original = tf.compat.v1.train.init_from_checkpoint
     assert initial_value(contextlib.nullcontext()) is None
-    assert initial_value(upstream.initializing_outside()) == 7.0
+    assert initial_value(graph_patches.initializing_outside()) == 7.0
     assert tf.compat.v1.train.init_from_checkpoint is original
 
 
@@ -240,7 +241,7 @@ def test_a_random_op_of_a_loop_has_the_seed_of_the_graph_around():
             made = []
 
             def body(i):
-                with upstream.seeding_as(lambda graph: graph_of(graph, around)):
+                with graph_patches.seeding_as(lambda graph: graph_of(graph, around)):
                     made.append(tf.random.uniform([]).op.get_attr("seed2"))
                 return i + 1
 
@@ -267,7 +268,7 @@ def test_iterators_and_queues_of_arrays_are_made_as_told():
         seen.append(list(arrays))
         return make(arrays, *args, **kwargs)
 
-    with tf.Graph().as_default(), upstream.iterating_with(iterate, enqueue):
+    with tf.Graph().as_default(), graph_patches.iterating_with(iterate, enqueue):
         dataset = data.Dataset.range(3)
         data.make_one_shot_iterator(dataset), dataset.make_one_shot_iterator()
         data.make_initializable_iterator(dataset), dataset.make_initializable_iterator("shared")
@@ -281,7 +282,7 @@ def test_an_event_file_has_the_name_of_its_task_and_else_that_of_the_second_and_
     summary = tf.compat.v1.summary
     with tf.Graph().as_default():
         writers = [summary.FileWriter(str(tmp_path / "plain"))]
-        with upstream.naming_event_files("worker:1"):
+        with saving_patches.naming_event_files("worker:1"):
             writers += [summary.FileWriterCache.get(str(tmp_path / "named")),
                         summary.FileWriter(str(tmp_path / "own"), filename_suffix=".own")]
         for writer in writers:
@@ -298,7 +299,7 @@ def test_a_synchronous_optimizer_gets_the_hook_that_is_asked_for():
         tf.compat.v1.train.GradientDescentOptimizer(0.1), 2)
     own = type(optimizer).make_session_run_hook
     assert list(inspect.signature(own).parameters) == ["self", "is_chief", "num_tokens"]
-    with upstream.synchronizing_with(lambda *args: args):
+    with session_patches.synchronizing_with(lambda *args: args):
         assert optimizer.make_session_run_hook(True) == (optimizer, True, -1)
         assert optimizer.make_session_run_hook(False, num_tokens=3) == (optimizer, False, 3)
     assert type(optimizer).make_session_run_hook is own

@@ -190,7 +190,7 @@ def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files,
 _RENAME = """
 import estimator_trainer.compat
 import tensorflow as tf
-from estimator_trainer.estimator import upstream
+from estimator_trainer.patches import saving_patches
 
 def rename():
     tf.compat.v1.gfile.Rename(b"gs://bucket/temp-1", b"gs://bucket/1")
@@ -199,7 +199,7 @@ try:
     rename()
 except tf.errors.NotFoundError:
     print("is needed")
-with upstream.renaming_again():
+with saving_patches.renaming_again():
     rename()
 """
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.patches import estimator_calls
+from estimator_trainer.patches import estimator_patches
 
 
 def test_every_name_of_train_and_evaluate_calls_the_replacement_and_then_no_more():
     from tensorflow_estimator.python.estimator import training
     seen = []
-    with estimator_calls.calling({
+    with estimator_patches.calling({
             "train_and_evaluate": lambda original, *args: seen.append(args),
             "train": lambda original, *args: seen.append("train")}):
         for module in (tf.estimator, tf.compat.v1.estimator, training):
