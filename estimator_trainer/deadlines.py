@@ -1,7 +1,7 @@
 """Deadlines: how long anything here waits, and how often it looks, in seconds.
 
 They stand in one place because a promise needs several to be in order: a task that has 25 s to
-save must be killed later than that. tests/coordination/test_deadlines.py holds these orders.
+save must be killed later than that. tests/test_deadlines.py holds these orders.
 Not here: pauses below a second, and periods of a log or a screen, on which no other time depends.
 """
 

@@ -11,7 +11,10 @@ import pytest
 
 from estimator_trainer import tensorflow_import
 from tests.support import jobs
+from tests.support.commands import plain, run
 
+# Fixtures of several folders.
+__all__ = ["plain", "run"]
 # About how long the tests take on two quiet cores, by what -m selects.
 _DURATIONS = {"not soak": "8 minutes", "not cluster": "a minute", "soak": "several hours"}
 
@@ -58,3 +61,21 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def own_folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs the test in an empty folder."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def no_tensorflow(tmp_path: pathlib.Path) -> str:
+    """A PYTHONPATH on which an import of TensorFlow fails, as a module of that name comes first."""
+    folder = tmp_path / "no_tensorflow"
+    folder.mkdir()
+    (folder / "tensorflow.py").write_text("raise ImportError('TensorFlow was imported')\n")
+    return f"{folder}{os.pathsep}{jobs.REPO}"
+
+
+@pytest.fixture(scope="session")
+def data_dirs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    """{number of files of the train split: a data_dir with such numbered rows}."""
+    # Here, as this file is read before TensorFlow is imported.
+    from tests.support import numbered_rows
+    return {files: numbered_rows.prepared(tmp_path_factory.mktemp(f"files{files}"), files)
+            for files in range(1, 6)}

@@ -1,7 +1,7 @@
 """Every private name of TensorFlow that estimator_trainer touches, with the reason.
 
 USED must exist; a new TensorFlow that moves one of them gets a sentence with its name, from
-`tests/compat/test_private_api.py` before a release, from a ConfigError after it. ATTRIBUTES are
+`tests/patches/test_private_api.py` before a release, from a ConfigError after it. ATTRIBUTES are
 those of objects of Estimator, which `estimator_training.py` reads and sets. PARTS are those that
 `part` and `set_part` reach in an Estimator of the user's. SUPPLIED is what
 tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.compat.test_compat import last_line, run_python
-from tests.data.test_convert import write_idx
+from tests.input_fns.test_convert import write_idx
 from tests.support import jobs
 
 PROGRAM = """

@@ -12,7 +12,7 @@ from tests.support.slow_jobs import wait_for_all
 
 pytestmark = pytest.mark.cluster
 
-_SEEN = jobs.REPO / "tests" / "script" / "programs" / "seen.py"
+_SEEN = jobs.REPO / "tests" / "program" / "scripts" / "seen.py"
 # A program that makes TF_CONFIG of its arguments, as those of lists of hosts did.
 _BY_HAND = """
 import os, runpy, sys

@@ -12,7 +12,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.manifest import imported_code, source_package
-from tests.jobs.test_source_package import contents, setup_arguments
+from tests.manifest.test_source_package import contents, setup_arguments
 from tests.support import jobs
 from tests.support.manifests import write
 

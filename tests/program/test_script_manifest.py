@@ -13,7 +13,7 @@ import yaml
 from estimator_trainer import cli
 from tests.support import jobs
 
-_WHOLE = jobs.REPO / "tests" / "script" / "programs" / "whole.py"
+_WHOLE = jobs.REPO / "tests" / "program" / "scripts" / "whole.py"
 
 
 @pytest.mark.cluster

@@ -12,7 +12,7 @@ from tests.support import event_files, jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 
-_WHOLE = jobs.REPO / "tests" / "script" / "programs" / "whole.py"
+_WHOLE = jobs.REPO / "tests" / "program" / "scripts" / "whole.py"
 
 
 def _launched(tmp_path, job_flags, *script_flags):

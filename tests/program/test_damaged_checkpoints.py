@@ -8,8 +8,7 @@ import textwrap
 
 import pytest
 
-from tests.roles import conftest
-from tests.support import jobs, slow_jobs
+from tests.support import commands, jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 
@@ -20,8 +19,8 @@ _STEPS = "of steps: 0, 20, 40. For example: --checkpoint=step=40"
 def trained(tmp_path_factory):
     """Returns a model_dir with the checkpoints of steps 0, 20, 40 and 50, and its code's flags."""
     folder = tmp_path_factory.mktemp("trained")
-    (folder / "my_model.py").write_text(textwrap.dedent(conftest.PLAIN_MODEL))
-    (folder / "my_input.py").write_text(textwrap.dedent(conftest.PLAIN_INPUT).replace(
+    (folder / "my_model.py").write_text(textwrap.dedent(commands.PLAIN_MODEL))
+    (folder / "my_input.py").write_text(textwrap.dedent(commands.PLAIN_INPUT).replace(
         "def input_fn():", "def input_fn(mode):").replace(
             ".batch(16)", ".batch(16).repeat(100 if mode == 'train' else 1)"))
     flags = [f"--model_fn={folder}/my_model.py", f"--input_fn={folder}/my_input.py"]

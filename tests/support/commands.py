@@ -1,4 +1,4 @@
-"""Fixtures of local runs run a command in this process, and write modules as users do."""
+"""Fixtures that run a command in this process, and that write modules as users do."""
 
 from __future__ import annotations
 

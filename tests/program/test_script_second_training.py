@@ -13,7 +13,7 @@ import pytest
 from estimator_trainer.coordination import job_state, sequel
 from tests.support import jobs
 
-_TWICE = jobs.REPO / "tests" / "script" / "programs" / "twice.py"
+_TWICE = jobs.REPO / "tests" / "program" / "scripts" / "twice.py"
 
 
 def _launched(tmp_path, job_flag, *script_args):

@@ -13,7 +13,7 @@ from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
 
-_PROGRAMS = jobs.REPO / "tests" / "script" / "programs"
+_PROGRAMS = jobs.REPO / "tests" / "program" / "scripts"
 
 
 def _result(model_dir):

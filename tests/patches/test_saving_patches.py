@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer.patches import private_api, saving_patches
-from tests.estimator.test_upstream_bends import _input_fn, _model_fn
+from tests.patches.test_upstream import _input_fn, _model_fn
 
 
 def test_a_saver_takes_steps_or_seconds_and_not_both(tmp_path):
