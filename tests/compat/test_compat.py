@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -15,19 +14,19 @@ from estimator_trainer import versions
 from estimator_trainer.compat import legacy_keras
 from estimator_trainer.errors import ConfigError
 from estimator_trainer.patches import private_api
+from tests.support import jobs
 
 # isort: split
 import tensorflow as tf
 
 NATIVE = versions.installed().mode == "native"
-ROOT = pathlib.Path(__file__).parents[2]
 
 
 def run_python(code, **variables):
     """Runs `code` in a new interpreter that knows nothing of this one's environment."""
     hidden = ("TF_CONFIG", versions.LEGACY_KERAS_VARIABLE)
     env = {name: value for name, value in os.environ.items() if name not in hidden}
-    env.update(PYTHONPATH=str(ROOT), CUDA_VISIBLE_DEVICES="-1", TF_CPP_MIN_LOG_LEVEL="3")
+    env.update(PYTHONPATH=str(jobs.REPO), CUDA_VISIBLE_DEVICES="-1", TF_CPP_MIN_LOG_LEVEL="3")
     env.update(variables)
     return subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=env, timeout=120,
                           check=False, capture_output=True, text=True)
@@ -118,7 +117,7 @@ def test_a_mismatched_tf_keras_is_refused_with_the_command(tmp_path):
     metadata = tmp_path / "tf_keras-2.9.0.dist-info" / "METADATA"
     metadata.parent.mkdir()
     metadata.write_text("Metadata-Version: 2.1\nName: tf_keras\nVersion: 2.9.0\n")
-    run = run_python("import estimator_trainer.compat", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    run = run_python("import estimator_trainer.compat", PYTHONPATH=f"{tmp_path}:{jobs.REPO}")
     assert (run.returncode == 0) is NATIVE
     assert NATIVE or "tf_keras (the Keras 2 that Estimator needs) is 2.9.0" in last_line(run.stderr)
 

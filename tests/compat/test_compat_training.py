@@ -16,12 +16,12 @@ import pytest
 
 from estimator_trainer import versions
 import estimator_trainer.compat  # noqa: F401  Before TensorFlow.
+from tests.support import jobs
 
 # isort: split
 import tensorflow as tf
 
 NATIVE = versions.installed().mode == "native"
-ROOT = pathlib.Path(__file__).parents[2]
 pytestmark = pytest.mark.cluster
 CLUSTER = {"chief": ["h:1"], "worker": ["h:2", "h:3"], "ps": ["h:4"]}
 
@@ -88,7 +88,7 @@ class Job:
         self.processes = {}
         for role in roles:
             task = {"cluster": cluster, "task": {"type": role, "index": 0}}
-            env = dict(os.environ, PYTHONPATH=str(ROOT), CUDA_VISIBLE_DEVICES="-1",
+            env = dict(os.environ, PYTHONPATH=str(jobs.REPO), CUDA_VISIBLE_DEVICES="-1",
                        TF_CONFIG=json.dumps(task))
             with self.logs[role].open("wb") as log:
                 self.processes[role] = subprocess.Popen(
@@ -209,7 +209,7 @@ def test_train_alone_in_a_cluster_names_train_and_evaluate(monkeypatch, tmp_path
 
 @pytest.mark.soak
 def test_mirrored_strategy_over_two_logical_cpus(tmp_path):
-    env = dict(os.environ, PYTHONPATH=str(ROOT), CUDA_VISIBLE_DEVICES="-1")
+    env = dict(os.environ, PYTHONPATH=str(jobs.REPO), CUDA_VISIBLE_DEVICES="-1")
     run = subprocess.run([sys.executable, "-c", MIRRORED, str(tmp_path)], env=env, timeout=90,
                          check=False, capture_output=True, text=True)
     assert run.stdout.splitlines()[0] == "replicas 2", run.stderr[-3000:]

@@ -12,13 +12,14 @@ from estimator_trainer.compat import contrib as tables  # Before TensorFlow.
 from estimator_trainer.compat.contrib import moved
 from estimator_trainer.compat.tensorflow1 import homes, namespace, supplied
 from estimator_trainer.compat.tensorflow1.stand_in import GoneError, StandIn
+from tests.support import jobs
 
 # isort: split
 import tensorflow as tf
 
 # How often 18 published repositories with an Estimator in them use each name.
 COUNTS = pathlib.Path(__file__).with_name("contrib_counts.txt")
-MANUAL = pathlib.Path(__file__).parents[2] / "docs" / "tf1.md"
+MANUAL = jobs.REPO / "docs" / "tf1.md"
 PACKAGES = {
     **{name: importlib.import_module(f"{tables.__name__}.{name}") for name in tables.PACKAGES},
     **moved.TABLES}

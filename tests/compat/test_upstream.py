@@ -21,7 +21,8 @@ import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
+from tests.support import jobs
+
 CHECKOUT = os.environ.get("ESTIMATOR_UPSTREAM_TESTS")
 REPORT = os.environ.get("ESTIMATOR_UPSTREAM_REPORT")
 PACKAGE = pathlib.Path(CHECKOUT or ".") / "tensorflow_estimator" / "python" / "estimator"
@@ -74,7 +75,7 @@ def run_file(name, directory):
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "upstream_plugin",
                "-p", "no:cacheprovider", f"--timeout={SECS_A_TEST}", "-W", "ignore", "-rfEps",
                "--no-fold-skipped", f"--rootdir={directory}", str(test)]
-    paths = [str(directory), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    paths = [str(directory), str(jobs.REPO), os.environ.get("PYTHONPATH", "")]
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(paths), CUDA_VISIBLE_DEVICES="-1")
     with open(log_path, "wb") as log, subprocess.Popen(
             command, cwd=directory, env=env, stdout=log, stderr=subprocess.STDOUT,

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import pathlib
 import shlex
 import subprocess
 import sys
@@ -13,10 +12,9 @@ import pytest
 
 from input_fns import digits, tfrecord
 from input_fns.convert import __main__ as convert, sources
+from tests.support import jobs
 
 pytestmark = [pytest.mark.any_tensorflow, pytest.mark.cluster]
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module", name="converted")
@@ -25,7 +23,7 @@ def fixture_converted(tmp_path_factory):
     folder, data_dir = tmp_path_factory.mktemp("tfrecord") / "new", tmp_path_factory.mktemp("tfds")
     done = subprocess.run(
         [sys.executable, "-m", "input_fns.convert", "--dataset=digits", f"--data_dir={data_dir}",
-         f"--output={folder}", "--shards=3"], cwd=ROOT, capture_output=True, text=True,
+         f"--output={folder}", "--shards=3"], cwd=jobs.REPO, capture_output=True, text=True,
         timeout=120, check=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
     return folder, data_dir, done.stdout
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 
 import pytest
 import tensorflow as tf
@@ -11,8 +10,9 @@ import tensorflow as tf
 from estimator_trainer import cli
 from input_fns import csv
 from model_fns import canned, wide_deep
+from tests.support import jobs
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "wide_deep"
+EXAMPLE = jobs.REPO / "examples" / "wide_deep"
 FILES = {"train_files": f"{EXAMPLE}/males.csv.gz", "eval_files": f"{EXAMPLE}/males-test.csv.gz"}
 INCOME = {"label": "income", "label_vocabulary": ["<=median", ">median"], "num_classes": 2}
 PARTS = ("DNN", "Linear", "DNNLinearCombined")

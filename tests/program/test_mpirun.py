@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,6 @@ import pytest
 from tests.support import jobs
 
 pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.timeout(150)]
-_CHECKOUT = pathlib.Path(__file__).parents[2]
 _LAUNCHERS = {"mpirun.openmpi": ["--allow-run-as-root", "--oversubscribe"], "mpiexec.mpich": []}
 
 
@@ -26,7 +24,7 @@ def test_mpirun_trains_with_every_role_of_its_ranks(launcher, tmp_path):
          "--model_fn=linear", "--input_fn=digits", "--noreport", "--num_evaluations=0",
          "--num_ps=1", "--num_evaluators=1", f"--first_port={int(first) - 10000}",
          "--train_steps=200", f"--model_dir={tmp_path}/m"],
-        cwd=_CHECKOUT, capture_output=True, text=True, timeout=120)
+        cwd=jobs.REPO, capture_output=True, text=True, timeout=120)
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
     assert sorted(line.partition(" step=")[0] for line in text.splitlines()

@@ -16,13 +16,12 @@ import pytest
 from tests.support import jobs, slurm
 
 pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.timeout(280)]
-_CHECKOUT = pathlib.Path(__file__).parents[2]
 _FLAGS = ["--model_fn=linear", "--input_fn=digits", "--noreport", "--num_evaluations=0"]
 _TRAINER = [sys.executable, "-m", "estimator_trainer"]
 _SOON_SECS = 90
 
 
-_VARIABLES = {"PYTHONPATH": str(_CHECKOUT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+_VARIABLES = {"PYTHONPATH": str(jobs.REPO), "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -109,7 +108,7 @@ def _manifest(folder: pathlib.Path, *flags: str,
         [*_TRAINER, "manifest", "--platform=slurm", "--name=digits", "--worker=2", "--ps=1",
          "--evaluator=1", "--cpus=1", "--memory_gib=1", *more, "--", *_FLAGS, *flags],
         cwd=folder, capture_output=True, text=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(_CHECKOUT)})
+        env={**os.environ, "PYTHONPATH": str(jobs.REPO)})
     assert done.returncode == 0, done.stderr
     return folder / "manifest" / "job.sbatch"
 

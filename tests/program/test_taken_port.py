@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
 
-from tests.support import sockets
+from tests.support import jobs, sockets
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
 # Two tasks that start at once both find their port free: the check comes seconds before the
@@ -35,7 +34,7 @@ def test_a_port_that_was_taken_meanwhile_is_a_configuration_error(
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM, "--model_fn=linear", "--noreport",
              f"--train_distribute={strategy}", f"--model_dir={tmp_path}/m"],
-            capture_output=True, text=True, timeout=100, cwd=pathlib.Path(__file__).parents[2],
+            capture_output=True, text=True, timeout=100, cwd=jobs.REPO,
             env={**os.environ, "TF_CONFIG": json.dumps(
                 {"cluster": addresses, "task": {"type": role, "index": 0}})})
     assert done.returncode == 2, done.stderr

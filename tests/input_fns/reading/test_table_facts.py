@@ -2,7 +2,6 @@
 
 import functools
 import json
-import pathlib
 
 import numpy as np
 import pytest
@@ -10,11 +9,11 @@ import tensorflow as tf
 
 from input_fns import csv as plugin
 from input_fns.reading import field, table_scan
-from tests.support import csv_files
+from tests.support import csv_files, jobs
 
 pytestmark = pytest.mark.any_tensorflow
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "wide_deep"
+EXAMPLE = jobs.REPO / "examples" / "wide_deep"
 # A real table whose columns of numbers are integers.
 MALES = {"train_files": f"{EXAMPLE}/males.csv.gz", "eval_files": f"{EXAMPLE}/males-test.csv.gz",
          "label": "income"}
