@@ -152,10 +152,10 @@ def reader(config: TrainerConfig, variables: Environment) -> recorded_run.Read:
         return recorded_run.read_local
     plan = run_plan.for_training(config, variables)
     import_tensorflow(plan)
-    from estimator_trainer.coordination import small_files
+    from estimator_trainer.coordination import shared_files
     from estimator_trainer.roles import access
     access.check(plan.config, plan.versions.tensorflow)
-    return small_files.read
+    return shared_files.read_text
 
 
 def import_tensorflow(plan: Plan) -> None:

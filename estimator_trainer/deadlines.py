@@ -1,8 +1,8 @@
-"""Deadlines: how long anything here waits, and how often it looks, in seconds.
+"""Deadlines: how long each wait of this program may last, and how often it polls, in seconds.
 
-They stand in one place because a promise needs several to be in order: a task that has 25 s to
-save must be killed later than that. tests/test_deadlines.py holds these orders.
-Not here: pauses below a second, and periods of a log or a screen, on which no other time depends.
+The values are in one file because they depend on each other: a task that has 25 s to save must be
+killed later than that. tests/test_deadlines.py tests this order. Pauses below a
+second, and periods of a log or a screen, on which no other time depends, are not here.
 """
 
 from __future__ import annotations
@@ -12,121 +12,121 @@ import dataclasses
 from estimator_trainer import storage
 
 # Waiting for peers. The first two are the defaults of flags.
-# A task that has answered, and no longer does, is lost after this.
+# A task that answered before, and no longer does, is lost after this.
 PEER_TIMEOUT_SECS = 60
-# A task that makes no progress, at its start too, ends after this.
+# A task without progress ends after this, at its start too.
 STALL_TIMEOUT_SECS = 600
-# A peer that takes a connection must say something within this.
+# A peer that accepts a connection must send something within this.
 PEER_ANSWER_SECS = 2.0
-# A connection to a task breaks when nothing comes back for so long.
+# A connection to a task breaks if no answer comes within this.
 CONNECTION_SECS = 20.0
-# The sockets of new connections are told so after this.
+# The sockets of new connections are set up to break after this.
 CONNECTIONS_POLL_SECS = 5.0
-# A listener on this machine must take a connection within this.
+# A listener on this machine must accept a connection within this.
 LOCAL_CONNECT_SECS = 0.2
-# A trainer looks for its peers after so long without a step.
+# A trainer polls its peers after this time without a step.
 QUIET_SECS = 10.0
-# A peer that broke an all-reduce is seen as gone, or as started again, within this.
+# A peer that broke an all-reduce is detected as gone or restarted within this.
 BROKEN_SECS = 15.0
-# All answers of one kind, asked for at once, are waited for so long: names, peers, nvidia-smi.
+# Parallel requests of one kind (names, peers, nvidia-smi) must all be answered within this.
 CHECK_SECS = 3.0
-# nvidia-smi must list the GPUs within this, where a job needs them.
+# nvidia-smi must list the GPUs within this, for a job that needs them.
 LIST_GPUS_SECS = 10.0
 
 # Ends.
-# A task that is asked to stop must come to a step boundary within this, and then saves.
+# A task must reach a step boundary within this after a request to stop, and then saves.
 SAVE_GRACE_SECS = 25.0
-# The same after a failure, when there is nothing to save.
+# The same after a failure, when nothing is saved.
 FAILED_GRACE_SECS = 3.0
-# A ps that is asked to stop serves so long, for the chief to save; at the end, for trainers to go.
+# A ps goes on for this long after a request to stop, while the chief saves, and at the end, while
+# trainers leave.
 PS_GRACE_SECS = 25.0
-# The chief waits so long for a worker that makes no step to leave, once training is to end.
+# At the end of training the chief waits this long for a worker that makes no step to leave.
 WORKERS_LEAVE_SECS = 10.0
-# The same at the end of the input, of which a worker may still have a part to read.
+# The same at the end of the input, while a worker may still have a part to read.
 WORKERS_READ_SECS = 30.0
-# A worker completes the steps of others so long, until the chief ends training.
+# A worker completes other tasks' steps for at most this long, until the chief ends training.
 CHIEF_STOPS_SECS = 60.0
-# A worker that has stopped waits so long for the chief to save and to say why.
+# A worker that has stopped waits this long until the chief has saved and written the reason.
 CHIEF_SAVES_SECS = 60.0
-# The chief waits so long to hear why a worker of its all-reduce stopped all of them.
+# The chief waits this long for the reason why a worker of its all-reduce stopped all workers.
 WORKER_REQUESTS_SECS = 10.0
-# The chief waits so long for an evaluator of TF_CONFIG's that may still be starting.
+# The chief waits this long for the first heartbeat of an evaluator in TF_CONFIG.
 EVALUATOR_STARTS_SECS = 60.0
-# The evaluator looks so long for the checkpoint with which training ended.
+# The evaluator waits this long for the checkpoint with which training ended.
 FINAL_CHECKPOINT_SECS = 75.0
-# A task that starts takes an end that it finds for an earlier run's so long.
+# For this long, a new task treats a final job.json as left by an earlier run.
 STALE_STATE_SECS = 60.0
-# A task that was told of another cluster than the chief waits so long for one that agrees.
+# A task waits this long for a chief that has the same cluster.
 OTHER_CLUSTER_SECS = 40.0
-# A training that gave no sign of life for so long no longer holds its model_dir.
+# A training without a heartbeat loses its model_dir after this.
 LEASE_SECS = 60.0
 # The chief renews its lease of model_dir after this.
 LEASE_RENEW_SECS = 10.0
-# The chief looks so soon whether another one began at the same moment.
+# The chief checks this soon whether another one began at the same moment.
 LEASE_CHECK_SECS = 2.0
-# A chief that waits for a model_dir looks so often: on a disk, and in a bucket.
+# A chief that waits for a model_dir polls at this interval: on a disk, and in a bucket.
 LEASE_POLL_SECS = 0.5
 LEASE_POLL_OBJECT_SECS = 3.0
-# The most between two looks of the evaluator at how the job stands, once the goal is reached.
+# The evaluator's longest interval between polls of the job's state, once the last step is reached.
 GOAL_POLL_SECS = 1.0
-# The watchdog looks so often.
+# The watchdog's poll interval.
 WATCHDOG_POLL_SECS = 0.5
-
-# A process that a second signal ends has so long for its last line.
-LAST_WORDS_SECS = 2.0
+# A process that a second signal ends must print its last line within this.
+SECOND_SIGNAL_SECS = 2.0
 
 # `launch`.
-# The fork server must have imported TensorFlow, maybe from a slow disk, within this.
+# The fork server must import TensorFlow, maybe from a slow disk, within this.
 FORK_IMPORT_SECS = 120.0
-# A task that is to be started again rests so long.
+# Pause before a task is restarted.
 RESTART_SECS = 1.0
-# A task must end so long after SIGTERM, or is killed.
+# A task that has not ended this long after SIGTERM is killed.
 STOP_SECS = 35.0
-# The tasks have so long to hear of the job's end, and to end by themselves, before SIGTERM.
+# After the job's end the tasks must end by themselves within this, before SIGTERM.
 FOLLOW_SECS = 45.0
-# The last lines of a process that ended must be read within this.
+# The last lines of an ended process must be read within this.
 LAST_LINES_SECS = 5.0
 # The page of the job must be written, maybe into a bucket, within this.
 PAGE_SECS = 60.0
 
 # Pods.
-# Kubernetes waits so long after SIGTERM before it kills, as `manifest` asks it to.
+# Time between SIGTERM and SIGKILL in the pods of `manifest`.
 POD_GRACE_SECS = 120
 
-# What others do, and nothing here can change.
-# Kubernetes kills a pod so long after SIGTERM, unless it is asked for another time.
+# Behaviour of other programs, which cannot be changed here.
+# Kubernetes' default time between SIGTERM and SIGKILL.
 KUBERNETES_KILLS_SECS = 30.0
-# TensorFlow breaks an all-reduce when a trainer does not answer for about this.
+# TensorFlow breaks an all-reduce when a trainer does not answer for about this long.
 COLLECTIVE_BREAKS_SECS = 10.0
-# Shared disks remember for at most this that a file was not there.
+# Shared disks remember for at most this long that a file was missing.
 DISK_REMEMBERS_SECS = 60.0
 # Cloud Storage refuses a second write of an object within this, and TensorFlow then waits longer.
 OBJECT_WRITE_SECS = 1.0
 
-# What is new of a job's history is written after this: on a disk, and in a bucket.
+# New lines of a job's history are written at this interval: on a disk, and in a bucket.
 HISTORY_SECS = 2.0
 OBJECT_HISTORY_SECS = 30.0
-# A process that ends waits so long for its history to be written, on a disk that may hang.
+# A process that ends waits this long until its history is written, on a disk that may hang.
 LAST_HISTORY_SECS = 10.0
 
-# So many signs of life may be missing before the one who gives them is taken for lost.
+# This many heartbeats may be missing before a task is considered lost.
 HEARTBEATS_TO_MISS = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class PollIntervals:
-    """How often the tasks of a job write, and look at what others wrote.
+    """The intervals at which the tasks of a job write heartbeats and poll files, in seconds.
 
     Attributes:
-      chief_beat_secs: Seconds between two signs of life of the chief.
-      evaluator_beat_secs: Seconds between two signs of life of the evaluator.
-      evaluator_lost_secs: Seconds without a sign of life after which the evaluator is gone.
-      chief_trains_secs: Seconds between two looks of a chief that trains.
-      chief_waits_secs: Seconds between two looks of a chief that waits for others.
-      presence_secs: Seconds between two looks of a chief that waits for the evaluator alone.
-      task_secs: Seconds between two looks of a worker or a ps.
-      evaluator_secs: Seconds between two looks of the evaluator at how the job stands.
-      checkpoint_secs: Seconds between two looks of the evaluator for a new checkpoint.
+      chief_heartbeat_secs: Between two heartbeats of the chief.
+      evaluator_heartbeat_secs: Between two heartbeats of the evaluator.
+      evaluator_lost_secs: Without a heartbeat for this long, the evaluator is gone.
+      chief_trains_secs: Between two polls of a chief that trains.
+      chief_waits_secs: Between two polls of a chief that waits for others.
+      presence_secs: Between two polls of a chief that only waits for the evaluator.
+      task_secs: Between two polls of a worker or a ps.
+      evaluator_secs: Between two polls of the job's state by the evaluator.
+      checkpoint_secs: Between two polls for a new checkpoint by the evaluator.
     """
 
     chief_heartbeat_secs: float = 5.0
@@ -140,7 +140,7 @@ class PollIntervals:
     checkpoint_secs: float = 0.5
 
 
-# A look at a file costs nothing, and the job ends the sooner.
+# Reading a file costs nothing, and the job ends the sooner.
 _FILES = PollIntervals()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
 _OBJECTS = PollIntervals(
@@ -150,11 +150,11 @@ _OBJECTS = PollIntervals(
 
 
 def poll_intervals(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> PollIntervals:
-    """Returns how often to write and look in a model_dir.
+    """Returns the intervals for a model_dir.
 
     Args:
       model_dir: The job's directory.
-      peer_timeout_secs: How long tasks wait for a sign of life; an impatient job looks more often.
+      peer_timeout_secs: How long tasks wait for a heartbeat; a short time shortens the intervals.
     """
     chosen = _OBJECTS if storage.is_object_store(model_dir) else _FILES
     most_secs = peer_timeout_secs / HEARTBEATS_TO_MISS
@@ -165,5 +165,5 @@ def poll_intervals(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS)
 
 
 def history_secs(model_dir: str) -> float:
-    """Returns how often a task writes what is new of its history."""
+    """Returns the interval at which a task writes its new lines of history."""
     return OBJECT_HISTORY_SECS if storage.is_object_store(model_dir) else HISTORY_SECS

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors, schema
 from estimator_trainer.checks.plan import Findings, Plan
-from estimator_trainer.coordination import job_state, shared_files, small_files
+from estimator_trainer.coordination import job_state, shared_files
 from estimator_trainer.estimator import data_spec, loaded_plugins
 
 _MARK = "check-%s.json"
@@ -41,8 +41,8 @@ def _model_dir(plan: Plan) -> Findings:
     found, folder, task = Findings(), plan.config.model_dir, plan.task
     mark = dataclasses.asdict(_Mark(task.name, socket.gethostname(), time.time()))
     try:
-        shared_files.write(posixpath.join(folder, _MARK % task.name.replace(":", "-")), mark)
-        paths = tf.io.gfile.glob(posixpath.join(small_files.escape(folder), _MARK % "*"))
+        shared_files.write_json(posixpath.join(folder, _MARK % task.name.replace(":", "-")), mark)
+        paths = tf.io.gfile.glob(posixpath.join(shared_files.escape(folder), _MARK % "*"))
         marks = [seen for path in paths if (seen := shared_files.read_as(_Mark, path))]
         is_running = tf.io.gfile.exists(posixpath.join(folder, job_state.JOB_FILE))
     except (tf.errors.OpError, ValueError) as error:

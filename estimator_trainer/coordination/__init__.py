@@ -1,1 +1,1 @@
-"""Coordination is what the tasks of a job tell each other, through files in model_dir."""
+"""Coordination of the tasks of a job, through files in model_dir."""

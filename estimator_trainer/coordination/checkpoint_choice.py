@@ -1,4 +1,4 @@
-"""The choice of the checkpoints that a command uses, which have to be whole."""
+"""The choice of the checkpoints that a command uses, and repairs after a crash."""
 
 from __future__ import annotations
 
@@ -15,23 +15,21 @@ from estimator_trainer import errors, storage
 from estimator_trainer.coordination import checkpoints
 
 _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not match")
-
-
-# TensorFlow writes a checkpoint, and each text beside it, under such a name first.
+# TensorFlow first writes a checkpoint, and each text beside it, under one of these names.
 _UNFINISHED = re.compile(
     r"model\.ckpt-\d+(?:_temp|.*\.tempstate|\..*\.tmp).*|(?:checkpoint|graph\.pbtxt)\.tmp.*")
 _PIECE = re.compile(r"(model\.ckpt-\d+)\.(?:meta|data-\d+-of-\d+)")
 
 
 def remove_unfinished(model_dir: str) -> None:
-    """Removes what a process that was killed while it saved, or deleted a checkpoint, has left.
+    """Removes the files of a process that was killed while it saved or deleted a checkpoint.
 
-    Pieces of a checkpoint are removed where its index is missing and a newer one is the latest.
+    Pieces of a checkpoint are removed if its index is missing and the latest one is newer.
     """
     try:
         names = {name.rstrip("/") for name in tf.io.gfile.listdir(model_dir)}
     except tf.errors.OpError:
-        return  # Whoever needs the folder next says why.
+        return  # The next access of the folder raises the error.
     newest = checkpoints.latest_step(model_dir)
     for name in sorted(names):
         path, piece = posixpath.join(model_dir, name), _PIECE.fullmatch(name)
@@ -43,13 +41,13 @@ def remove_unfinished(model_dir: str) -> None:
 
 
 def _is_lost(model_dir: str, name: str, names: Collection[str]) -> bool:
-    """Returns whether a checkpoint has no index; a listing alone may be old on a shared disk."""
+    """Returns whether a checkpoint has no index; a listing of a shared disk may be old."""
     index = f"{name}.index"
     return index not in names and not tf.io.gfile.exists(posixpath.join(model_dir, index))
 
 
 def _remove(path: str) -> None:
-    logging.info("removes %s, which a process that was killed has left", path)
+    logging.info("removes %s, left by a process that was killed", path)
     try:
         (tf.io.gfile.rmtree if tf.io.gfile.isdir(path) else tf.io.gfile.remove)(path)
     except tf.errors.OpError as error:
@@ -57,13 +55,13 @@ def _remove(path: str) -> None:
 
 
 def fall_back(model_dir: str) -> None:
-    """Makes the newest checkpoint that is whole the latest, if the latest is not.
+    """Makes the newest whole checkpoint the latest, if the latest is damaged.
 
-    A process killed while it saved, or a full disk, leaves part of a checkpoint; a machine that
-    crashed, an empty file `checkpoint`, which TensorFlow cannot read.
+    A process that was killed while it saved, or a full disk, leaves a part of a checkpoint; a
+    machine that crashed leaves an empty file `checkpoint`, which TensorFlow cannot read.
 
     Raises:
-      TrainerError: if none is whole, or the latest is not there at all.
+      TrainerError: if no checkpoint is whole, or the latest is missing.
     """
     if _is_state_damaged(model_dir):
         _repair_state(model_dir)
@@ -76,8 +74,8 @@ def fall_back(model_dir: str) -> None:
     if not whole:
         raise errors.TrainerError(
             f"the only checkpoint of {model_dir}, {newest}, is damaged: its files are shorter than"
-            " what they are to hold. Restore it, or train in another --model_dir.")
-    logging.warning("the checkpoint of step %d is damaged; falls back to that of step %d",
+            " its variables need. Restore it, or train in another --model_dir.")
+    logging.warning("the checkpoint of step %d is damaged; falls back to step %d",
                     checkpoints.step_of(newest), checkpoints.step_of(whole[-1]))
     tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
 
@@ -88,20 +86,20 @@ def _is_state_damaged(model_dir: str) -> bool:
     except text_format.ParseError:
         return True
     except tf.errors.OpError:
-        pass  # Whoever reads it next says why.
+        pass  # The next read raises the error.
     return False
 
 
 def _repair_state(model_dir: str) -> None:
-    """Writes TensorFlow's file anew, or removes it where there is no checkpoint at all.
+    """Writes TensorFlow's file again, or removes it where there is no checkpoint at all.
 
     Raises:
       TrainerError: if there are checkpoints, and none is whole.
     """
     file, whole = _state_file(model_dir), _whole(model_dir)
     if whole:
-        logging.warning("the file %s is damaged; falls back to the newest checkpoint that is whole,"
-                        " that of step %d", file, checkpoints.step_of(whole[-1]))
+        logging.warning("the file %s is damaged; falls back to the newest whole checkpoint, of step"
+                        " %d", file, checkpoints.step_of(whole[-1]))
         tf.io.gfile.remove(file)
         tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
     elif checkpoints.paths_in(model_dir):
@@ -109,19 +107,20 @@ def _repair_state(model_dir: str) -> None:
             f"the file {file} is damaged, and so is every checkpoint beside it. Restore them, or"
             " train in another --model_dir.")
     else:
-        logging.warning("the file %s is damaged, and there is no checkpoint: begins anew", file)
+        logging.warning("the file %s is damaged, and there is no checkpoint: starts from step 0",
+                        file)
         tf.io.gfile.remove(file)
 
 
 def select(model_dir: str, which: str) -> list[str]:
-    """Returns the paths of the checkpoints that `which` means, oldest first.
+    """Returns the paths of the selected checkpoints, oldest first.
 
     Args:
       model_dir: The directory of the checkpoints.
-      which: The checkpoints that are meant: "latest", "best", "all" or "step=N".
+      which: "latest", "best", "all" or "step=N".
 
     Raises:
-      ConfigError: if there is no such checkpoint, or one is damaged, listing those that are whole.
+      ConfigError: if there is no such checkpoint, or one is damaged; it lists the whole ones.
     """
     found = _found(model_dir, which)
     broken = [path for path in found if not checkpoints.is_whole(path)]
@@ -147,7 +146,7 @@ def select(model_dir: str, which: str) -> list[str]:
 
 
 def damage(error: BaseException, model_dir: str) -> str:
-    """Returns a sentence if `error` tells of a checkpoint with other bytes than were written."""
+    """Returns a sentence if `error` means that a checkpoint's bytes have changed, else ""."""
     found = _CHECKSUM.search(str(error)) if isinstance(error, tf.errors.DataLossError) else None
     if not found:
         return ""
@@ -175,23 +174,23 @@ def _whole(model_dir: str) -> list[str]:
 
 
 def _refuse_lost(model_dir: str) -> None:
-    """Raises TrainerError if TensorFlow's file names a checkpoint that is not there.
+    """Raises TrainerError if TensorFlow's file names a checkpoint that is missing.
 
-    TensorFlow would restore it nevertheless, and fail.
+    TensorFlow would try to restore that checkpoint, and fail.
     """
     lost = _lost(model_dir)
     if not lost:
         return
     whole = _whole(model_dir)
     remedy = _to_go_on(model_dir, whole[-1]) if whole else (
-        f"to begin anew: rm {shlex.quote(_state_file(model_dir))}")
+        f"to start from step 0: rm {shlex.quote(_state_file(model_dir))}")
     raise errors.TrainerError(
         f"the file {_state_file(model_dir)} names the checkpoint {lost}, which is not there."
         f" Restore its files, or, {remedy}")
 
 
 def _to_go_on(model_dir: str, path: str) -> str:
-    """Returns words that say how training goes on from a checkpoint that is not the latest."""
+    """Returns how to continue training from a checkpoint that is not the latest."""
     file, line = _state_file(model_dir), f'model_checkpoint_path: "{posixpath.basename(path)}"'
     step = checkpoints.step_of(path)
     if storage.scheme(file):
@@ -200,7 +199,7 @@ def _to_go_on(model_dir: str, path: str) -> str:
 
 
 def _lost(model_dir: str) -> str:
-    """Returns the checkpoint that TensorFlow's file names if it is not there, else ""."""
+    """Returns the checkpoint that TensorFlow's file names if it is missing, else ""."""
     try:
         return "" if checkpoints.latest(model_dir) else checkpoints.named(model_dir) or ""
     except (text_format.ParseError, tf.errors.OpError):

@@ -1,4 +1,4 @@
-"""The checkpoints of a model_dir: all of them, the latest, the best; and the result."""
+"""The checkpoints of a model_dir: all, the latest, the best; and the job's result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from google.protobuf import text_format  # type: ignore[import-untyped]
 import tensorflow as tf
 
 from estimator_trainer import errors, result, schema, storage
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.result import Result
 
 _STEP = re.compile(r"-(\d+)$")
@@ -31,17 +31,17 @@ _TRY_SECS = 0.5
 _LOG_SECS = 60
 
 
-# A metric may be infinite, and no value is better than NaN.
+# A metric may be infinite; comparisons with NaN have no meaning.
 _NotNan = Annotated[float, schema.Rule("a number", lambda value: not math.isnan(value))]
 
 
 @dataclasses.dataclass(frozen=True)
 class Best:
-    """The best checkpoint so far, as `model_dir/best.json` holds it.
+    """The content of `model_dir/best.json`: the best checkpoint so far.
 
     Attributes:
-      metric: The name of the metric that decided.
-      value: The value of that metric.
+      metric: The name of the metric that is compared.
+      value: The metric's value.
       step: The checkpoint's global step.
       export: Path of the SavedModel that was exported from the checkpoint.
     """
@@ -55,22 +55,21 @@ class Best:
 def latest(model_dir: str, known: str = "") -> str:
     """Returns the path of the latest checkpoint; "" if there is none, or none can be read now.
 
-    `tf.train.latest_checkpoint` reads as many bytes of the file `checkpoint` as its cached size
-    says, and lists all of model_dir. Where that file is damaged, the latest is the newest
-    checkpoint that is whole.
+    Where the file `checkpoint` is damaged, the latest is the newest whole checkpoint. (By contrast,
+    `tf.train.latest_checkpoint` trusts the file's cached size, and lists all of model_dir.)
 
     Args:
       model_dir: The directory of the checkpoints.
-      known: A checkpoint that was found before; it is not looked for again.
+      known: A checkpoint that was found before, whose files need no test.
     """
     for _ in range(_TRIES):
         try:
             path = named(model_dir)
             if path is None:
                 return _newest_if_listed(model_dir)
-            is_there = (path == known or tf.io.gfile.exists(f"{path}.index") or
-                        tf.io.gfile.exists(path))
-            return path if is_there else ""
+            exists = (path == known or tf.io.gfile.exists(f"{path}.index") or
+                      tf.io.gfile.exists(path))
+            return path if exists else ""
         except (text_format.ParseError, tf.errors.OpError) as error:
             logging.log_every_n_seconds(
                 logging.WARNING, "cannot read the file %s of %s now: %s", _LOG_SECS, STATE_FILE,
@@ -80,21 +79,21 @@ def latest(model_dir: str, known: str = "") -> str:
 
 
 def latest_step(model_dir: str) -> int:
-    """Returns the global step of the latest checkpoint, by its name; 0 if there is none."""
+    """Returns the global step in the latest checkpoint's name; 0 if there is none."""
     return step_of(latest(model_dir))
 
 
 def named(model_dir: str) -> str | None:
-    """Returns the checkpoint that TensorFlow's file names, there or not; None without the file.
+    """Returns the checkpoint that TensorFlow's file names, missing or not; None without the file.
 
     Raises:
-      ParseError: The file is damaged: it is no such text, or names no checkpoint.
-      OpError: It cannot be read.
+      ParseError: The file is damaged, or names no checkpoint.
+      OpError: The file cannot be read.
     """
-    # The type of this message has no public name in TensorFlow; its maker has one.
+    # The message's type has no public name in TensorFlow, but a function that returns one has.
     state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any", ["/any"])
     state.Clear()
-    text = small_files.read(posixpath.join(model_dir, STATE_FILE))
+    text = shared_files.read_text(posixpath.join(model_dir, STATE_FILE))
     if text is None:
         return None
     text_format.Parse(text, state)
@@ -105,20 +104,20 @@ def named(model_dir: str) -> str | None:
 
 
 def newest_whole(model_dir: str) -> str:
-    """Returns the path of the newest checkpoint that is whole; "" if there is none."""
+    """Returns the path of the newest whole checkpoint; "" if there is none."""
     return next((path for path in reversed(paths_in(model_dir)) if is_whole(path)), "")
 
 
 def is_whole(path: str) -> bool:
-    """Returns whether a checkpoint is there, its files as long as its variables need."""
+    """Returns whether a checkpoint exists, and its files are as long as its variables need."""
     try:
         reader = tf.train.load_checkpoint(path)
         shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     except (tf.errors.OpError, ValueError, RuntimeError):
         return False
-    # Only reading a string tells its length; the size of its dtype counts as 0.
+    # A string's length is unknown before it is read, and counts as 0.
     needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
-    return needed <= _size_of_files(f"{small_files.escape(path)}.data-*")
+    return needed <= _size_of_files(f"{shared_files.escape(path)}.data-*")
 
 
 def step_of(path: str) -> int:
@@ -128,33 +127,33 @@ def step_of(path: str) -> int:
 
 
 def latest_best(model_dir: str) -> str:
-    """Returns the path of the best checkpoint, which is kept apart; "" if there is none."""
+    """Returns the path of the copy of the best checkpoint; "" if there is none."""
     return latest(_best_dir(model_dir))
 
 
-def read_best(model_dir: str, warn_of: small_files.Warn | None = None) -> Best | None:
-    """Reads which checkpoint is the best so far; None if there is none, or the file is damaged.
+def read_best(model_dir: str, warn_of: shared_files.Warn | None = None) -> Best | None:
+    """Returns the content of `best.json`; None if there is no file, or it is damaged.
 
     Args:
       model_dir: The directory of the checkpoints.
-      warn_of: Takes the sentence about a damaged file, which is logged else.
+      warn_of: Receives the sentence about a damaged file; None: the log.
     """
-    return small_files.read_as(
+    return shared_files.read_or_warn(
         functools.partial(schema.parsed, Best), posixpath.join(model_dir, _BEST_FILE),
         "The best value so far is not known: training with --exporters=best takes its next"
         f" evaluation for the best, and replaces {_best_dir(model_dir)}. Restore the file before"
-        " that, or remove it.", warn_of)
+        " then, or remove it.", warn_of)
 
 
 def copy_best(model_dir: str, checkpoint_path: str) -> None:
-    """Copies a checkpoint to `model_dir/best_checkpoint`, beside the one that is best so far.
+    """Copies a checkpoint to `model_dir/best_checkpoint`, beside the best one so far.
 
     Raises:
       NotFoundError: The checkpoint was deleted meanwhile.
     """
     folder = _best_dir(model_dir)
-    small_files.make_folder(folder)
-    for source in tf.io.gfile.glob(f"{small_files.escape(checkpoint_path)}.*"):
+    shared_files.make_folder(folder)
+    for source in tf.io.gfile.glob(f"{shared_files.escape(checkpoint_path)}.*"):
         with contextlib.suppress(tf.errors.NotFoundError):
             tf.io.gfile.copy(source, posixpath.join(folder, posixpath.basename(source)),
                              overwrite=True)
@@ -164,44 +163,44 @@ def copy_best(model_dir: str, checkpoint_path: str) -> None:
 
 
 def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
-    """Remembers a checkpoint that was copied to `model_dir/best_checkpoint` as the best."""
+    """Makes a checkpoint that was copied to `model_dir/best_checkpoint` the best one."""
     name = posixpath.basename(checkpoint_path)
-    small_files.write(posixpath.join(_best_dir(model_dir), STATE_FILE),
-                      f'model_checkpoint_path: "{name}"\n')
-    small_files.write(posixpath.join(model_dir, _BEST_FILE),
-                      json.dumps(dataclasses.asdict(best)) + "\n")
+    shared_files.write_text(posixpath.join(_best_dir(model_dir), STATE_FILE),
+                            f'model_checkpoint_path: "{name}"\n')
+    shared_files.write_text(posixpath.join(model_dir, _BEST_FILE),
+                            json.dumps(dataclasses.asdict(best)) + "\n")
     remove_others_than_best(model_dir)
 
 
 def remove_others_than_best(model_dir: str) -> None:
-    """Removes the copies of checkpoints of which none is the best any more."""
+    """Removes the copies of checkpoints that are no longer the best."""
     folder, best = _best_dir(model_dir), posixpath.basename(latest_best(model_dir))
-    for path in tf.io.gfile.glob(f"{small_files.escape(folder)}/*"):
+    for path in tf.io.gfile.glob(f"{shared_files.escape(folder)}/*"):
         name = posixpath.basename(path)
         if name != STATE_FILE and not (best and name.startswith(f"{best}.")):
             with contextlib.suppress(tf.errors.NotFoundError):
                 tf.io.gfile.remove(path)
 
 
-def read_result(model_dir: str, warn_of: small_files.Warn | None = None) -> Result | None:
-    """Reads `model_dir/result.json`; None if there is none, or it is damaged.
+def read_result(model_dir: str, warn_of: shared_files.Warn | None = None) -> Result | None:
+    """Returns the content of `result.json`; None if there is no file, or it is damaged.
 
     Args:
       model_dir: The directory of the job.
-      warn_of: Takes the sentence about a damaged file, which is logged else.
+      warn_of: Receives the sentence about a damaged file; None: the log.
     """
-    return small_files.read_as(
+    return shared_files.read_or_warn(
         result.from_json, posixpath.join(model_dir, _RESULT_FILE),
-        "The file counts as not there, and the next training writes the file anew.", warn_of)
+        "The file counts as missing, and the next training writes it again.", warn_of)
 
 
 def write_result(model_dir: str, ended: Result) -> None:
     """Writes `model_dir/result.json`."""
-    small_files.write(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
+    shared_files.write_text(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
 
 
 def has_result_since(model_dir: str, secs: float) -> bool:
-    """Returns whether `result.json` was written since a time, in seconds since the epoch."""
+    """Returns whether `result.json` was written at or after `secs` since the epoch."""
     path = posixpath.join(model_dir, _RESULT_FILE)
     try:
         # TensorFlow 2.15 rounds to whole seconds.
@@ -212,19 +211,19 @@ def has_result_since(model_dir: str, secs: float) -> bool:
 
 def paths_in(folder: str) -> list[str]:
     """Returns the paths of the checkpoints in a folder, oldest first."""
-    pattern = posixpath.join(small_files.escape(folder), "model.ckpt-*.index")
+    pattern = posixpath.join(shared_files.escape(folder), "model.ckpt-*.index")
     paths = [path.removesuffix(".index") for path in tf.io.gfile.glob(pattern)]
     return sorted(paths, key=step_of)
 
 
 def all_of(model_dir: str) -> dict[int, int]:
-    """Returns the checkpoints that are there: their sizes in bytes, by global step."""
-    return {step_of(path): _size_of_files(f"{small_files.escape(path)}.*")
+    """Returns the sizes of all checkpoints in bytes, by global step."""
+    return {step_of(path): _size_of_files(f"{shared_files.escape(path)}.*")
             for path in paths_in(model_dir)}
 
 
 def _size_of_files(pattern: str) -> int:
-    """Returns the bytes of all files of a pattern, but for those that are removed meanwhile."""
+    """Returns the bytes of all files of a pattern; files that vanish meanwhile count as 0."""
     size = 0
     for path in tf.io.gfile.glob(pattern):
         with contextlib.suppress(tf.errors.NotFoundError):
@@ -233,13 +232,13 @@ def _size_of_files(pattern: str) -> int:
 
 
 def _newest_if_listed(model_dir: str) -> str:
-    """Returns the newest checkpoint where TensorFlow's file is there and cannot be opened.
+    """Returns the newest checkpoint where TensorFlow's file is listed but cannot be opened.
 
-    TensorFlow looks for that file before there is one, and some shared disks remember this; see
-    `small_files.read`.
+    TensorFlow opens that file before it exists, and some shared disks remember the answer; see
+    `shared_files.read_text`.
     """
     path = posixpath.join(model_dir, STATE_FILE)
-    if storage.is_object_store(path) or not small_files.is_listed(path):
+    if storage.is_object_store(path) or not shared_files.is_listed(path):
         return ""
     return max(paths_in(model_dir), key=step_of, default="")
 

@@ -1,9 +1,9 @@
-"""The evaluator's beat tells the chief that an evaluator runs, when TF_CONFIG does not say so.
+"""The evaluator's heartbeat, by which the chief learns that an evaluator runs.
 
-Vertex AI and others keep the evaluator out of every cluster. So the evaluator writes a beat into
-model_dir every few seconds, and at its end the step that it evaluated last, or that it failed. A
-beat that does not change belongs to a process that is gone; no clock is compared, and nothing is
-locked.
+Vertex AI and others keep the evaluator out of every TF_CONFIG's cluster. The evaluator therefore
+writes a heartbeat into model_dir every few seconds, and at its end the last evaluated step, or its
+failure. A heartbeat that does not change belongs to a process that has ended; no clock is compared,
+and nothing is locked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
-from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _FILE = "evaluator.beat"
 _LOG_SECS = 10.0
@@ -35,8 +34,8 @@ class _Heartbeat:
 
     Attributes:
       process: Id of the evaluator's process; "" after its end.
-      count: Number of beats of that process.
-      evaluated: The step that was evaluated last, after the end; -1 before.
+      count: Number of heartbeats of that process.
+      evaluated: The last evaluated step, after the end; -1 before.
       failed: Whether the evaluator failed.
     """
 
@@ -48,46 +47,43 @@ class _Heartbeat:
 
 @contextlib.contextmanager
 def sending_heartbeats(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
-    """Shows, within the context, that this process is the evaluator of model_dir.
+    """Writes heartbeats of this evaluator within the context, and then its last step.
 
     Args:
       model_dir: The job's directory.
-      last_step: Returns the step that was evaluated last; called at the end.
+      last_step: Returns the last evaluated step; called at the end.
     """
     stop = threading.Event()
     path = posixpath.join(model_dir, _FILE)
     heartbeat_secs = deadlines.poll_intervals(model_dir).evaluator_heartbeat_secs
 
-    def beat() -> None:
+    def send() -> None:
         process, count = uuid.uuid4().hex, 0
         while not stop.wait(heartbeat_secs if count else 0):
             count += 1
-            shared_files.try_to_write(path, {"process": process, "count": count})
+            shared_files.try_to_write_json(path, {"process": process, "count": count})
 
-    thread = threading.Thread(target=beat, name="evaluator beat", daemon=True)
+    thread = threading.Thread(target=send, name="heartbeat", daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
         thread.join()
-    shared_files.write(path, {"evaluated": last_step()})
+    shared_files.write_json(path, {"evaluated": last_step()})
 
 
 class Presence:
-    """Tells a chief that evaluates by itself whether there is an evaluator beside it.
-
-    TFJob and Vertex AI leave the evaluator out of the cluster that they tell the chief of.
-    """
+    """Polls whether an evaluator runs beside a chief that evaluates by itself."""
 
     def __init__(self, model_dir: str):
-        """Reads the beat, which may be that of an earlier job's evaluator."""
+        """Reads the heartbeat, which may be left from an earlier job's evaluator."""
         self._model_dir = model_dir
         self._path = posixpath.join(model_dir, _FILE)
         self._last, self._changed_at = shared_files.read_as(_Heartbeat, self._path), -math.inf
 
-    def is_there(self) -> bool:
-        """Returns whether an evaluator has given a sign of life since the last look, or lately."""
+    def poll(self) -> bool:
+        """Reads the heartbeat, and returns whether it has changed now or lately."""
         now = shared_files.read_as(_Heartbeat, self._path)
         if now is not None and now != self._last:
             self._last, self._changed_at = now, time.monotonic()
@@ -96,44 +92,44 @@ class Presence:
         return is_alive and time.monotonic() - self._changed_at < lost_secs
 
 
-def tell_failure(model_dir: str) -> None:
-    """Tells the chief that the evaluator has failed, so that the chief need not wait for it."""
-    shared_files.try_to_write(posixpath.join(model_dir, _FILE), {"failed": True})
+def write_failure(model_dir: str) -> None:
+    """Writes that the evaluator has failed, so that the chief does not wait for it."""
+    shared_files.try_to_write_json(posixpath.join(model_dir, _FILE), {"failed": True})
 
 
-def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop: Stop) -> bool:
+def wait(model_dir: str, task: TaskConfig, step: int, stop: Stop) -> bool:
     """Waits until an evaluator has evaluated and exported the final checkpoint.
 
-    The chief waits, since on many platforms its end is the end of all other tasks.
+    On many platforms all other tasks end with the chief.
 
     Args:
-      config: The settings, which name model_dir.
-      task: The chief, which knows whether TF_CONFIG lists an evaluator.
+      model_dir: The job's directory.
+      task: The chief; its TF_CONFIG may list an evaluator.
       step: The global step of the final checkpoint.
-      stop: Ends the wait when this task is asked to stop.
+      stop: Ends the wait when this task is requested to stop.
 
     Returns:
       False if there is no evaluator, or it is gone: then the chief has to evaluate. An evaluator
-      that hangs ends itself; see Watchdog.
+      that hangs is ended by its Watchdog.
 
     Raises:
-      Interrupted: if this task is asked to stop.
+      Interrupted: if this task is requested to stop.
     """
     if task.name == "local":
         return False
     patience_secs = deadlines.EVALUATOR_STARTS_SECS if task.has_evaluator else 0.0
-    poll_intervals = deadlines.poll_intervals(config.model_dir)
-    beat, changed_at, logged_at = None, time.monotonic(), time.monotonic()
+    poll_intervals = deadlines.poll_intervals(model_dir)
+    last, changed_at, logged_at = None, time.monotonic(), time.monotonic()
     while True:
-        now = shared_files.read_as(_Heartbeat, posixpath.join(config.model_dir, _FILE))
+        now = shared_files.read_as(_Heartbeat, posixpath.join(model_dir, _FILE))
         if now and now.evaluated >= step:
             logging.info("the evaluator has evaluated and exported the final checkpoint")
             return True
         if now and now.failed:
-            beat = now
+            last = now
             break
-        if now and now != beat:
-            beat, changed_at = now, time.monotonic()
+        if now and now != last:
+            last, changed_at = now, time.monotonic()
             patience_secs = max(patience_secs, poll_intervals.evaluator_lost_secs)
         if time.monotonic() - changed_at >= patience_secs:
             break
@@ -142,6 +138,6 @@ def evaluator_finishes(config: TrainerConfig, task: TaskConfig, step: int, stop:
             logging.info("waiting for the evaluator to evaluate step %d", step)
         stop.sleep(poll_intervals.presence_secs)
         stop.check()
-    who = "the evaluator is gone" if beat or task.has_evaluator else "no evaluator in this job"
-    logging.info("%s: %s evaluates and exports", who, task.name)
+    reason = "the evaluator is gone" if last or task.has_evaluator else "no evaluator in this job"
+    logging.info("%s: %s evaluates and exports", reason, task.name)
     return False

@@ -1,8 +1,8 @@
-"""The state of the job, from which every task learns that training ended, at which step, and why.
+"""The state of the job: whether training goes on, or at which step it ended, and why.
 
-The chief keeps the state in `model_dir/job.json`, with an id of its run. It alone writes there; the
-others read, and leave messages to the chief: see messages.py. What a task finds when it starts may
-be that of an earlier run, which must not end this one. No file is locked, no clocks are compared.
+The chief keeps the state in `model_dir/job.json`, with an id of its run. Only the chief writes this
+file; the other tasks read it, and send messages to the chief (messages.py). A new task may find the
+state of an earlier run, which must not end this one. No file is locked, no clocks are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines, errors
-from estimator_trainer.coordination import messages, shared_files, small_files
+from estimator_trainer.coordination import messages, shared_files
 from estimator_trainer.coordination.stop import Request, Stop
 from estimator_trainer.result import Status
 
@@ -30,18 +30,18 @@ _GOES_ON = ("running", "stopping")
 
 @dataclasses.dataclass(frozen=True)
 class JobState:
-    """How a job stands, as `model_dir/job.json` says it.
+    """The content of `model_dir/job.json`.
 
     Attributes:
       run: Id of the chief's process, a new one for each.
-      status: "running"; "stopping", when the chief asks the trainers to stop; "done", "stopped",
-        "failed" or "lost" after the end.
+      status: "running"; "stopping", when the chief requests the trainers to stop; "done",
+        "stopped", "failed" or "lost" after the end.
       step: The global step of the final checkpoint; 0 before the end.
-      reason: Why training ended, or is to; "" while running.
-      finisher: The task that evaluates the final checkpoint, once that is not the evaluator.
-      beat: Number of signs of life since the last change.
-      cluster: Number of tasks by role, as the chief was told; {} if it does not say so.
-      addresses: The fingerprint of the chief's cluster; "" if it does not say so.
+      reason: Why training ended, or is about to end; "" while running.
+      finisher: The task that evaluates the final checkpoint in place of the evaluator.
+      beat: Number of heartbeats since the last change.
+      cluster: Number of tasks by role in the chief's TF_CONFIG; {} if unknown.
+      addresses: The fingerprint of the chief's cluster; "" if unknown.
       is_complete: Whether all trainers of an all-reduce have joined the run.
     """
 
@@ -57,221 +57,232 @@ class JobState:
 
 
 class JobStateWriter:
-    """The chief's side says that a run began, that the chief lives, and how the run ended."""
+    """Writes the job's state for the chief, and receives the other tasks' messages."""
 
-    def __init__(self, model_dir: str, is_heard: bool,
+    def __init__(self, model_dir: str, is_shared: bool,
                  peer_timeout_secs: float = deadlines.PEER_TIMEOUT_SECS,
                  cluster: Mapping[str, int] | None = None, addresses: str = ""):
         """Makes the writer.
 
         Args:
           model_dir: The job's directory.
-          is_heard: Whether there may be other tasks; a run on its own writes nothing.
-          peer_timeout_secs: How long the others wait for a sign of life.
+          is_shared: Whether there may be other tasks; else nothing is written.
+          peer_timeout_secs: How long the other tasks wait for a heartbeat.
           cluster: Number of tasks by role.
           addresses: The fingerprint of the cluster.
         """
-        self._model_dir, self._is_heard = model_dir, is_heard
+        self._model_dir, self._is_shared = model_dir, is_shared
         self._poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
-        self._now = JobState(uuid.uuid4().hex, "running", cluster=cluster or {},
-                             addresses=addresses)
+        self._state = JobState(uuid.uuid4().hex, "running", cluster=cluster or {},
+                               addresses=addresses)
         self._has_begun = False
         self._written_at = self._polled_at = 0.0
-        self._said: frozenset[str] = frozenset()
+        self._messages: frozenset[str] = frozenset()
         self._request: Request | None = None
 
     def announce(self, status: Status, step: int = 0, reason: str = "", finisher: str = "") -> None:
-        """Tells every task how the job stands; see JobState."""
+        """Writes the job's state for all tasks; see JobState."""
         with self._lock:
-            if self._is_heard and not self._has_begun:
+            if self._is_shared and not self._has_begun:
                 messages.begin(self._model_dir)
             self._has_begun = True
             self._write(dataclasses.replace(
-                self._now, status=status, step=step, reason=reason, finisher=finisher, beat=0))
+                self._state, status=status, step=step, reason=reason, finisher=finisher, beat=0))
 
     def gather(self, num_workers: int, stop: Stop) -> None:
-        """Waits until all workers of an all-reduce have joined the run, and tells them so.
+        """Waits until all workers of an all-reduce have joined the run, and writes that they have.
 
-        TensorFlow's own wait for them lasts an hour, and neither a signal nor a thread of Python
-        reaches the process meanwhile.
+        TensorFlow's own wait lasts an hour, in which neither a signal nor a Python thread reaches
+        the process.
 
         Raises:
-          Interrupted: if this process is asked to stop.
+          Interrupted: if this process is requested to stop.
         """
         missing = {f"worker-{index}.joined" for index in range(num_workers)}
-        while not missing <= self._said:
+        while not missing <= self._messages:
             stop.check()
             stop.sleep(_POLL_SECS)
-            self.listen(is_waiting=True)
+            self.receive(is_waiting=True)
         with self._lock:
-            self._write(dataclasses.replace(self._now, is_complete=True))
+            self._write(dataclasses.replace(self._state, is_complete=True))
 
     def write_heartbeat(self) -> None:
-        """Shows that the chief lives; is called often, and writes rarely."""
+        """Writes the chief's heartbeat, if it is due; may be called often."""
         if time.monotonic() - self._written_at < self._poll_intervals.chief_heartbeat_secs:
             return
         with self._lock:
-            if self._has_begun and self._now.status in _GOES_ON:
+            if self._has_begun and self._state.status in _GOES_ON:
                 try:
-                    self._write(dataclasses.replace(self._now, beat=self._now.beat + 1))
+                    self._write(dataclasses.replace(self._state, beat=self._state.beat + 1))
                 except tf.errors.OpError as error:
                     logging.warning("cannot write %s: %s", JOB_FILE, errors.first_line(error))
 
-    def listen(self, is_waiting: bool) -> None:
-        """Looks what the other tasks say to this run; is called often, and looks rarely.
+    def receive(self, is_waiting: bool) -> None:
+        """Receives the other tasks' messages to this run, if a poll is due; may be called often.
 
         Args:
-          is_waiting: Whether the chief waits for others, and does not train.
+          is_waiting: Whether the chief waits for other tasks, and does not train.
         """
         poll_intervals = self._poll_intervals
         secs = poll_intervals.chief_waits_secs if is_waiting else poll_intervals.chief_trains_secs
-        goes_on = self._has_begun and self._now.status in _GOES_ON
-        if not goes_on or not self._is_heard or time.monotonic() - self._polled_at < secs:
+        goes_on = self._has_begun and self._state.status in _GOES_ON
+        if not goes_on or not self._is_shared or time.monotonic() - self._polled_at < secs:
             return
         self._polled_at = time.monotonic()
-        self._said = messages.received(self._model_dir, self._now.run)
-        for name in sorted(self._said):
+        self._messages = messages.received(self._model_dir, self._state.run)
+        for name in sorted(self._messages):
             if name.endswith(".stop") and self._request is None:
-                self._request = messages.read_as(Request, self._model_dir, self._now.run, name)
+                self._request = messages.read_as(Request, self._model_dir, self._state.run, name)
 
     @property
-    def requested(self) -> Request | None:
-        """The first request of another task to this run, of those that were heard."""
+    def request(self) -> Request | None:
+        """The first received request of another task to end this run."""
         return self._request
 
     def has_left(self, worker: int) -> bool:
-        """Returns whether the worker of that index has finished its part, as far as heard."""
-        return f"worker-{worker}.left" in self._said
+        """Returns whether the worker of that index has sent that it finished its part."""
+        return f"worker-{worker}.left" in self._messages
 
     def is_joined_twice(self, worker: int) -> bool:
-        """Returns whether a second process of that worker wanted to join, as far as heard."""
-        return f"worker-{worker}.joined-twice" in self._said
+        """Returns whether a second process of that worker has tried to join."""
+        return f"worker-{worker}.joined-twice" in self._messages
 
-    def _write(self, final_state: JobState) -> None:
-        self._now, self._written_at = final_state, time.monotonic()
-        if self._is_heard:
-            shared_files.write(posixpath.join(self._model_dir, JOB_FILE),
-                               dataclasses.asdict(final_state))
+    def _write(self, state: JobState) -> None:
+        self._state, self._written_at = state, time.monotonic()
+        if self._is_shared:
+            shared_files.write_json(posixpath.join(self._model_dir, JOB_FILE),
+                                    dataclasses.asdict(state))
 
 
 class JobStateReader:
-    """The others' side looks whether training goes on, and asks for its end.
+    """Polls the job's state for the other tasks, and sends their messages to the chief.
 
     Attributes:
-      joined_run: Id of the run that a worker of an all-reduce takes part in; "" before it does.
+      joined_run: Id of the run that a worker of an all-reduce has joined; "" before.
     """
 
     def __init__(self, model_dir: str, max_steps: int | None, poll_secs: float = 0.0):
-        """Starts to read.
+        """Makes the reader, and reads the state for the first time.
 
         Args:
           model_dir: The job's directory.
-          max_steps: The last step of training; a run that got there has ended this one, too.
-          look_secs: The least seconds between two looks; between them the last one counts.
+          max_steps: The last step of training; a run that reached it has ended this one, too.
+          poll_secs: The least seconds between two reads of the file.
         """
         self.joined_run = ""
         self._refused_run: str | None = None
         self._model_dir, self._max_steps, self._poll_secs = model_dir, max_steps, poll_secs
         self._lock = threading.Lock()
-        # Some disks remember that a folder was not there; see small_files.read.
+        # Some disks remember that a folder was missing; see shared_files.read_text.
         with contextlib.suppress(tf.errors.OpError):
-            small_files.make_folder(model_dir)
-        self._seen = self._read()
-        self._found = self._last = self._seen
-        self._start = self._changed_at = self._seen_at = time.monotonic()
+            shared_files.make_folder(model_dir)
+        # What the last read found, the last state that could be read, and the first one.
+        self._read_state = self._read()
+        self._last = self._first = self._read_state
+        self._start = self._changed_at = self._read_at = time.monotonic()
 
     @property
     def has_seen_chief(self) -> bool:
-        """Whether the chief wrote anything since this task began."""
-        return self._last != self._found
+        """Whether a read has found a change by the chief since this task began."""
+        return self._last != self._first
 
     @property
     def silent_secs(self) -> float:
-        """Seconds since the chief last wrote anything, or since this task began."""
+        """Seconds since the last change by the chief was found, or since this task began."""
         return time.monotonic() - self._changed_at
 
-    def final_state(self) -> JobState | None:
-        """Returns how training ended, or None as long as it may go on."""
-        now = self.now()
-        return None if now is None or now.status in _GOES_ON else now
+    @property
+    def state(self) -> JobState | None:
+        """The job's state by the last poll; None if this run has not begun, or is unknown.
 
-    def now(self) -> JobState | None:
-        """Returns how the job stands; None if it has not begun, as far as can be seen."""
-        now = self._poll(self._poll_secs)
-        if now is not None and now != self._last:
-            self._last, self._changed_at = now, time.monotonic()
-        if now is None or now.status == "running":
-            return now
-        if now.status == "stopping":
-            # If it was there at the start, that chief was killed, or says more soon.
-            return None if now == self._found else now
-        is_reached = self._max_steps and now.status == "done" and now.step >= self._max_steps
+        For a while, a final state that this task found at its start counts as an earlier run's.
+        """
+        state = self._read_state
+        if state is None or state.status == "running":
+            return state
+        if state.status == "stopping":
+            # The chief of a state found at the start was killed, or writes again soon.
+            return None if state == self._first else state
+        is_reached = self._max_steps and state.status == "done" and state.step >= self._max_steps
         age_secs = time.monotonic() - self._start
-        may_be_stale = now == self._found and age_secs < deadlines.STALE_STATE_SECS
-        return None if may_be_stale and not is_reached else now
+        may_be_stale = state == self._first and age_secs < deadlines.STALE_STATE_SECS
+        return None if may_be_stale and not is_reached else state
 
-    def expect_end_at(self, step: int) -> None:
-        """Looks more often, if looks are rare, when training is to end at `step`, or has."""
+    def poll(self) -> JobState | None:
+        """Reads the job's state, if a read is due, and returns `state`; for any thread."""
+        self._poll(self._poll_secs)
+        return self.state
+
+    def poll_final_state(self) -> JobState | None:
+        """Polls, and returns how training ended; None while it may go on."""
+        state = self.poll()
+        return None if state is None or state.status in _GOES_ON else state
+
+    def poll_often_from(self, step: int) -> None:
+        """Makes rare polls more frequent if training ends at `step`, or has ended."""
         if self._max_steps and step >= self._max_steps:
             self._poll_secs = min(self._poll_secs, deadlines.GOAL_POLL_SECS)
 
     def wait(self, secs: float) -> JobState | None:
-        """Waits at most `secs` until the chief says how training ended, and returns that."""
+        """Waits at most `secs` until the chief writes how training ended, and returns that."""
         deadline = time.monotonic() + secs
-        while (found := self.final_state()) is None and time.monotonic() < deadline:
+        while (found := self.poll_final_state()) is None and time.monotonic() < deadline:
             time.sleep(_POLL_SECS)
         return found
 
     def request_end(self, status: Status, reason: str, by: str) -> None:
-        """Asks the chief to end the run that goes on; without one there is nothing to end."""
-        # A state that cannot be read now is most likely what it was at the last look.
-        now = self._poll(0) or self._last
-        if now is None or now.status != "running":
+        """Requests the chief to end the current run; without one there is nothing to end."""
+        self._poll(0)
+        # A state that cannot be read now is most likely the last one.
+        state = self._read_state or self._last
+        if state is None or state.status != "running":
             return
         try:
-            messages.send(self._model_dir, now.run, f"{by.replace(':', '-')}.stop",
+            messages.send(self._model_dir, state.run, f"{by.replace(':', '-')}.stop",
                           {"status": status, "reason": reason, "by": by})
         except tf.errors.OpError as error:
-            # The chief cannot write there either, and ends by that.
-            logging.warning("cannot tell the chief: %s", errors.first_line(error))
+            # The chief cannot write there either, and ends because of that.
+            logging.warning("cannot send a request to the chief: %s", errors.first_line(error))
 
     def join(self, worker: int) -> bool:
-        """Tells the chief that a worker takes part in the run that goes on; returns whether it may.
+        """Sends that a worker joins the current run, and returns whether it may join.
 
-        An all-reduce cannot take in a second process of a worker.
+        An all-reduce cannot include a second process of a worker.
         """
         run = self._last.run if self._last else ""
         if run == self._refused_run:
             return False
-        said = messages.received(self._model_dir, run)
+        received = messages.received(self._model_dir, run)
         joined, joined_twice = f"worker-{worker}.joined", f"worker-{worker}.joined-twice"
-        is_second = joined in said
+        is_second = joined in received
         if not is_second:
             self.joined_run = run
             messages.send(self._model_dir, run, joined)
         else:
             self._refused_run = run
-            if joined_twice not in said:
+            if joined_twice not in received:
                 messages.send(self._model_dir, run, joined_twice)
         return not is_second
 
     def withdraw(self, worker: int) -> None:
-        """Lets another process of a worker of an all-reduce take part; this one has not begun."""
+        """Lets another process of the worker join; this one has not begun."""
         if self.joined_run:
             messages.take_back(self._model_dir, self.joined_run, f"worker-{worker}.joined")
 
     def leave(self, worker: int) -> None:
-        """Tells the chief that the worker of that index has finished its part."""
+        """Sends that the worker of that index has finished its part."""
         messages.send(self._model_dir, self._last.run if self._last else "",
                       f"worker-{worker}.left")
 
-    def _poll(self, most_secs: float) -> JobState | None:
-        """Returns what job.json holds, or held at most `most_secs` ago; for any thread."""
+    def _poll(self, most_secs: float) -> None:
+        """Reads `job.json`, unless the last read is less than `most_secs` old."""
         with self._lock:
-            if time.monotonic() - self._seen_at >= most_secs:
-                self._seen, self._seen_at = self._read(), time.monotonic()
-            return self._seen
+            if time.monotonic() - self._read_at < most_secs:
+                return
+            self._read_state, self._read_at = self._read(), time.monotonic()
+            if self._read_state is not None and self._read_state != self._last:
+                self._last, self._changed_at = self._read_state, self._read_at
 
     def _read(self) -> JobState | None:
         return shared_files.read_as(JobState, posixpath.join(self._model_dir, JOB_FILE))

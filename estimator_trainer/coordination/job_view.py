@@ -1,6 +1,6 @@
-"""The view of the job is what a task sees of the others through the files in model_dir.
+"""The view of a job: what a task sees of the others through the files in model_dir.
 
-The chief and the other tasks see different things; the watchdog asks both in the same way.
+The chief and the other tasks see different files; the watchdog polls both views in the same way.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
-    """The outcome of one look at the job.
+    """The result of one poll.
 
     Attributes:
       lost: Why this process must end now; "" if it need not.
-      waiting: What this process waits for, for the log; "" if for nothing.
+      waiting: A line for the log on what this process waits for; "" for nothing.
     """
 
     lost: str = ""
@@ -35,39 +35,39 @@ class Observation:
 
 
 class JobView(Protocol):
-    """What the watchdog asks of either view."""
+    """The part of both views that the watchdog needs."""
 
     def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
-        """Looks how the job stands, and asks this process for what others ask of it.
+        """Reads how the job stands, and passes other tasks' requests on to this process.
 
         Args:
           has_stepped: Whether this process has made a training step.
-          is_past_steps: Whether it makes no more.
+          is_past_steps: Whether it makes no more training steps.
         """
 
     def restarted_peer(self) -> str:
         """Returns the name of a peer of an all-reduce that was started again, or ""."""
 
-    def tell_end(self, status: Status, step: int, reason: str) -> None:
-        """Tells the other tasks that this process ends now, if they are to know."""
+    def announce_end(self, status: Status, step: int, reason: str) -> None:
+        """Announces to the other tasks that this process ends now, if they depend on it."""
 
 
 class ChiefView:
-    """The view of the chief, which shows that it lives, and hears what the others say."""
+    """The view of the chief, which sends heartbeats and receives messages."""
 
     def __init__(self, task: TaskConfig, stop: Stop, state_writer: JobStateWriter, lease: Lease):
-        """Makes the view; `stop` gets the requests of the others."""
+        """Makes the view; `stop` gets the requests of the other tasks."""
         self._task, self._stop, self._state_writer = task, stop, state_writer
         self._lease, self._is_replaced = lease, False
 
     def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
-        other = self._lease.lost_to(is_stopping=not self._stop.is_done)
+        other = self._lease.renew(is_stopping=not self._stop.is_done)
         if other:
             self._is_replaced = True
             return Observation(lost=f"model_dir was taken over by {other}")
         self._state_writer.write_heartbeat()
-        self._state_writer.listen(is_waiting=is_past_steps)
-        request = self._state_writer.requested
+        self._state_writer.receive(is_waiting=is_past_steps)
+        request = self._state_writer.request
         if request:
             self._stop.request_end(request.status, request.reason, request.by)
         return Observation()
@@ -79,8 +79,8 @@ class ChiefView:
                     return self._task.name_of("worker", i)
         return ""
 
-    def tell_end(self, status: Status, step: int, reason: str) -> None:
-        # The files of model_dir are the other training's by now.
+    def announce_end(self, status: Status, step: int, reason: str) -> None:
+        # After a takeover the files of model_dir belong to the other training.
         if not self._is_replaced:
             self._state_writer.announce(status, step, reason)
             self._lease.release()
@@ -94,55 +94,55 @@ class OthersView:
         """Makes the view.
 
         Args:
-          config: The settings, which limit how long the chief may be silent.
+          config: The settings, with model_dir and the limits of the chief's silence.
           task: The task of this process.
           stop: Gets the chief's request to stop, in a trainer.
-          state_reader: Reads what the chief writes.
+          state_reader: Reads the chief's state.
         """
         self._config, self._task, self._stop = config, task, stop
         self._state_reader = state_reader
         self._chief = task.name_of("chief", 0)
-        self._has_told_of_model_dir = self._has_agreed = False
+        self._has_warned = self._has_agreed = False
 
     def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
-        reader, now = self._state_reader, self._state_reader.now()
-        if now and now.status != "running":
+        reader, state = self._state_reader, self._state_reader.poll()
+        if state and state.status != "running":
             if self._task.is_trainer:
-                self._stop.request_end(now.status, now.reason, self._chief)
+                self._stop.request_end(state.status, state.reason, self._chief)
             return Observation()
-        if now and membership.agrees(self._task, now):
+        if state and membership.agrees(self._task, state):
             self._has_agreed = True
-        elif now and self._has_agreed and self._task.role != "evaluator":
+        elif state and self._has_agreed and self._task.role != "evaluator":
             return Observation(lost=f"{self._chief} was started again with another cluster")
-        if now and reader.joined_run and reader.joined_run != now.run:
+        if state and reader.joined_run and reader.joined_run != state.run:
             if has_stepped:
                 return Observation(lost=f"{self._chief} was started again")
             reader.join(self._task.index)
-        if now is None and reader.silent_secs > self._config.peer_timeout_secs / 2:
-            self._tell_if_model_dir_is_not_shared()
+        if state is None and reader.silent_secs > self._config.peer_timeout_secs / 2:
+            self._warn_if_model_dir_is_not_shared()
         # Without a chief no worker makes a step.
         has_begun = reader.has_seen_chief or has_stepped
         limit = self._config.peer_timeout_secs if has_begun else self._config.stall_timeout_secs
         if reader.silent_secs > limit:
-            return Observation(lost=f"{self._chief} gave no sign of life for {limit} s")
+            return Observation(lost=f"{self._chief} sent no heartbeat for {limit} s")
         if reader.silent_secs > deadlines.QUIET_SECS:
-            return Observation(waiting=f"waiting for {self._chief}: no sign of life for"
+            return Observation(waiting=f"waiting for {self._chief}: no heartbeat for"
                                f" {reader.silent_secs:.0f} s")
         return Observation()
 
     def restarted_peer(self) -> str:
         return ""
 
-    def tell_end(self, status: Status, step: int, reason: str) -> None:
+    def announce_end(self, status: Status, step: int, reason: str) -> None:
         pass
 
-    def _tell_if_model_dir_is_not_shared(self) -> None:
-        """Warns once if the chief answers, since it writes job.json before it starts its server."""
+    def _warn_if_model_dir_is_not_shared(self) -> None:
+        """Warns once if the chief's server answers, which starts after job.json is written."""
         address = next(iter(self._task.cluster.get("chief", ())), "")
-        if address and not self._has_told_of_model_dir and peers.state(address) == "up":
-            self._has_told_of_model_dir = True
+        if address and not self._has_warned and peers.state(address) == "up":
+            self._has_warned = True
             logging.warning(
                 "model_dir %s seems not to be shared with %s, which answers at %s but wrote no"
-                " job.json here. Give every task one directory that all of them see: the same"
-                " mount, or one like --model_dir=gs://bucket/job; `check --probe` tells",
+                " job.json here. Give every task one directory that all of them can read: the same"
+                " mount, or one like --model_dir=gs://bucket/job; `check --probe` tests it",
                 self._config.model_dir, self._chief, address)

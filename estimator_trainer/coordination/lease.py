@@ -1,9 +1,9 @@
 """The lease of a model_dir: one training at a time writes its checkpoints.
 
 The chief keeps `model_dir/lease.json`, with an id of its own and a heartbeat, and removes the file
-at its end. A second chief that finds the heartbeat of a first one is refused. No file is locked and
-no clocks are compared, so that the lease holds on NFS and in buckets too: two chiefs that begin in
-the same moment both write, and the one whose id is overwritten ends at its next look.
+at its end. A second chief is refused while the heartbeat of the first continues. No file is locked
+and no clocks are compared, so that the lease works on NFS and in buckets too: two chiefs that begin
+at the same moment both write, and the one whose id is overwritten ends at its next read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DEAD = ("Z", "X")
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """A process, as others on its machine find it again.
+    """A process, identified for other processes of its machine.
 
     Attributes:
       host: The machine's name.
@@ -47,12 +47,12 @@ class Process:
     start: str
 
     def is_here(self) -> bool:
-        """Returns whether the process runs, or ran, where this one can look for it."""
+        """Returns whether this process shares machine and process numbers with that one."""
         here = this_process()
         return (self.host, self.machine) == (here.host, here.machine)
 
     def is_alive(self) -> bool:
-        """Returns whether a process that is here still runs."""
+        """Returns whether a process of this machine still runs."""
         state, start = _stat(self.pid)
         if not self.start:
             try:
@@ -67,17 +67,17 @@ class Process:
 
 @dataclasses.dataclass(frozen=True)
 class Holder:
-    """The training that holds a model_dir, as `model_dir/lease.json` describes it.
+    """The content of `model_dir/lease.json`: the training that holds a model_dir.
 
     Attributes:
       run: Id of the training, a new one for each.
       task: The name of the chief, such as "chief:0" or "local".
-      addresses: What stands for the addresses of the cluster; "" for a task that is alone.
+      addresses: The fingerprint of the cluster; "" for a task that is alone.
       process: The chief's process.
       began: When the training began, by the clock of its machine, for messages.
-      renewed: When the chief wrote last, by the same clock, for messages.
+      renewed: The chief's last write, by the same clock, for messages.
       heartbeat: Number of times the chief has written.
-      is_stopping: Whether the chief was asked to stop, and is about to save and to end.
+      is_stopping: Whether the chief was requested to stop, and is about to save and to end.
     """
 
     run: str
@@ -90,9 +90,9 @@ class Holder:
     is_stopping: bool = False
 
     def __str__(self) -> str:
-        """Returns words that name the training, for a message."""
+        """Returns a description of the training, for a message."""
         return (f"{self.task}, process {self.process.pid} on {self.process.host}, which began at"
-                f" {self.began} and last gave a sign of life at {self.renewed}")
+                f" {self.began} and sent its last heartbeat at {self.renewed}")
 
 
 class Lease:
@@ -102,32 +102,32 @@ class Lease:
         """Writes the lease.
 
         Raises:
-          OpError: It cannot be written.
+          OpError: The lease cannot be written.
         """
         self._path = posixpath.join(model_dir, FILE)
         self._holder = holder
         self._lost = ""
         self._new_folder = "" if tf.io.gfile.isdir(model_dir) else model_dir
         self._write()
-        # Two chiefs that begin together find each other early.
-        self._looks_at = time.monotonic() + deadlines.LEASE_CHECK_SECS
+        # Two chiefs that begin together detect each other early.
+        self._reads_at = time.monotonic() + deadlines.LEASE_CHECK_SECS
 
-    def lost_to(self, is_stopping: bool) -> str:
-        """Returns who took the lease over, or ""; is called often, and renews the lease rarely.
+    def renew(self, is_stopping: bool) -> str:
+        """Renews the lease, if that is due; returns the training that took it over, or "".
 
         Args:
-          is_stopping: Whether the training was asked to stop.
+          is_stopping: Whether the training was requested to stop.
 
         Raises:
           OpError: The lease cannot be read or written now.
         """
         is_news = is_stopping and not self._holder.is_stopping
-        if self._lost or time.monotonic() < self._looks_at and not is_news:
+        if self._lost or time.monotonic() < self._reads_at and not is_news:
             return self._lost
-        self._looks_at = time.monotonic() + deadlines.LEASE_RENEW_SECS
+        self._reads_at = time.monotonic() + deadlines.LEASE_RENEW_SECS
         found = read(self._path)
         if found and found.run != self._holder.run:
-            # A training inside of this one, of the same process, comes to its end before this one.
+            # A training inside this one, in the same process, ends before this one.
             self._lost = "" if found.process == self._holder.process else str(found)
             return self._lost
         self._holder = dataclasses.replace(
@@ -137,7 +137,7 @@ class Lease:
         return ""
 
     def release(self) -> None:
-        """Lets the next training in at once, unless another one has the lease already."""
+        """Removes the lease for the next training, unless another one has taken it already."""
         found = read(self._path)
         if found and found.run == self._holder.run:
             with contextlib.suppress(tf.errors.OpError):
@@ -148,22 +148,22 @@ class Lease:
                 os.rmdir(self._new_folder)
 
     def _write(self) -> None:
-        shared_files.write(self._path, dataclasses.asdict(self._holder))
+        shared_files.write_json(self._path, dataclasses.asdict(self._holder))
 
 
 def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Lease:
-    """Takes the lease of a model_dir, once no other training holds it.
+    """Returns the lease of a model_dir, once no other training holds it.
 
     Args:
       model_dir: The directory.
       task: The chief that is about to train.
-      is_forced: Whether to take the lease from a training that lives.
-      stop: Ends the wait when this process is asked to stop.
+      is_forced: Whether to take the lease from a training that still runs.
+      stop: Ends the wait when this process is requested to stop.
 
     Raises:
       ConfigError: if another training holds it.
-      Interrupted: if this process is asked to stop.
-      OpError: It cannot be written.
+      Interrupted: if this process is requested to stop.
+      OpError: The lease cannot be written.
     """
     now = _now()
     addresses = task.fingerprint if task.num_trainers > 1 or "ps" in task.cluster else ""
@@ -178,19 +178,18 @@ def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Le
 
 
 def read(path: str) -> Holder | None:
-    """Returns who holds a lease; None if nobody does, or if it cannot be read now."""
+    """Returns the holder of a lease; None if there is none, or the file cannot be read now."""
     return shared_files.read_as(Holder, path)
 
 
 def this_process() -> Process:
-    """Returns this process."""
     ids = [_read_text("/proc/sys/kernel/random/boot_id"), _pid_namespace()]
     pid = os.getpid()
     return Process(socket.gethostname(), " ".join(filter(None, ids)), pid, _stat(pid)[1])
 
 
 def _wait_until_free(model_dir: str, me: Holder, found: Holder, stop: Stop) -> None:
-    """Returns once the training of `found` is gone, or may be replaced by that of `me`."""
+    """Returns once the training of `found` is gone, or may be replaced by `me`."""
     path, seen, since = posixpath.join(model_dir, FILE), found, time.monotonic()
     poll_secs = (deadlines.LEASE_POLL_OBJECT_SECS if storage.is_object_store(path)
                  else deadlines.LEASE_POLL_SECS)
@@ -201,8 +200,8 @@ def _wait_until_free(model_dir: str, me: Holder, found: Holder, stop: Stop) -> N
         if not seen.is_stopping and (seen.heartbeat != found.heartbeat or seen.process.is_here()):
             raise errors.ConfigError(_refusal(model_dir, seen))
         if not is_logged:
-            logging.info("model_dir is in use by %s: waits for its end, or at most %g s for a sign"
-                         " of life", seen, deadlines.LEASE_SECS)
+            logging.info("model_dir is in use by %s: waits for its end, or at most %g s for a"
+                         " heartbeat", seen, deadlines.LEASE_SECS)
             is_logged = True
         stop.check()
         stop.sleep(poll_secs)
@@ -213,11 +212,11 @@ def _wait_until_free(model_dir: str, me: Holder, found: Holder, stop: Stop) -> N
             raise errors.ConfigError(_refusal(model_dir, now))
         if now != seen:
             seen, since = now, time.monotonic()
-    logging.warning("goes on in place of %s: no sign of life for %g s", seen, deadlines.LEASE_SECS)
+    logging.warning("replaces %s: no heartbeat for %g s", seen, deadlines.LEASE_SECS)
 
 
 def _is_over(found: Holder, me: Holder) -> bool:
-    """Returns whether the training of `found` needs no waiting for."""
+    """Returns whether `me` may begin without waiting for the training of `found`."""
     process = found.process
     if process.is_here():
         return process == me.process or not process.is_alive()
@@ -227,8 +226,8 @@ def _is_over(found: Holder, me: Holder) -> bool:
 
 def _refusal(model_dir: str, found: Holder) -> str:
     return (f"model_dir is {model_dir!r} (from --model_dir), and another training writes its"
-            f" checkpoints there: {found}. Expected a directory of this job's own, or that training"
-            f" at its end. For example: --model_dir={model_dir.rstrip('/')}-2, or --force to end"
+            f" checkpoints there: {found}. Expected a directory of this job's own, or the end of"
+            f" that training. For example: --model_dir={model_dir.rstrip('/')}-2, or --force to end"
             " that training and to go on from its last checkpoint")
 
 
@@ -237,7 +236,7 @@ def _now() -> str:
 
 
 def _stat(pid: int) -> tuple[str, str]:
-    """Returns state and start of a process from Linux's /proc (proc(5)); "" where unknown."""
+    """Returns state and start of a process from /proc (man 5 proc); "" where unknown."""
     fields = _read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return (fields[0], fields[19]) if len(fields) > 19 else ("", "")
 

@@ -1,9 +1,9 @@
-"""A task takes part in a job if the chief was told of the same cluster.
+"""The condition for taking part in a job: the task and the chief have the same cluster.
 
-Tasks share the data by the number of tasks in each role, and TensorFlow finds a task by its number
-in a role. A task that was told of other numbers, as after a job was scaled, would read wrong
-shards, or break the job. A task of a cluster that has no address in common with the chief's belongs
-to another job in the same model_dir.
+Tasks divide the data by the number of tasks in each role, and TensorFlow finds a task by its index
+in a role. With other numbers, such as after a job was scaled, a task would read wrong shards, or
+break the job. A cluster that has no address in common with the chief's belongs to another job in
+the same model_dir.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from estimator_trainer.coordination.job_state import JobState, JobStateReader
 
 
 class Membership:
-    """Compares the cluster of this task with that of the chief whose run goes on."""
+    """Compares the cluster of this task with the cluster of the running chief."""
 
     def __init__(self, model_dir: str, task: TaskConfig, state_reader: JobStateReader):
         """Makes the comparison.
@@ -27,20 +27,20 @@ class Membership:
         Args:
           model_dir: The job's directory.
           task: The task of this process.
-          state_reader: Knows whether the chief lives.
+          state_reader: The reader of the chief's state.
         """
         self._model_dir, self._task, self._state_reader = model_dir, task, state_reader
         self._run, self._since = "", 0.0
 
     def check(self, now: JobState | None) -> bool:
-        """Returns whether this task may take part; False while it is to wait.
+        """Returns whether this task may take part; False while it has to wait.
 
         Args:
-          now: How the job stands.
+          now: The job's state.
 
         Raises:
-          OtherClusterError: A chief that lives has had another cluster for OTHER_CLUSTER_SECS. It
-            may be that of the job before, which is about to end.
+          OtherClusterError: A running chief has had another cluster for OTHER_CLUSTER_SECS. For
+            less long, the chief may be the last one of the job before, which is about to end.
         """
         if now is None or agrees(self._task, now):
             return now is not None
@@ -48,13 +48,13 @@ class Membership:
             self._run, self._since = now.run, time.monotonic()
         if time.monotonic() - self._since < deadlines.OTHER_CLUSTER_SECS:
             logging.log_every_n_seconds(
-                logging.WARNING, "%s has another cluster, %s: waits for it to end, or to agree",
+                logging.WARNING, "%s has another cluster, %s: waits until it ends or agrees",
                 int(deadlines.QUIET_SECS), self._task.name_of("chief", 0), _shown(now.cluster))
             return False
         if is_of_another_job(self._task, now):
             raise errors.OtherClusterError(
                 f"model_dir is {self._model_dir!r} (from --model_dir), and the training of another"
-                f" cluster goes on there: its {self._task.name_of('chief', 0)} lives, and none of"
+                f" cluster goes on there: its {self._task.name_of('chief', 0)} runs, and none of"
                 f" its addresses is in {self._task.source}. Expected a directory of this job's own."
                 f" For example: --model_dir={self._model_dir.rstrip('/')}-2", is_missed=False)
         task, count = self._task, now.cluster.get(self._task.role, 0)
@@ -67,9 +67,9 @@ class Membership:
 
 
 def agrees(task: TaskConfig, now: JobState) -> bool:
-    """Returns whether the chief of a run has the cluster of this task, as far as it says so.
+    """Returns whether the chief of a run has the cluster of this task, as far as is known.
 
-    An evaluator shares no data with others, and may have been told of none.
+    An evaluator shares no data with others, and its TF_CONFIG may list no other task.
     """
     if is_of_another_job(task, now):
         return False
@@ -77,7 +77,7 @@ def agrees(task: TaskConfig, now: JobState) -> bool:
 
 
 def is_of_another_job(task: TaskConfig, now: JobState) -> bool:
-    """Returns whether the chief of a run and this task know no address in common."""
+    """Returns whether the clusters of the chief and of this task have no address in common."""
     mine, theirs = set(task.fingerprint.split()), set(now.addresses.split())
     return bool(mine and theirs and not mine & theirs)
 

@@ -1,8 +1,8 @@
-"""The sequel: whether a script trains once more in its job, which the chief alone can tell.
+"""The sequel: whether a script trains once more in its job, which only the chief finds out.
 
 After training the chief goes on with the script, and every other task of a job without ps waits. If
-the chief begins a further training, the others go on to theirs; if its script ends, they end. The
-chief says so in `script.json` in the model_dir of the last training, with a beat.
+the chief begins another training, the other tasks begin theirs; if its script ends, they end. The
+chief writes this to `script.json` in the model_dir of the last training, with a heartbeat.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _ScriptState:
 
     Attributes:
       trainings: Number of trainings that the chief's script has begun.
-      beat: Number of signs of life of the script.
+      beat: Number of heartbeats of the script.
       is_over: Whether the script has ended.
     """
 
@@ -39,7 +39,7 @@ class _ScriptState:
 
 
 class SequelWriter:
-    """The chief's side counts the trainings of its script, and shows that the script goes on."""
+    """Counts the trainings of the chief's script, and writes heartbeats until the script ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -47,34 +47,35 @@ class SequelWriter:
         self._path, self._num_trainings, self._heartbeats = "", 0, 0
 
     def begin(self, model_dir: str, peer_timeout_secs: float, num_workers: int) -> None:
-        """Tells the tasks that wait in the model_dir of the last training that one more begins.
+        """Announces a training to the tasks that wait in the model_dir of the last training.
 
-        Each learns of it once the chief's run is in `job.json`; before, it would join the last run.
-        A worker that has not left that one would take the chief of this one for another process.
+        The announcement is written once `job.json` has the chief's new run; before, tasks would
+        join the last run. A worker that has not left the last run would read the new one as a
+        restarted chief.
         """
         if not self._path:
-            self._tell(model_dir)
+            self._announce(model_dir)
             secs = deadlines.poll_intervals(model_dir, peer_timeout_secs).chief_heartbeat_secs
             threading.Thread(target=self._send_heartbeats, args=(secs,), name="script",
                              daemon=True).start()
         else:
             _wait_for_workers(posixpath.dirname(self._path), num_workers)
-            threading.Thread(target=self._tell_of_run, args=(model_dir, _run_in(model_dir)),
+            threading.Thread(target=self._announce_run, args=(model_dir, _run_in(model_dir)),
                              name="sequel", daemon=True).start()
 
     def end(self) -> None:
-        """Tells the tasks that wait that the script has ended; does nothing if it never trained."""
+        """Announces that the script has ended, if it has ever trained."""
         self._end.set()
         with self._lock:
             self._write(self._path)
 
-    def _tell_of_run(self, model_dir: str, last_run: str) -> None:
+    def _announce_run(self, model_dir: str, last_run: str) -> None:
         while not self._end.wait(_POLL_SECS):
             if _run_in(model_dir) != last_run:
-                self._tell(model_dir)
+                self._announce(model_dir)
                 return
 
-    def _tell(self, model_dir: str) -> None:
+    def _announce(self, model_dir: str) -> None:
         with self._lock:
             self._num_trainings += 1
             last, self._path = self._path, posixpath.join(model_dir, _FILE)
@@ -89,12 +90,12 @@ class SequelWriter:
 
     def _write(self, path: str) -> None:
         if path:
-            shared_files.try_to_write(path, dataclasses.asdict(
+            shared_files.try_to_write_json(path, dataclasses.asdict(
                 _ScriptState(self._num_trainings, self._heartbeats, self._end.is_set())))
 
 
 def _wait_for_workers(model_dir: str, num_workers: int) -> None:
-    """Waits, but not for ever, until all workers have left the last training in a model_dir."""
+    """Waits, for a limited time, until all workers have left the last training in a model_dir."""
     run, deadline = _run_in(model_dir), time.monotonic() + deadlines.WORKERS_LEAVE_SECS
     waiting = {_WAITS.format(f"worker-{index}") for index in range(num_workers)}
     while not waiting <= messages.received(model_dir, run) and time.monotonic() < deadline:
@@ -102,21 +103,21 @@ def _wait_for_workers(model_dir: str, num_workers: int) -> None:
 
 
 def _run_in(model_dir: str) -> str:
-    """Returns the id of the chief's run that the job's state in a model_dir is of; "" for none."""
+    """Returns the id of the run in `job.json`; "" for none."""
     state = shared_files.read_as(JobState, posixpath.join(model_dir, JOB_FILE))
     return state.run if state else ""
 
 
 class SequelReader:
-    """The side of every other task, made before it trains, waits for what the script does next."""
+    """Waits, in every other task, for the next training of the chief's script."""
 
     def __init__(self, model_dir: str, name: str, peer_timeout_secs: float):
-        """Reads the chief's file in a model_dir, which may be that of an earlier process.
+        """Reads the chief's file before training; it may be left from an earlier process.
 
         Args:
           model_dir: The model_dir of the training.
           name: The name of this task, such as "worker:0".
-          peer_timeout_secs: How long to wait for a sign of life of the chief.
+          peer_timeout_secs: How long to wait for a heartbeat of the chief.
         """
         self._model_dir, self._path = model_dir, posixpath.join(model_dir, _FILE)
         self._waits = _WAITS.format(name.replace(":", "-"))
@@ -125,16 +126,16 @@ class SequelReader:
             _POLL_SECS, deadlines.poll_intervals(model_dir, peer_timeout_secs).task_secs)
         self._found = shared_files.read_as(_ScriptState, self._path)
 
-    def follows(self, num_trainings: int) -> bool:
-        """Waits for what the chief's script does after the training.
+    def wait_for_training(self, num_trainings: int) -> bool:
+        """Waits until the chief's script trains once more or ends.
 
-        A file that has not changed since this task began is no word of a living chief.
+        A file that has not changed since this task began may be a dead chief's.
 
         Args:
           num_trainings: Number of trainings of this task so far.
 
         Returns:
-          Whether a further training begins; False if the script has ended, or the chief is silent.
+          Whether another training begins; False if the script has ended, or the chief is silent.
         """
         messages.send(self._model_dir, _run_in(self._model_dir), self._waits)
         seen, seen_at = self._found, time.monotonic()
@@ -147,6 +148,6 @@ class SequelReader:
                     return False
                 seen, seen_at = now, time.monotonic()
             time.sleep(self._poll_secs)
-        logging.warning("the chief's script gave no sign of life for %g s: this task ends, though"
-                        " the script might have trained once more", self._peer_timeout_secs)
+        logging.warning("the chief's script sent no heartbeat for %g s: this task ends, though the"
+                        " script might have trained once more", self._peer_timeout_secs)
         return False

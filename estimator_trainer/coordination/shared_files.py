@@ -1,62 +1,158 @@
-"""Notes are the small files through which the tasks of a job tell each other how it stands.
+"""Small files that are shared through model_dir: text, and the JSON by which tasks coordinate.
 
-TensorFlow caches the sizes of objects in Cloud Storage, and the kernel the attributes of files on
-NFS and FUSE. A reader that trusts them cuts off a file that grew, and cannot read one that shrank.
-So all notes have one length, are read without asking for it, and each has a checksum. A note that
-cannot be read now counts as not there yet; whoever waits for it looks again.
+Files are read and written whole, on disks, shared disks and object stores. TensorFlow caches the
+sizes of objects in Cloud Storage, and the kernel the attributes of files on NFS and FUSE: a reader
+that trusts a cached size cuts off a file that grew, and cannot read one that shrank. Therefore all
+JSON files of coordination have one length, are read without a request for it, and contain a
+checksum. A file that cannot be read now counts as missing; its readers poll again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import posixpath
+import re
 import time
-from typing import Any, TypeVar
+from typing import Any, Callable, TypeVar
 import zlib
 
 from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines, errors, schema, storage
-from estimator_trainer.coordination import small_files
 
 T = TypeVar("T")
+# A function of a sentence about a damaged file: `warn`, or the `append` of a list for display.
+Warn = Callable[[str], None]
+
+# More than any file that is read whole.
+_MOST_BYTES = 1 << 24
 # A reason has at most 300 characters, and JSON takes at most 12 bytes for each.
-_BYTES = 4096
+_JSON_BYTES = 4096
 _CHECKSUM = "checksum"
 _LOG_SECS = 30
 _written_at: dict[str, float] = {}
 
 
-def write(path: str, content: dict[str, Any]) -> None:
-    """Writes a note.
+def write_text(path: str, text: str) -> None:
+    """Writes a small file, of which no reader sees a half.
+
+    On an object store the file appears whole; elsewhere it is renamed when it is whole.
+    """
+    if storage.is_object_store(path):
+        with tf.io.gfile.GFile(path, "w") as file:
+            file.write(text)
+        return
+    make_folder(posixpath.dirname(path))
+    try:
+        with tf.io.gfile.GFile(f"{path}.new", "w") as file:
+            file.write(text)
+        tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+    except tf.errors.OpError:
+        # A full disk leaves an empty file.
+        with contextlib.suppress(tf.errors.OpError):
+            tf.io.gfile.remove(f"{path}.new")
+        raise
+
+
+def read_text(path: str) -> str | None:
+    """Returns the content of a small file, read without its size; None if there is no file.
+
+    On a disk the name is searched in a listing: after a request for a missing name, some shared
+    disks answer for 30 s that it is missing.
 
     Raises:
-      OpError: It cannot be written.
-      ValueError: It is too long.
+      OpError: The file cannot be read.
+    """
+    if not storage.is_object_store(path) and not is_listed(path):
+        return None
+    try:
+        with tf.io.gfile.GFile(path, "rb") as file:
+            return bytes(file.read(_MOST_BYTES)).decode(errors="replace")
+    except tf.errors.NotFoundError:
+        return None
+
+
+def read_or_warn(parse: Callable[[str], T], path: str, consequence: str,
+                 warn_of: Warn | None = None) -> T | None:
+    """Returns the parsed content of a small file; None if there is no file, or it is damaged.
+
+    Args:
+      parse: A function that makes the value from the text, or raises SchemaError.
+      path: The file.
+      consequence: A sentence on what a damaged file means for the user.
+      warn_of: Receives the sentence about a damaged file; None: `warn`.
+
+    Raises:
+      OpError: The file cannot be read.
+    """
+    text = read_text(path)
+    if text is None:
+        return None
+    try:
+        return parse(text)
+    except schema.SchemaError as error:
+        (warn_of or warn)(f"{path} is damaged: {error}. {consequence}")
+        return None
+
+
+def warn(sentence: str) -> None:
+    """Logs a sentence about a damaged file as a warning."""
+    logging.warning("%s", sentence)
+
+
+def is_listed(path: str) -> bool:
+    """Returns whether a listing of the folder has the file's name."""
+    folder, name = posixpath.split(path)
+    try:
+        return name in tf.io.gfile.listdir(folder or ".")
+    except tf.errors.NotFoundError:
+        return False
+
+
+def make_folder(path: str) -> None:
+    """Makes a folder and its parents, where the file system has folders."""
+    if not storage.is_object_store(path):
+        tf.io.gfile.makedirs(path)
+
+
+def escape(path: str) -> str:
+    """Escapes the characters of a path that `gfile.glob` reads as a pattern (`run[1]`)."""
+    return re.sub(r"([\[\]*?])", r"\\\1", path)
+
+
+def write_json(path: str, content: dict[str, Any]) -> None:
+    """Writes a JSON file of the common length, with a checksum.
+
+    Raises:
+      OpError: The file cannot be written.
+      ValueError: The content is too long.
     """
     text = json.dumps({**content, _CHECKSUM: _checksum(content)})
-    if len(text) >= _BYTES:
-        raise ValueError(f"a note takes {len(text)} bytes, and has at most {_BYTES - 1}: {text}")
+    if len(text) >= _JSON_BYTES:
+        raise ValueError(
+            f"a shared file takes {len(text)} bytes, and has at most {_JSON_BYTES - 1}: {text}")
     if storage.is_object_store(path):
         free_at = _written_at.get(path, -math.inf) + deadlines.OBJECT_WRITE_SECS
         time.sleep(max(0.0, free_at - time.monotonic()))
-    small_files.write(path, f"{text:{_BYTES - 1}}\n")
+    write_text(path, f"{text:{_JSON_BYTES - 1}}\n")
     _written_at[path] = time.monotonic()
 
 
-def try_to_write(path: str, content: dict[str, Any]) -> None:
-    """Writes a note whose loss does no harm; warns if it cannot be written."""
+def try_to_write_json(path: str, content: dict[str, Any]) -> None:
+    """Writes a JSON file whose loss does no harm; warns if it cannot be written."""
     try:
-        write(path, content)
+        write_json(path, content)
     except tf.errors.OpError as error:
         logging.warning("cannot write %s: %s", path, errors.first_line(error))
 
 
-def read(path: str) -> dict[str, Any] | None:
-    """Returns what a note holds; None if there is none, or none that can be read now."""
+def read_json(path: str) -> dict[str, Any] | None:
+    """Returns the content of a JSON file; None if the file is missing or cannot be read now."""
     try:
-        content = schema.decoded(small_files.read(path) or "null")
+        content = schema.decoded(read_text(path) or "null")
     except schema.SchemaError:
         return None  # The file was cut off, or is a mixture of two.
     except tf.errors.OpError as error:
@@ -65,24 +161,19 @@ def read(path: str) -> dict[str, Any] | None:
         return None
     if not isinstance(content, dict):
         return None
-    # A mixture of two notes may be JSON, too.
+    # A mixture of two files may be JSON, too.
     checksum = content.pop(_CHECKSUM, None)
     return content if checksum == _checksum(content) else None
 
 
 def read_as(kind: type[T], path: str) -> T | None:
-    """Returns what a note holds, as its schema says; None if there is none that can be used now.
-
-    Args:
-      kind: The schema, a dataclass.
-      path: The file.
-    """
-    content = read(path)
+    """Returns the content of a JSON file as the dataclass `kind`; None if unusable now."""
+    content = read_json(path)
     try:
         return None if content is None else schema.made(kind, content)
     except schema.SchemaError as error:
         logging.log_every_n_seconds(
-            logging.WARNING, "%s counts as not there, since it is no note of this program: %s",
+            logging.WARNING, "%s counts as missing, since this program has not written it: %s",
             _LOG_SECS, path, error)
         return None
 

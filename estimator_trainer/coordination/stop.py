@@ -1,4 +1,4 @@
-"""The Stop of a process holds the request to end it, if there is one, and why."""
+"""The Stop of a process: the request to end it, and the signals that make one."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Request:
     """A request to end training.
 
     Attributes:
-      status: How the job is to end: "done", "stopped" (to be continued), "failed" or "lost"; or
-        "stopping", where the chief knows how and is going to say it.
-      reason: "early_stopping", "SIGTERM", or what failed.
-      by: The task that asks.
+      status: How the job should end: "done", "stopped" (to be continued), "failed" or "lost"; or
+        "stopping", where the chief is going to write how.
+      reason: "early_stopping", "SIGTERM", or the failure.
+      by: The task that makes the request.
     """
 
     status: Status
@@ -36,11 +36,11 @@ class Request:
     by: str
 
     def __str__(self) -> str:
-        """Returns who asks, and why; a reason that begins with the task says who."""
+        """Returns the task and the reason, which may begin with the task already."""
         return self.reason if self.reason.startswith(f"{self.by} ") else f"{self.by}: {self.reason}"
 
 
-# Each graph of training has one; a hook of the user's has no other way to it.
+# One for each graph of training; a hook of the user has no other way to it.
 _STOPS: weakref.WeakKeyDictionary[Any, Stop] = weakref.WeakKeyDictionary()
 
 
@@ -50,7 +50,7 @@ def of(graph: Any) -> Stop:
 
 
 class Stop:
-    """Holds the first request to end this process; safe to use from any thread."""
+    """Holds the first request to end this process; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,20 +64,20 @@ class Stop:
 
     @property
     def is_to_be_continued(self) -> bool:
-        """Whether this process was asked to end, and is to be started again."""
+        """Whether this process was requested to end, and should be started again."""
         return self._request is not None and self._request.status in ("stopped", "failed", "lost")
 
     @property
     def is_done(self) -> bool:
-        """Whether training that ends now is complete, and is not to be continued."""
+        """Whether training that ends now is complete."""
         return self._request is None or self._request.status == "done"
 
-    def ends(self, graph: Any) -> None:
+    def attach_to(self, graph: Any) -> None:
         """Makes this the Stop of `graph`."""
         _STOPS[graph] = self
 
     def request_end(self, status: Status, reason: str, by: str) -> None:
-        """Asks this process to end at the next step boundary; later requests change nothing."""
+        """Makes this process end at the next step boundary; later requests change nothing."""
         with self._lock:
             if self._request is None:
                 self._request = Request(status, reason, by)
@@ -88,19 +88,19 @@ class Stop:
         return self._event.wait(secs)
 
     def sleep(self, secs: float) -> None:
-        """Sleeps for `secs`; the first request, if it comes meanwhile, ends the sleep."""
+        """Sleeps for `secs`, or until the first request."""
         if self._request is None:
             self._event.wait(secs)
         else:
             time.sleep(secs)
 
     def check_failure(self) -> None:
-        """Raises Interrupted if the job has failed, since its result must not be saved."""
+        """Raises Interrupted if the job has failed, and must not save its result."""
         if self._request is not None and self._request.status in ("failed", "lost"):
             self.check()
 
     def check(self) -> None:
-        """Raises Interrupted if the job is to end now, before it is done."""
+        """Raises Interrupted if the job has to end now, before it is done."""
         request = self._request
         if request is not None and request.status not in ("done", "stopping"):
             raise errors.Interrupted(request.status, request.reason, request.by)
@@ -110,17 +110,17 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextlib.contextmanager
-def asking(stop: Stop, task: str, last_step: Callable[[], int]) -> Iterator[None]:
-    """Asks `stop` to stop when a signal comes, within the context.
+def stopping_on_signals(stop: Stop, task: str, last_step: Callable[[], int]) -> Iterator[None]:
+    """Makes SIGTERM and SIGINT requests to `stop`, within the context.
 
-    Python runs a signal's handler in the main thread only, between two instructions of its own:
-    not while TensorFlow hangs. So a thread reads what the interpreter writes at once to the wakeup
-    descriptor.
+    Python runs a signal's handler in the main thread, between two of its instructions, and never
+    while TensorFlow hangs. Therefore a thread reads the wakeup descriptor, to which the interpreter
+    writes at once.
 
     Args:
       stop: Gets the request, with the signal's name as the reason.
       task: The name of this task.
-      last_step: Returns the step of the last checkpoint, for the last line after a second signal.
+      last_step: Returns the step of the last checkpoint, for the line after a second signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -129,7 +129,7 @@ def asking(stop: Stop, task: str, last_step: Callable[[], int]) -> Iterator[None
     theirs.setblocking(False)
     before = {number: signal.signal(number, _ignore) for number in _SIGNALS}
     before_fd = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_listen, args=(ours, stop, task, last_step), name="signals",
+    threading.Thread(target=_read_signals, args=(ours, stop, task, last_step), name="signals",
                      daemon=True).start()
     try:
         yield
@@ -140,11 +140,11 @@ def asking(stop: Stop, task: str, last_step: Callable[[], int]) -> Iterator[None
         theirs.close()
 
 
-def listen_again() -> None:
-    """Takes SIGTERM back from TensorFlow, if `asking` had it before.
+def reclaim_sigterm() -> None:
+    """Takes SIGTERM back from TensorFlow, if `stopping_on_signals` had it before.
 
-    The runtime of `MultiWorkerMirroredStrategy` sets a handler of its own, for a notice of
-    preemption, which nothing in an Estimator heeds.
+    The runtime of `MultiWorkerMirroredStrategy` sets a handler for notices of preemption, which
+    nothing in an Estimator uses.
     """
     if signal.getsignal(signal.SIGTERM) is _ignore:
         signal.signal(signal.SIGTERM, _ignore)
@@ -152,11 +152,10 @@ def listen_again() -> None:
 
 @contextlib.contextmanager
 def killed_after(secs: float | None) -> Iterator[None]:
-    """Lets the kernel kill this process if what is done within the context takes longer.
+    """Makes the kernel kill this process if the context takes longer than `secs`; None: never.
 
-    Some calls of TensorFlow wait for other tasks and hold Python's lock meanwhile, so that no
-    handler and no thread of Python runs. The stacks are printed a second before. None sets no
-    limit.
+    Some calls of TensorFlow hold Python's lock while they wait for other tasks, so that no handler
+    and no Python thread runs. The stacks are printed a second before.
     """
     if secs is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -173,10 +172,11 @@ def killed_after(secs: float | None) -> Iterator[None]:
 
 
 def _ignore(*_: Any) -> None:
-    """Does nothing, since the thread that reads the wakeup descriptor does the work."""
+    """Leaves the signal to the thread that reads the wakeup descriptor."""
 
 
-def _listen(ours: socket.socket, stop: Stop, task: str, last_step: Callable[[], int]) -> None:
+def _read_signals(ours: socket.socket, stop: Stop, task: str,
+                  last_step: Callable[[], int]) -> None:
     has_stopped = False
     while number := ours.recv(1):
         if number[0] not in _SIGNALS:
@@ -184,10 +184,10 @@ def _listen(ours: socket.socket, stop: Stop, task: str, last_step: Callable[[], 
         name = signal.Signals(number[0]).name
         if has_stopped:
             # A disk, or the reader of the log, may hang.
-            last_words = threading.Thread(target=_say_last, args=(task, name, last_step),
-                                          name="last line", daemon=True)
-            last_words.start()
-            last_words.join(deadlines.LAST_WORDS_SECS)
+            printer = threading.Thread(target=_print_last, args=(task, name, last_step),
+                                       name="last line", daemon=True)
+            printer.start()
+            printer.join(deadlines.SECOND_SIGNAL_SECS)
             os._exit(result.EXIT_CODES["stopped"])
         has_stopped = True
         logging.warning("%s: stops at the next step; once more ends it at once", name)
@@ -195,7 +195,7 @@ def _listen(ours: socket.socket, stop: Stop, task: str, last_step: Callable[[], 
     ours.close()
 
 
-def _say_last(task: str, name: str, last_step: Callable[[], int]) -> None:
+def _print_last(task: str, name: str, last_step: Callable[[], int]) -> None:
     logging.warning("%s again: ends at once", name)
     step = last_step()
     logs.silence_other_threads()

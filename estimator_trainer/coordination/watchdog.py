@@ -1,4 +1,4 @@
-"""The watchdog is a thread that ends this process when its main thread waits in vain.
+"""The watchdog, a thread that ends this process when its main thread waits in vain.
 
 TensorFlow waits for a lost peer without limit, inside C++ where no exception reaches it
 (tensorflow/tensorflow#47694, tensorflow/tensorflow#45088).
@@ -28,16 +28,16 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 class Watchdog:
-    """Watches one task: its peers, its progress, and whether it obeys a request to stop."""
+    """Watches a task's peers, its progress, and whether it obeys a request to stop."""
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, view: JobView):
-        """Makes a watchdog; it watches while it is entered as a context.
+        """Makes a watchdog, whose thread runs within the context.
 
         Args:
-          config: The settings, which limit how long the main thread may wait.
+          config: The settings, with model_dir and the limits of the main thread's waiting.
           task: The task of this process.
-          stop: Gets the requests to stop, which the main thread must obey in time.
-          view: What this task sees of the others.
+          stop: Has the request to stop, which the main thread must obey in time.
+          view: The view of the other tasks.
         """
         self._config, self._task, self._stop, self._view = config, task, stop, view
         self._peers, self._ports = peers.needed(task), ports(task)
@@ -46,7 +46,7 @@ class Watchdog:
         self._has_stepped = self._is_past_steps = False
         self._needs_peers = bool(self._peers)
         self._ticked_at = self._logged_at = time.monotonic()
-        self._asked_at: float | None = None
+        self._requested_at: float | None = None
         self._broke_at: float | None = None
         self._down_at: dict[str, float] = {}
         self._over = threading.Event()
@@ -61,22 +61,22 @@ class Watchdog:
         self._thread.join()
 
     def tick(self, step: int | None = None) -> None:
-        """Notes that progress was made: a training step, if `step` is given, or other work."""
+        """Records progress: a training step, or without `step` other work."""
         self._ticked_at = time.monotonic()
         if step is not None:
             self._step, self._has_stepped = step, True
             self._down_at.clear()
 
     def leave_steps(self, needs_peers: bool = False) -> None:
-        """Notes that this process makes no more training steps, and whether it needs its peers."""
+        """Records that this process makes no more steps, and whether it still needs its peers."""
         self.tick()
         self._is_past_steps, self._needs_peers = True, needs_peers
 
     def wait_for_end(self) -> None:
         """Waits until this watchdog ends the process, because an all-reduce broke.
 
-        TensorFlow breaks an all-reduce when a trainer is gone, or did not answer for some 10 s, and
-        does not mend it: every new session fails as the one before it did.
+        TensorFlow breaks an all-reduce when a trainer is gone, or did not answer for about 10 s,
+        and never repairs it: every new session fails, too.
         """
         self._broke_at = time.monotonic()
         self._over.wait()
@@ -86,25 +86,25 @@ class Watchdog:
             try:
                 self._poll()
             except (OSError, tf.errors.OpError) as error:
-                logging.warning("cannot look after the job: %s", errors.first_line(error))
+                logging.warning("cannot watch the job: %s", errors.first_line(error))
 
     def _poll(self) -> None:
         seen = self._view.poll(self._has_stepped, self._is_past_steps)
         if seen.lost:
             self._end("lost", seen.lost)
-        self._log_at_times(seen.waiting)
+        self._log_sometimes(seen.waiting)
         request, now = self._stop.request, time.monotonic()
         if self._ports and now - self._connections_at > deadlines.CONNECTIONS_POLL_SECS:
             self._connections_at = now
             keep_alive(self._ports)
         if request and not self._is_past_steps:
-            self._asked_at = self._asked_at or now
+            self._requested_at = self._requested_at or now
             grace_secs = (deadlines.FAILED_GRACE_SECS if request.status == "failed"
                           else deadlines.SAVE_GRACE_SECS)
-            if now - self._asked_at > grace_secs:
+            if now - self._requested_at > grace_secs:
                 status = "stopped" if request.status == "stopping" else request.status
                 self._end(status, str(request))
-        # A job with a short peer timeout looks for its peers before half of it is over.
+        # With a short peer timeout, peers are polled before half of it is over.
         patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
         if self._needs_peers and is_quiet:
@@ -114,9 +114,9 @@ class Watchdog:
             self._end("lost", f"no progress for {limit} s")
 
     def _poll_peers(self, now: float) -> None:
-        """Logs which peers do not answer, and ends this process when one is gone too long.
+        """Logs the peers that do not answer, and ends this process when one is gone too long.
 
-        A peer of an all-reduce that was started again answers, and counts as gone all the same.
+        A restarted peer of an all-reduce answers, but counts as gone.
         """
         restarted = self._view.restarted_peer()
         if restarted:
@@ -128,29 +128,29 @@ class Watchdog:
                           for name, state in lost.items())
         if not lost and self._task.role == "worker" and not self._has_stepped:
             shown = f"waiting for {self._task.name_of('chief', 0)} to make the model ready"
-        self._log_at_times(shown and f"no step for {now - self._ticked_at:.0f} s: {shown}")
+        self._log_sometimes(shown and f"no step for {now - self._ticked_at:.0f} s: {shown}")
         limit = (self._config.peer_timeout_secs if self._has_stepped
                  else self._config.stall_timeout_secs)
         if any(now - since > limit for since in self._down_at.values()):
             self._end("lost", f"{shown} for {limit} s")
         broken_secs = 0 if self._broke_at is None else now - self._broke_at
-        # A trainer that fails asks all others to end, and says why, before it is gone.
+        # A trainer that fails requests the end of all others, with a reason, before it is gone.
         if not self._stop.request and (broken_secs and lost or broken_secs > deadlines.BROKEN_SECS):
             self._end("lost", f"the all-reduce broke: {shown or 'every trainer answers again'}")
 
-    def _log_at_times(self, text: str) -> None:
+    def _log_sometimes(self, text: str) -> None:
         if text and time.monotonic() - self._logged_at >= deadlines.QUIET_SECS:
             self._logged_at = time.monotonic()
             logging.info("%s", text)
 
     def _end(self, status: result.Status, reason: str) -> None:
-        """Ends the process now; no checkpoint holds what its main thread did since the last one."""
+        """Ends the process now; the steps since the last checkpoint are lost."""
         logs.silence_other_threads()
         logging.error("ends at once: %s; the last checkpoint is kept", reason)
         if status == "lost":
             faulthandler.dump_traceback(sys.stderr.fileno(), all_threads=True)
         step = checkpoints.latest_step(self._config.model_dir)
-        self._view.tell_end(status, step, reason)
+        self._view.announce_end(status, step, reason)
         result.print_last_line(result.Result(self._task.name, status, step, reason))
         os._exit(result.EXIT_CODES[status])
 
@@ -160,25 +160,25 @@ _FOLDER = "/proc/self/fd"
 
 
 def ports(task: TaskConfig) -> frozenset[int]:
-    """Returns the ports at which the tasks of the cluster serve."""
+    """Returns the ports of all tasks of the cluster."""
     return frozenset(int(address.rpartition(":")[2])
                      for hosts in task.cluster.values() for address in hosts)
 
 
 def keep_alive(peer_ports: frozenset[int]) -> int:
-    """Has each connection of this process to a task break, once that is silent for too long.
+    """Sets up TCP keepalive for each connection of this process to a task.
 
     Args:
-      peer_ports: The ports at which tasks serve; other connections are left as they are.
+      peer_ports: The ports of tasks; other connections stay as they are.
 
     Returns:
-      The number of connections.
+      The number of connections to tasks.
     """
     if not sys.platform.startswith("linux"):
         return 0
     count = 0
     for name in os.listdir(_FOLDER):
-        # Another thread may close it, or open another file in its place, at any time.
+        # Another thread may close the file, or open another in its place, at any time.
         with contextlib.suppress(OSError):
             if os.readlink(f"{_FOLDER}/{name}").startswith("socket:"):
                 with socket.socket(fileno=os.dup(int(name))) as connection:

@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors, schema, task_events
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.graph import graph_state
 
 _FILE = "evaluated.json"
@@ -142,7 +142,7 @@ def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
     Raises:
       OpError: The file cannot be read.
     """
-    found = small_files.read_as(
+    found = shared_files.read_or_warn(
         functools.partial(schema.parsed, _LastEvaluation), posixpath.join(model_dir, _FILE),
         "The last checkpoint is evaluated again.")
     asked = _last_evaluation(checkpoint_path, found.metrics) if found else None
@@ -152,7 +152,7 @@ def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
 def _keep(model_dir: str, checkpoint_path: str, metrics: dict[str, Any]) -> None:
     try:
         content = dataclasses.asdict(_last_evaluation(checkpoint_path, metrics))
-        small_files.write(posixpath.join(model_dir, _FILE), json.dumps(content) + "\n")
+        shared_files.write_text(posixpath.join(model_dir, _FILE), json.dumps(content) + "\n")
     except tf.errors.NotFoundError:
         pass  # The checkpoint was deleted meanwhile, and nobody evaluates it again.
     except tf.errors.OpError as error:

@@ -7,12 +7,12 @@ from typing import Any, Iterator
 
 import tensorflow as tf
 
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 
 
 def events(folder: str) -> Iterator[Any]:
     """Yields the events of the files in a folder, file by file, up to where each is damaged."""
-    pattern = posixpath.join(small_files.escape(folder), "events.out.tfevents.*")
+    pattern = posixpath.join(shared_files.escape(folder), "events.out.tfevents.*")
     for path in sorted(tf.io.gfile.glob(pattern)):
         try:
             yield from tf.compat.v1.train.summary_iterator(path)
@@ -27,7 +27,7 @@ def read(model_dir: str) -> list[dict[str, Any]]:
     entries of its own, with that name as `eval_name`.
     """
     found: dict[tuple[int, str], dict[str, Any]] = {}
-    folders = tf.io.gfile.glob(posixpath.join(small_files.escape(model_dir), "eval*"))
+    folders = tf.io.gfile.glob(posixpath.join(shared_files.escape(model_dir), "eval*"))
     for folder in sorted(folders):
         name = posixpath.basename(folder.rstrip("/")).removeprefix("eval").lstrip("_")
         for event in events(folder):

@@ -11,7 +11,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import storage
-from estimator_trainer.coordination import checkpoints, small_files
+from estimator_trainer.coordination import checkpoints, shared_files
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
 from estimator_trainer.evaluation import evaluation_log as record_lib
@@ -126,7 +126,7 @@ def recorded(export: Callable[[], Any], model_dir: str, step: int) -> Any:
 
 def _remove_unfinished(export_path: str, since: int) -> None:
     """Removes what an export that failed has left; TensorFlow names it after the second."""
-    for path in tf.io.gfile.glob(posixpath.join(small_files.escape(export_path), "temp-*")):
+    for path in tf.io.gfile.glob(posixpath.join(shared_files.escape(export_path), "temp-*")):
         began = posixpath.basename(path.rstrip("/")).removeprefix("temp-")
         if began.isdigit() and int(began) >= since:
             tf.io.gfile.rmtree(path)
@@ -140,7 +140,7 @@ def _is_second(path: str | bytes, model_dir: str, step: int) -> bool:
 
 def unfinished(model_dir: str) -> list[str]:
     """Returns what is being exported, or was when a process was killed: folders and records."""
-    folder = posixpath.join(small_files.escape(model_dir), "export", "*")
+    folder = posixpath.join(shared_files.escape(model_dir), "export", "*")
     patterns = [posixpath.join(folder, "temp-*")]
     if not storage.is_object_store(model_dir):
         # An object has its name at once.
@@ -150,7 +150,7 @@ def unfinished(model_dir: str) -> list[str]:
 
 def exports_of(model_dir: str, step: int) -> list[str]:
     """Returns the paths of the exports of a step, by the step that is among their variables."""
-    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "[0-9]*")
+    pattern = posixpath.join(shared_files.escape(model_dir), "export", "*", "[0-9]*")
     paths = (path.rstrip("/") for path in sorted(tf.io.gfile.glob(pattern)))
     return [path for path in paths if exported_step(path) == step]
 

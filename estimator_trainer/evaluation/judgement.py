@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors, schema
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
@@ -63,7 +63,7 @@ def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: Evaluati
         with contextlib.closing(answers):
             content = _judged(answers, parts.class_names, stop, record)
         content |= {"step": record.step, "evaluated": record.progress.examples}
-        small_files.write(posixpath.join(single.model_dir, NAME), json.dumps(content))
+        shared_files.write_text(posixpath.join(single.model_dir, NAME), json.dumps(content))
         return content
     except Exception as error:  # pylint: disable=broad-except
         logging.info("the report shows no examples of the evaluation: %s",
@@ -71,14 +71,14 @@ def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: Evaluati
         return None
 
 
-def read(model_dir: str, warn_of: small_files.Warn | None = None) -> dict[str, Any] | None:
+def read(model_dir: str, warn_of: shared_files.Warn | None = None) -> dict[str, Any] | None:
     """Returns what `evaluation.json` holds; None if there is none, or it is damaged.
 
     Args:
       model_dir: The directory of the job.
       warn_of: Takes the sentence about a damaged file, which is logged else.
     """
-    return small_files.read_as(
+    return shared_files.read_or_warn(
         _parsed, posixpath.join(model_dir, NAME),
         "The report leaves the file out. The next final evaluation writes the file anew.", warn_of)
 

@@ -8,7 +8,7 @@ import posixpath
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.record import recorded_run, run_record
 from estimator_trainer.record.run_record import RunRecord
 
@@ -20,11 +20,12 @@ def read(model_dir: str) -> RunRecord | None:
       ConfigError: if it is damaged.
     """
     path = posixpath.join(model_dir, run_record.NAME)
-    text = small_files.read(path)
+    text = shared_files.read_text(path)
     return None if text is None else run_record.from_json(text, path)
 
 
-def read_if_whole(model_dir: str, warn_of: small_files.Warn = small_files.warn) -> RunRecord | None:
+def read_if_whole(model_dir: str,
+                  warn_of: shared_files.Warn = shared_files.warn) -> RunRecord | None:
     """Reads the record where nothing depends on it; None if there is none, or it is damaged.
 
     A job that has trained does not fail for the file.
@@ -42,7 +43,7 @@ def read_if_whole(model_dir: str, warn_of: small_files.Warn = small_files.warn) 
 
 def write(model_dir: str, record: RunRecord) -> None:
     """Writes `model_dir/record.json`."""
-    small_files.write(posixpath.join(model_dir, run_record.NAME), run_record.to_json(record))
+    shared_files.write_text(posixpath.join(model_dir, run_record.NAME), run_record.to_json(record))
 
 
 def copy_into(export: str, model_dir: str, step: int) -> None:
@@ -52,6 +53,6 @@ def copy_into(export: str, model_dir: str, step: int) -> None:
         write(posixpath.join(export, recorded_run.EXTRA), dataclasses.replace(record, step=step))
 
 
-def copy_of(export: str, warn_of: small_files.Warn = small_files.warn) -> RunRecord | None:
+def copy_of(export: str, warn_of: shared_files.Warn = shared_files.warn) -> RunRecord | None:
     """Reads the copy of the record that lies in an export; None if there is none that is whole."""
     return read_if_whole(posixpath.join(export, recorded_run.EXTRA), warn_of)

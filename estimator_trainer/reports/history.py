@@ -33,7 +33,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines, errors, machine, schema, storage
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.record import run_record
 
 NAME, FOLDER = "history.jsonl", "history"
@@ -189,7 +189,7 @@ class HistoryWriter:
     def _write_alone(self, is_last: bool) -> None:
         count = len(self._new)
         if is_last and not self.has_begun:
-            self.has_begun = small_files.is_listed(
+            self.has_begun = shared_files.is_listed(
                 posixpath.join(self._model_dir, run_record.NAME))
         if not self.has_begun or not count:
             return
@@ -206,8 +206,8 @@ class HistoryWriter:
             free_at = self._written_at + deadlines.OBJECT_WRITE_SECS
             time.sleep(max(0.0, free_at - time.monotonic()))
         else:
-            small_files.make_folder(posixpath.dirname(self._path))
-        small_files.write(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
+            shared_files.make_folder(posixpath.dirname(self._path))
+        shared_files.write_text(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
         self._written_at, self._lines = time.monotonic(), lines
         # Another thread may have added some meanwhile.
         del self._new[:count]
@@ -216,10 +216,10 @@ class HistoryWriter:
         """Logs a sentence about a damaged file, which is read again and again, once."""
         if sentence not in self._warned_of:
             self._warned_of.add(sentence)
-            small_files.warn(sentence)
+            shared_files.warn(sentence)
 
 
-def read(model_dir: str, warn_of: small_files.Warn = small_files.warn) -> list[Line]:
+def read(model_dir: str, warn_of: shared_files.Warn = shared_files.warn) -> list[Line]:
     """Returns all lines of a job, those that its head has not collected yet included, by time.
 
     Args:
@@ -259,12 +259,12 @@ def _spread(lines: list[Line], most: int) -> list[Line]:
     return [*kept[-most:], lines[-1]]
 
 
-def _with_parts(model_dir: str, lines: list[Line], warn_of: small_files.Warn) -> list[Line]:
+def _with_parts(model_dir: str, lines: list[Line], warn_of: shared_files.Warn) -> list[Line]:
     """Returns the lines, those of each task that has a file of its own from there."""
     found: dict[str, list[Line]] = {}
     for line in lines:
         found.setdefault(_writer(line), []).append(line)
-    pattern = posixpath.join(small_files.escape(model_dir), FOLDER, "*.jsonl")
+    pattern = posixpath.join(shared_files.escape(model_dir), FOLDER, "*.jsonl")
     for path in sorted(tf.io.gfile.glob(pattern)):
         part = _read(path, warn_of)
         if part:
@@ -277,10 +277,10 @@ def _writer(line: Line) -> str:
     return str(line.get("by") or line["task"])
 
 
-def _read(path: str, warn_of: small_files.Warn) -> list[Line]:
+def _read(path: str, warn_of: shared_files.Warn) -> list[Line]:
     """Returns the lines of a file that are whole; none if there is no file."""
     lines, damaged = [], []
-    for number, text in enumerate((small_files.read(path) or "").splitlines(), start=1):
+    for number, text in enumerate((shared_files.read_text(path) or "").splitlines(), start=1):
         if not text.strip():
             continue
         try:

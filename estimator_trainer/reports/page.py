@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines, errors
 from estimator_trainer.checks import model_dir_name
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.reports import (charts as charts_lib, comparison, judgement_section, markup,
                                        ran, run_files, task_lives as lives_lib)
 from estimator_trainer.reports.markup import Charts, Markup
@@ -43,10 +43,10 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
     path = output or (own if len(model_dirs) == 1 else COMPARISON)
     runs = [run_files.read(each) for each in model_dirs]
     for sentence in (each for run in runs for each in run.damaged):
-        small_files.warn(sentence)
+        shared_files.warn(sentence)
     content = html(runs, time.time())
     try:
-        small_files.write(path, content)
+        shared_files.write_text(path, content)
     except tf.errors.OpError as error:
         raise errors.ConfigError(
             f"output is {path!r} (from {'--output' if output else '--model_dir'}), which cannot be"
@@ -69,7 +69,7 @@ def version_of(model_dirs: Sequence[str]) -> str:
     for model_dir in model_dirs:
         for name in ("history.jsonl", "history/*.jsonl", "record.json", "result.json",
                      "evaluation.json"):
-            for path in tf.io.gfile.glob(posixpath.join(small_files.escape(model_dir), name)):
+            for path in tf.io.gfile.glob(posixpath.join(shared_files.escape(model_dir), name)):
                 try:
                     status = tf.io.gfile.stat(path)
                     seen.append(f"{path} {status.length} {status.mtime_nsec}")

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_trainer import errors, result as result_lib
-from estimator_trainer.coordination import checkpoints, small_files
+from estimator_trainer.coordination import checkpoints, shared_files
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import Run, RunRecord
@@ -56,7 +56,7 @@ def found_in(model_dir: str) -> dict[str, Any]:
 
 
 def _exports(model_dir: str, damaged: list[str]) -> list[dict[str, Any]]:
-    pattern = posixpath.join(small_files.escape(model_dir), "export", "*", "*", "saved_model.pb")
+    pattern = posixpath.join(shared_files.escape(model_dir), "export", "*", "*", "saved_model.pb")
     folders = [posixpath.dirname(path) for path in sorted(tf.io.gfile.glob(pattern))]
     records = [record_file.copy_of(folder, damaged.append) for folder in folders]
     return [{"path": folder, **({"step": record.step} if record else {})}

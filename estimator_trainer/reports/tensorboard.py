@@ -20,7 +20,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import RunRecord
 
@@ -61,7 +61,7 @@ def _write(folder: str, summaries: list[tf.compat.v1.Summary], step: int) -> Non
     if not summaries:
         return
     now = time.time()
-    small_files.make_folder(folder)
+    shared_files.make_folder(folder)
     path = posixpath.join(folder, f"events.out.tfevents.{int(now)}.{socket.gethostname()}{_SUFFIX}")
     # A FileWriter uploads a file twice within a second, which a bucket refuses.
     with tf.io.TFRecordWriter(path) as writer:

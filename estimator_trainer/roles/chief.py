@@ -33,7 +33,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
     config, task = plan.config, plan.task
     is_trained = _begin(plan, stop, state_writer)
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
-    stop_lib.listen_again()
+    stop_lib.reclaim_sigterm()
     parts = loaded_plugins.load(plan)
     record = experiment_lib.record_of(plan, stop, watchdog)
     single = builder.for_one_process(config, parts)
@@ -58,7 +58,7 @@ def run(plan: Plan, stop: Stop, state_writer: JobStateWriter, watchdog: Watchdog
         watchdog.leave_steps()
         stop.check()
         state_writer.announce("done", step, reason)
-        if plan.is_evaluated and evaluator_heartbeat.evaluator_finishes(config, task, step, stop):
+        if plan.is_evaluated and evaluator_heartbeat.wait(config.model_dir, task, step, stop):
             ended = outcome.report_of_evaluator(config, task, step, reason, earlier)
             if ended:
                 return ended

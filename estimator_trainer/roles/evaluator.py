@@ -66,7 +66,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
 
 def _is_replaced(state_reader: JobStateReader) -> bool:
     """Returns whether the chief took this evaluator for gone, and evaluates in its place."""
-    final_state = state_reader.final_state()
+    final_state = state_reader.poll_final_state()
     return bool(final_state and final_state.finisher)
 
 
@@ -75,7 +75,7 @@ def _wait_for_end(state_reader: JobStateReader, stop: Stop, watchdog: Watchdog) 
     logging.info("the script trains only: waits for the end of training")
     while True:
         stop.check()
-        final_state = state_reader.final_state()
+        final_state = state_reader.poll_final_state()
         if final_state:
             return final_state
         watchdog.tick()
@@ -86,7 +86,7 @@ def _wait_for_own_job(config: TrainerConfig, task: TaskConfig, state_reader: Job
                       stop: Stop, watchdog: Watchdog) -> None:
     """Waits as long as the training of another cluster goes on in model_dir."""
     membership = Membership(config.model_dir, task, state_reader)
-    while (now := state_reader.now()) and now.status == "running" and not membership.check(now):
+    while (now := state_reader.poll()) and now.status == "running" and not membership.check(now):
         watchdog.tick()
         stop.check()
         stop.sleep(_TICK_SECS)
@@ -112,7 +112,7 @@ def evaluate_all(experiment: Experiment, record: EvaluationLog,
     while True:
         stop.check()
         # The order matters: the checkpoint that is the latest after the end is the last.
-        final_state = state_reader.final_state()
+        final_state = state_reader.poll_final_state()
         if final_state and (final_state.status != "done" or final_state.finisher):
             return final_state
         if final_state or time.monotonic() >= looks_at:
@@ -120,11 +120,11 @@ def evaluate_all(experiment: Experiment, record: EvaluationLog,
             latest = checkpoints.latest(model_dir, known=record.checkpoint_path)
             if final_state and _finishes(experiment, record, final, final_state, latest):
                 # The chief may have taken this evaluator for gone since.
-                return state_reader.final_state() or final_state
+                return state_reader.poll_final_state() or final_state
             if not final_state and latest not in ("", record.checkpoint_path):
                 looks_at = time.monotonic() + throttle_secs
                 _evaluate(experiment, record, latest)
-                state_reader.expect_end_at(record.metrics.get("global_step", 0))
+                state_reader.poll_often_from(record.metrics.get("global_step", 0))
         if final_state:
             lost_at = min(lost_at, time.monotonic() + deadlines.FINAL_CHECKPOINT_SECS)
             if time.monotonic() > lost_at:

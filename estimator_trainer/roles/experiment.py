@@ -101,7 +101,7 @@ def record_of(plan: Plan, stop: Stop, watchdog: Watchdog,
     model_dir, task = plan.config.model_dir, plan.task
     unfinished = exporters.unfinished(model_dir) if evaluates else ()
     if task.is_local and task.name != "local" and not task.has_evaluator:
-        is_made_elsewhere = evaluator_heartbeat.Presence(model_dir).is_there
+        is_made_elsewhere = evaluator_heartbeat.Presence(model_dir).poll
     return EvaluationLog(on_batch, unfinished, is_made_elsewhere)
 
 

@@ -13,7 +13,7 @@ from estimator_trainer import deadlines, errors, result
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import checkpoint_choice, checkpoints, small_files
+from estimator_trainer.coordination import checkpoint_choice, checkpoints, shared_files
 from estimator_trainer.coordination.job_state import JobState, JobStateReader
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
@@ -133,7 +133,7 @@ def _is_gone(model_dir: str, error: Exception) -> bool:
     """Returns whether an error comes from a model_dir that is not there any more."""
     text = str(error)
     is_told = any(each in text for each in _GONE) and (model_dir in text or _GONE[0] in text)
-    return is_told and not small_files.is_listed(posixpath.join(model_dir, run_record.NAME))
+    return is_told and not shared_files.is_listed(posixpath.join(model_dir, run_record.NAME))
 
 
 def raise_explained(error: Exception, explanation: Exception) -> NoReturn:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.coordination import small_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import evaluation_log
@@ -68,7 +68,7 @@ def _check_writable(config: TrainerConfig, task: str) -> None:
     path = posixpath.join(config.model_dir, f".{task.replace(':', '-')}.probe")
     try:
         # The file is not empty, since some file systems cannot rename an empty one.
-        small_files.write(path, "may be removed\n")
+        shared_files.write_text(path, "may be removed\n")
         tf.io.gfile.remove(path)
     except (tf.errors.OpError, OSError) as error:
         raise unwritable(config, task, error) from error

@@ -58,8 +58,8 @@ def _serve(plan: Plan, state_reader: JobStateReader, stop: Stop) -> JobState:
     leaves_at: float | None = None
     membership = Membership(plan.config.model_dir, task, state_reader)
     while True:
-        final_state, request = state_reader.final_state(), stop.request
-        now = state_reader.now()
+        final_state, request = state_reader.poll_final_state(), stop.request
+        now = state_reader.poll()
         if now and now.status == "running":
             membership.check(now)
         if request and leaves_at is None:

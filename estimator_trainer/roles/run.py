@@ -34,8 +34,8 @@ def train_and_evaluate(plan: Plan) -> Result:
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.platform_tf_config)
     session_patches.poll_every_second()
-    with (stop_lib.asking(stop, task.name,
-                          lambda: checkpoints.latest_step(plan.config.model_dir)),
+    with (stop_lib.stopping_on_signals(
+              stop, task.name, lambda: checkpoints.latest_step(plan.config.model_dir)),
           saving_patches.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task, user_estimator.of_platform),
           session_patches.synchronizing_with(SyncReplicasHook)):
@@ -64,7 +64,7 @@ def _lease(plan: Plan, stop: Stop) -> Lease:
 def _as_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
     """Runs the chief; tells every other task, and result.json, how it ended."""
     config, task = plan.config, plan.task
-    state_writer = JobStateWriter(config.model_dir, is_heard=task.name != "local",
+    state_writer = JobStateWriter(config.model_dir, is_shared=task.name != "local",
                                   peer_timeout_secs=config.peer_timeout_secs,
                                   cluster=task.counts, addresses=task.fingerprint)
     with Watchdog(config, task, stop, ChiefView(task, stop, state_writer, lease)) as watchdog:
@@ -100,7 +100,7 @@ def _beside_chief(plan: Plan, stop: Stop) -> Result:
         except Exception as error:
             explained = outcome.explained(error, plan)
             if task.role == "evaluator":
-                evaluator_heartbeat.tell_failure(config.model_dir)
+                evaluator_heartbeat.write_failure(config.model_dir)
             elif getattr(error, "is_missed", True):
                 state_reader.request_end("failed", errors.in_short(explained), task.name)
             outcome.raise_explained(error, explained)

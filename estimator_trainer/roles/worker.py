@@ -35,7 +35,7 @@ def run(plan: Plan, stop: Stop, state_reader: JobStateReader, watchdog: Watchdog
     if final_state:
         return outcome.follow(task, final_state)
     strategies = strategy.of_plan(plan)
-    stop_lib.listen_again()
+    stop_lib.reclaim_sigterm()
     parts = loaded_plugins.load(plan)
     announcement.log(plan, parts)
     hooks = experiment_lib.hooks_of(
@@ -55,13 +55,13 @@ def _wait_to_begin(config: TrainerConfig, state_reader: JobStateReader, stop: St
     """Waits until this worker can take part; returns how the job ended, if it has."""
     membership, run = Membership(config.model_dir, task, state_reader), ""
     while True:
-        now = state_reader.now()
+        now = state_reader.poll()
         if now and now.run != run:
             # A worker that ended soon after a chief began would leave that one waiting in vain.
             run = now.run
             watchdog.tick()
         if now and now.status != "running":
-            return state_reader.final_state()
+            return state_reader.poll_final_state()
         if now and membership.check(now) and (
                 not task.is_all_reduce or _is_gathered(task, now, state_reader)):
             return None

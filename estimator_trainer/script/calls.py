@@ -169,7 +169,7 @@ class Calls:
             self._teller.begin(config.model_dir, config.peer_timeout_secs, task.num_trainers - 1)
             return lambda: True
         listener = sequel.SequelReader(config.model_dir, task.name, config.peer_timeout_secs)
-        return lambda: listener.follows(self._num_trainings)
+        return lambda: listener.wait_for_training(self._num_trainings)
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
         """Lets an Estimator train itself whose `train` is more than TensorFlow's."""

@@ -88,7 +88,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._wake: list[tf.Operation] = []
 
     def begin(self) -> None:
-        self._stop.ends(tf.compat.v1.get_default_graph())
+        self._stop.attach_to(tf.compat.v1.get_default_graph())
         self._global_step = tf.compat.v1.train.get_global_step()
         # Read after the step, not beside it: a trainer must not miss that the goal is reached.
         with tf.control_dependencies(graph_state.TRAIN_OPS.all()):
@@ -288,7 +288,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         """Lets the others end, which may wait for this worker's gradients to complete a step."""
         state_reader.leave(self._task.index)
         deadline = time.monotonic() + deadlines.CHIEF_STOPS_SECS
-        while (self._stop.request is None and not state_reader.final_state() and
+        while (self._stop.request is None and not state_reader.poll_final_state() and
                time.monotonic() < deadline):
             self._stop.check_failure()
             session.run(self._wake)

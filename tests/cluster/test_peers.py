@@ -66,8 +66,8 @@ def test_the_end_of_a_job_interrupts_no_evaluation():
 def test_a_signal_asks_to_stop_and_the_handlers_come_back():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     stop = Stop()
-    with stop_lib.asking(stop, "local", lambda: 0):
-        stop_lib.listen_again()
+    with stop_lib.stopping_on_signals(stop, "local", lambda: 0):
+        stop_lib.reclaim_sigterm()
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.wait(5) and stop.request.reason == "SIGTERM"
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before

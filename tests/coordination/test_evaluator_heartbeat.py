@@ -15,7 +15,6 @@ from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import evaluator_heartbeat, shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.evaluation import evaluation_log as record_lib
-from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
 CHIEF = task_config.parse(json.dumps({
@@ -35,8 +34,7 @@ def _impatient(monkeypatch):
 
 
 def _chief_is_relieved(tmp_path, step):
-    config = TrainerConfig(model_dir=str(tmp_path))
-    return evaluator_heartbeat.evaluator_finishes(config, CHIEF, step, Stop())
+    return evaluator_heartbeat.wait(str(tmp_path), CHIEF, step, Stop())
 
 
 def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
@@ -65,34 +63,33 @@ def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record)
 
 
 def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
-    shared_files.write(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
+    shared_files.write_json(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
     assert not _chief_is_relieved(tmp_path, 10)
 
 
-def test_after_early_stopping_the_chief_looks_with_pauses(tmp_path, monkeypatch):
+def test_after_early_stopping_the_chief_polls_with_pauses(tmp_path, monkeypatch):
     """A request of status "done" once ended every later pause at once."""
-    shared_files.write(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
-    read, looks = shared_files.read, []
+    shared_files.write_json(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
+    read, polls = shared_files.read_json, []
 
     def poll(path):
-        looks.append(path)
-        return {"process": "lives", "count": len(looks)} if len(looks) < 5 else {"evaluated": 10}
+        polls.append(path)
+        return {"process": "lives", "count": len(polls)} if len(polls) < 5 else {"evaluated": 10}
 
-    monkeypatch.setattr(shared_files, "read", poll)
+    monkeypatch.setattr(shared_files, "read_json", poll)
     stop = Stop()
     stop.request_end("done", "early_stopping", "evaluator:0")
     slept = mock.Mock()
     monkeypatch.setattr(time, "sleep", slept)
-    assert evaluator_heartbeat.evaluator_finishes(
-        TrainerConfig(model_dir=str(tmp_path)), CHIEF, 10, stop)
-    assert slept.call_count == len(looks) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))
+    assert evaluator_heartbeat.wait(str(tmp_path), CHIEF, 10, stop)
+    assert slept.call_count == len(polls) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))
 
 
 def test_a_chief_alone_sees_an_evaluator_that_its_cluster_does_not_have(tmp_path, monkeypatch):
     with evaluator_heartbeat.sending_heartbeats(str(tmp_path), lambda: 7):
         jobs.wait_for((tmp_path / "evaluator.beat").exists, 5)
         presence = evaluator_heartbeat.Presence(str(tmp_path))
-        assert not presence.is_there()  # The beat may be an old one.
-        jobs.wait_for(presence.is_there, 5)
-    assert not presence.is_there()
-    assert not evaluator_heartbeat.Presence(str(tmp_path / "other")).is_there()
+        assert not presence.poll()  # The beat may be an old one.
+        jobs.wait_for(presence.poll, 5)
+    assert not presence.poll()
+    assert not evaluator_heartbeat.Presence(str(tmp_path / "other")).poll()

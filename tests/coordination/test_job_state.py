@@ -23,108 +23,108 @@ from tests.support import jobs, slow_jobs
 _TIMEOUT_SECS = 90
 
 
-def _heard(chief):
+def _received(chief):
     """Returns the chief after a look, however soon after the last."""
     chief._polled_at = 0.0
-    chief.listen(is_waiting=True)
+    chief.receive(is_waiting=True)
     return chief
 
 
 def test_a_task_learns_how_the_run_it_saw_begin_has_ended(tmp_path):
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
-    assert state_reader.final_state() is None
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
+    assert state_reader.poll_final_state() is None
     chief.announce("running")
-    assert state_reader.final_state() is None
+    assert state_reader.poll_final_state() is None
     chief.announce("done", 70, "input_exhausted")
-    end = state_reader.final_state()
+    end = state_reader.poll_final_state()
     assert (end.step, end.reason) == (70, "input_exhausted")
 
 
 def test_what_an_earlier_run_left_behind_does_not_end_a_new_one(tmp_path, monkeypatch):
-    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("done", 70, "input_exhausted")
+    job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("done", 70, "input_exhausted")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
-    assert state_reader.final_state() is None
-    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("running")
+    assert state_reader.poll_final_state() is None
+    job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("running")
     monkeypatch.setattr(deadlines, "STALE_STATE_SECS", 0.0)
-    assert state_reader.final_state() is None
+    assert state_reader.poll_final_state() is None
 
 
 def test_a_late_task_finds_the_job_finished(tmp_path, monkeypatch):
-    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("done", 100, "train_steps")
-    assert job_state.JobStateReader(str(tmp_path), max_steps=100).final_state().step == 100
+    job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("done", 100, "train_steps")
+    assert job_state.JobStateReader(str(tmp_path), max_steps=100).poll_final_state().step == 100
     without_limit = job_state.JobStateReader(str(tmp_path), max_steps=None)
-    assert without_limit.final_state() is None
+    assert without_limit.poll_final_state() is None
     monkeypatch.setattr(deadlines, "STALE_STATE_SECS", 0.0)
-    assert without_limit.final_state().step == 100
+    assert without_limit.poll_final_state().step == 100
 
 
 def test_a_restarted_task_gives_a_failed_chief_time_to_come_back(tmp_path, monkeypatch):
-    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("failed", 100, "OSError")
+    job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("failed", 100, "OSError")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
-    assert state_reader.final_state() is None
+    assert state_reader.poll_final_state() is None
     monkeypatch.setattr(deadlines, "STALE_STATE_SECS", 0.0)
-    assert state_reader.final_state().status == "failed"
+    assert state_reader.poll_final_state().status == "failed"
 
 
 def test_a_chief_killed_while_it_stopped_the_others_stops_no_later_one(tmp_path):
-    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("stopping", reason="SIGTERM")
+    job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("stopping", reason="SIGTERM")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
-    assert state_reader.now() is None
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    assert state_reader.poll() is None
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
-    assert state_reader.now().status == "running" and state_reader.has_seen_chief
+    assert state_reader.poll().status == "running" and state_reader.has_seen_chief
     chief.announce("stopping", reason="SIGTERM")
-    assert state_reader.now().status == "stopping" and state_reader.final_state() is None
+    assert state_reader.poll().status == "stopping" and state_reader.poll_final_state() is None
 
 
-def test_a_request_is_heard_by_the_run_it_was_made_for_alone(tmp_path):
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+def test_a_request_is_received_by_the_run_it_was_made_for_alone(tmp_path):
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     state_reader.request_end("stopped", "SIGTERM", "ps:0")
-    assert _heard(chief).requested is None
+    assert _received(chief).request is None
     chief.announce("running")
     state_reader.request_end("stopped", "SIGTERM", "ps:0")
-    assert _heard(chief).requested.by == "ps:0"
-    later = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    assert _received(chief).request.by == "ps:0"
+    later = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     later.announce("running")
-    assert _heard(later).requested is None
+    assert _received(later).request is None
 
 
 def test_a_worker_leaves_the_run_it_was_part_of(tmp_path):
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     state_reader.leave(1)
-    assert _heard(chief).has_left(1) and not chief.has_left(0)
-    later = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    assert _received(chief).has_left(1) and not chief.has_left(0)
+    later = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     later.announce("running")
-    assert not _heard(later).has_left(1)
+    assert not _received(later).has_left(1)
 
 
 def test_a_second_process_of_a_worker_does_not_join_the_run_of_the_first(tmp_path):
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     first, second = (job_state.JobStateReader(str(tmp_path), max_steps=100) for _ in range(2))
-    assert first.join(0) and first.joined_run and not _heard(chief).is_joined_twice(0)
+    assert first.join(0) and first.joined_run and not _received(chief).is_joined_twice(0)
     assert not second.join(0) and second.joined_run == ""
     with mock.patch.object(tf.io.gfile, "glob") as listing:
         assert not second.join(0) and not listing.called
-    assert _heard(chief).is_joined_twice(0) and not chief.is_joined_twice(1)
-    again = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    assert _received(chief).is_joined_twice(0) and not chief.is_joined_twice(1)
+    again = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     again.announce("running")
-    second.now()
-    assert second.join(0) and not _heard(again).is_joined_twice(0)
+    second.poll()
+    assert second.join(0) and not _received(again).is_joined_twice(0)
 
 
 def test_a_worker_that_ended_before_it_began_leaves_its_place_to_another_process(tmp_path):
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     first, second = (job_state.JobStateReader(str(tmp_path), max_steps=100) for _ in range(2))
     first.withdraw(0)
     assert first.join(0)
     first.withdraw(0)
-    assert second.join(0) and not _heard(chief).is_joined_twice(0)
+    assert second.join(0) and not _received(chief).is_joined_twice(0)
 
 
 @pytest.mark.parametrize("kind, text, lost", [
@@ -158,11 +158,11 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
 def test_half_a_file_is_no_ending(tmp_path):
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
     (tmp_path / "job.json").write_text('{"run": "x", "sta')
-    assert state_reader.final_state() is None
+    assert state_reader.poll_final_state() is None
 
 
 def test_a_run_on_its_own_announces_nothing(tmp_path):
-    job_state.JobStateWriter(str(tmp_path), is_heard=False).announce("done", 1, "train_steps")
+    job_state.JobStateWriter(str(tmp_path), is_shared=False).announce("done", 1, "train_steps")
     assert not list(tmp_path.iterdir())
 
 

@@ -25,7 +25,7 @@ def _task(role):
 def fixture_reader():
     """A reader that sees a chief which runs, and wrote just now."""
     reader = mock.Mock(spec=JobStateReader, silent_secs=0.0, has_seen_chief=True, joined_run="")
-    reader.now.return_value = JobState("first", "running")
+    reader.poll.return_value = JobState("first", "running")
     return reader
 
 
@@ -35,27 +35,27 @@ def _other(reader, stop=None):
 
 def _chief(stop, writer, taken_by=""):
     return job_view.ChiefView(_task("chief"), stop, writer,
-                              mock.Mock(spec=Lease, **{"lost_to.return_value": taken_by}))
+                              mock.Mock(spec=Lease, **{"renew.return_value": taken_by}))
 
 
 def test_a_worker_obeys_the_chief_and_a_chief_the_others(reader):
     stop = Stop()
-    reader.now.return_value = JobState("first", "stopping", reason="SIGTERM")
+    reader.poll.return_value = JobState("first", "stopping", reason="SIGTERM")
     assert _other(reader, stop).poll(True, False) == job_view.Observation()
     assert stop.request == Request("stopping", "SIGTERM", "chief:0")
-    writer = mock.Mock(spec=JobStateWriter, requested=Request("failed", "OSError", "worker:0"))
+    writer = mock.Mock(spec=JobStateWriter, request=Request("failed", "OSError", "worker:0"))
     stop = Stop()
     _chief(stop, writer).poll(True, is_past_steps=True)
-    assert stop.request == writer.requested and writer.write_heartbeat.called
-    writer.listen.assert_called_once_with(is_waiting=True)
+    assert stop.request == writer.request and writer.write_heartbeat.called
+    writer.receive.assert_called_once_with(is_waiting=True)
 
 
 def test_a_chief_that_is_silent_is_waited_for_and_then_lost(reader):
     reader.silent_secs = deadlines.QUIET_SECS + 1
     seen = _other(reader).poll(True, False)
-    assert not seen.lost and seen.waiting == "waiting for chief:0: no sign of life for 11 s"
+    assert not seen.lost and seen.waiting == "waiting for chief:0: no heartbeat for 11 s"
     reader.silent_secs = deadlines.PEER_TIMEOUT_SECS + 1
-    assert _other(reader).poll(True, False).lost == "chief:0 gave no sign of life for 60 s"
+    assert _other(reader).poll(True, False).lost == "chief:0 sent no heartbeat for 60 s"
     reader.has_seen_chief = False
     assert not _other(reader).poll(False, False).lost
 
@@ -72,7 +72,7 @@ def test_the_chief_alone_names_a_worker_that_was_started_again_and_tells_of_the_
     writer.is_joined_twice.return_value = True
     chief = _chief(Stop(), writer)
     assert chief.restarted_peer() == "worker:0" and _other(reader).restarted_peer() == ""
-    chief.tell_end("lost", 7, "worker:0 was started again")
+    chief.announce_end("lost", 7, "worker:0 was started again")
     writer.announce.assert_called_once_with("lost", 7, "worker:0 was started again")
 
 
@@ -81,5 +81,5 @@ def test_a_chief_whose_model_dir_was_taken_over_ends_and_writes_nothing_there():
     chief = _chief(Stop(), writer, taken_by="local, process 7 on host-a")
     seen = chief.poll(True, is_past_steps=False)
     assert seen.lost == "model_dir was taken over by local, process 7 on host-a"
-    chief.tell_end("lost", 7, seen.lost)
+    chief.announce_end("lost", 7, seen.lost)
     assert not writer.write_heartbeat.called and not writer.announce.called

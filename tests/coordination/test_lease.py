@@ -35,13 +35,13 @@ def _held_elsewhere(tmp_path, task=LOCAL, **changes):
     found = lease.read(path)
     process = dataclasses.replace(found.process, host="host-a", machine="another boot", pid=1234)
     holder = dataclasses.replace(found, process=process, **changes)
-    shared_files.write(path, dataclasses.asdict(holder))
+    shared_files.write_json(path, dataclasses.asdict(holder))
     return holder
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Lets a training without a sign of life hold its model_dir for a second."""
+    """Lets a training without a heartbeat hold its model_dir for a second."""
     monkeypatch.setattr(deadlines, "LEASE_SECS", 1.0)
     monkeypatch.setattr(deadlines, "LEASE_POLL_SECS", 0.05)
 
@@ -66,7 +66,7 @@ def test_a_process_of_this_machine_that_lives_keeps_a_second_one_out(tmp_path):
             path = str(tmp_path / lease.FILE)
             found = lease.read(path)
             start = lease._stat(sleeper.pid)[1]
-            shared_files.write(path, dataclasses.asdict(dataclasses.replace(
+            shared_files.write_json(path, dataclasses.asdict(dataclasses.replace(
                 found, run="theirs", process=dataclasses.replace(
                     found.process, pid=sleeper.pid, start=start))))
             with pytest.raises(errors.ConfigError) as raised:
@@ -87,7 +87,7 @@ def test_a_number_that_another_process_has_by_now_keeps_nobody_out(tmp_path):
     path = str(tmp_path / lease.FILE)
     found = lease.read(path)
     reused = dataclasses.replace(found.process, pid=os.getppid(), start="1")
-    shared_files.write(path, dataclasses.asdict(
+    shared_files.write_json(path, dataclasses.asdict(
         dataclasses.replace(found, run="old", process=reused)))
     _acquire(tmp_path)
 
@@ -98,7 +98,7 @@ def test_a_sign_of_life_from_elsewhere_keeps_a_second_one_out(tmp_path, quick, m
     stop = Stop()
 
     def live(secs):
-        shared_files.write(str(tmp_path / lease.FILE), dataclasses.asdict(
+        shared_files.write_json(str(tmp_path / lease.FILE), dataclasses.asdict(
             dataclasses.replace(theirs, heartbeat=next(after_look))))
 
     monkeypatch.setattr(stop, "sleep", live)
@@ -116,21 +116,21 @@ def test_a_training_elsewhere_without_a_sign_of_life_is_replaced(tmp_path, quick
 def test_force_takes_a_model_dir_over_and_the_other_learns_of_it(tmp_path, monkeypatch):
     held = _acquire(tmp_path)
     monkeypatch.setattr(deadlines, "LEASE_RENEW_SECS", 0)
-    held._looks_at = 0
-    assert held.lost_to(is_stopping=False) == ""
+    held._reads_at = 0
+    assert held.renew(is_stopping=False) == ""
     theirs = _held_elsewhere(tmp_path)
-    assert held.lost_to(is_stopping=False) == str(theirs)
+    assert held.renew(is_stopping=False) == str(theirs)
     held.release()
     assert lease.read(str(tmp_path / lease.FILE)) == theirs
     mine = _acquire(tmp_path, is_forced=True)
-    assert mine.lost_to(is_stopping=False) == ""
+    assert mine.renew(is_stopping=False) == ""
 
 
 def test_two_that_begin_together_find_each_other(tmp_path, monkeypatch):
     monkeypatch.setattr(deadlines, "LEASE_CHECK_SECS", 0)
     first = _acquire(tmp_path)
     theirs = _held_elsewhere(tmp_path)
-    assert first.lost_to(is_stopping=False) == str(theirs)
+    assert first.renew(is_stopping=False) == str(theirs)
 
 
 def test_the_chief_of_the_same_cluster_goes_on_elsewhere_at_once(tmp_path):
@@ -144,7 +144,7 @@ def test_the_chief_of_the_same_cluster_goes_on_elsewhere_at_once(tmp_path):
 def test_another_job_is_kept_out(task, tmp_path, quick, monkeypatch):
     theirs = _held_elsewhere(tmp_path, _chief())
     stop, beats = Stop(), iter(range(1, 100))
-    monkeypatch.setattr(stop, "sleep", lambda secs: shared_files.write(
+    monkeypatch.setattr(stop, "sleep", lambda secs: shared_files.write_json(
         str(tmp_path / lease.FILE),
         dataclasses.asdict(dataclasses.replace(theirs, heartbeat=next(beats)))))
     with pytest.raises(errors.ConfigError, match="chief:0, process 1234 on host-a"):
@@ -171,7 +171,7 @@ def test_a_training_that_is_about_to_end_is_waited_for(tmp_path, quick, monkeypa
         if beat is None:
             path.unlink()
         else:
-            shared_files.write(str(path), dataclasses.asdict(
+            shared_files.write_json(str(path), dataclasses.asdict(
                 dataclasses.replace(theirs, heartbeat=beat)))
 
     monkeypatch.setattr(stop, "sleep", end)
@@ -184,9 +184,9 @@ def test_a_training_inside_of_another_of_one_process_ends_nobody(tmp_path, monke
     monkeypatch.setattr(deadlines, "LEASE_RENEW_SECS", 0)
     outer = _acquire(tmp_path)
     inner = _acquire(tmp_path)
-    assert outer.lost_to(is_stopping=False) == inner.lost_to(is_stopping=False) == ""
+    assert outer.renew(is_stopping=False) == inner.renew(is_stopping=False) == ""
     inner.release()
-    assert outer.lost_to(is_stopping=False) == ""
+    assert outer.renew(is_stopping=False) == ""
     assert (tmp_path / lease.FILE).exists()
 
 
@@ -197,10 +197,10 @@ def test_a_lease_is_renewed_at_most_once_in_ten_seconds(tmp_path, monkeypatch):
     written = []
     for _ in range(600):
         now[0] += 0.5
-        held.lost_to(is_stopping=False)
+        held.renew(is_stopping=False)
         written.append(lease.read(str(tmp_path / lease.FILE)).heartbeat)
     assert len(set(written)) <= 300 / 10 + 1
-    held.lost_to(is_stopping=True)
+    held.renew(is_stopping=True)
     assert lease.read(str(tmp_path / lease.FILE)).is_stopping
 
 

@@ -18,9 +18,9 @@ def _task(name, **counts):
 def _begun(tmp_path, task, cluster):
     """Returns what a task sees of a chief that begins after it."""
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=cluster)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=cluster)
     chief.announce("running")
-    return membership.Membership(str(tmp_path), task, state_reader), state_reader.now()
+    return membership.Membership(str(tmp_path), task, state_reader), state_reader.poll()
 
 
 @pytest.mark.parametrize("cluster", [PS, {}], ids=["the same", "not told"])
@@ -51,13 +51,13 @@ def test_a_task_of_another_cluster_waits_and_then_ends(
 
 
 def test_the_cluster_of_a_chief_that_is_gone_ends_nobody(tmp_path, monkeypatch):
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=PS)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=PS)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     monkeypatch.setattr(membership.deadlines, "OTHER_CLUSTER_SECS", 0.01)
     task = _task("worker:2", chief=1, worker=3, ps=1)
     member = membership.Membership(str(tmp_path), task, state_reader)
-    assert not any(member.check(state_reader.now()) for _ in range(2))
+    assert not any(member.check(state_reader.poll()) for _ in range(2))
     grown = {**PS, "worker": 3}
-    job_state.JobStateWriter(str(tmp_path), is_heard=True, cluster=grown).announce("running")
-    assert member.check(state_reader.now())
+    job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=grown).announce("running")
+    assert member.check(state_reader.poll())

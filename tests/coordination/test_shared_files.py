@@ -26,67 +26,67 @@ def test_a_note_is_json_of_one_length(tmp_path):
     path = str(tmp_path / "deep" / "job.json")
     lengths = set()
     for content in ({}, {"status": "running"}, {"reason": "é" * 300, "step": 7}):
-        shared_files.write(path, content)
-        assert shared_files.read(path) == content
+        shared_files.write_json(path, content)
+        assert shared_files.read_json(path) == content
         text = (tmp_path / "deep" / "job.json").read_text()
         assert json.loads(text).items() >= content.items() and text.endswith("\n")
         lengths.add(len(text))
     assert len(lengths) == 1
-    with pytest.raises(ValueError, match="a note takes"):
-        shared_files.write(path, {"reason": "x" * 5000})
+    with pytest.raises(ValueError, match="a shared file takes"):
+        shared_files.write_json(path, {"reason": "x" * 5000})
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["job.json"]
 
 
 def test_an_object_is_not_written_twice_in_a_second(monkeypatch):
     slept, written = mock.Mock(), []
     monkeypatch.setattr(shared_files.time, "sleep", slept)
-    monkeypatch.setattr(shared_files.small_files, "write", lambda path, text: written.append(path))
+    monkeypatch.setattr(shared_files, "write_text", lambda path, text: written.append(path))
     for _ in range(2):
-        shared_files.write("gs://bucket/job/job.json", {})
-    shared_files.write("gs://bucket/job/evaluator.beat", {})
+        shared_files.write_json("gs://bucket/job/job.json", {})
+    shared_files.write_json("gs://bucket/job/evaluator.beat", {})
     assert len(written) == 3
     assert [0 < call.args[0] <= 1 for call in slept.call_args_list] == [False, True, False]
 
 
 def test_no_part_of_a_note_and_no_mixture_is_believed(tmp_path):
     path = tmp_path / "job.json"
-    shared_files.write(str(path), {"status": "running", "step": 0})
+    shared_files.write_json(str(path), {"status": "running", "step": 0})
     running = path.read_bytes()
-    shared_files.write(str(path), {"status": "stopped", "step": 9})
+    shared_files.write_json(str(path), {"status": "stopped", "step": 9})
     stopped = path.read_bytes()
     for length in range(0, 80):
         path.write_bytes(stopped[:length])
-        assert shared_files.read(str(path)) in (None, {"status": "stopped", "step": 9})
+        assert shared_files.read_json(str(path)) in (None, {"status": "stopped", "step": 9})
         path.write_bytes(running[:length] + stopped[length:])
-        assert shared_files.read(str(path)) in (None, {"status": "running", "step": 0},
-                                                {"status": "stopped", "step": 9})
+        assert shared_files.read_json(str(path)) in (None, {"status": "running", "step": 0},
+                                                     {"status": "stopped", "step": 9})
     path.write_bytes(b"\xff\xfe")
-    assert shared_files.read(str(path)) is None
+    assert shared_files.read_json(str(path)) is None
     path.write_text("[]\n")
-    assert shared_files.read(str(path)) is None
-    assert shared_files.read(str(tmp_path / "none")) is None
+    assert shared_files.read_json(str(path)) is None
+    assert shared_files.read_json(str(tmp_path / "none")) is None
 
 
 def test_a_note_that_cannot_be_read_now_is_not_there_yet(tmp_path, caplog):
     (tmp_path / "job.json").mkdir()
-    assert shared_files.read(str(tmp_path / "job.json")) is None
+    assert shared_files.read_json(str(tmp_path / "job.json")) is None
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
-    assert state_reader.final_state() is None
+    assert state_reader.poll_final_state() is None
 
 
 @pytest.mark.cluster
 def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_remembers(tmp_path):
     program = """if True:
         import sys, tensorflow as tf
-        from estimator_trainer.coordination import checkpoints, notes
+        from estimator_trainer.coordination import checkpoints, shared_files
         for line in sys.stdin:
             tf.io.gfile.stat("gs://bucket/job/checkpoint"), tf.io.gfile.stat("gs://bucket/job/note")
             print("remembered", flush=True)
             sys.stdin.readline()
-            print(checkpoints.latest_step("gs://bucket/job"), notes.read("gs://bucket/job/note"),
-                  flush=True)
+            print(checkpoints.latest_step("gs://bucket/job"),
+                  shared_files.read_json("gs://bucket/job/note"), flush=True)
         """
-    shared_files.write(str(tmp_path / "note"), {"reason": "so"})
+    shared_files.write_json(str(tmp_path / "note"), {"reason": "so"})
     note = (tmp_path / "note").read_bytes()
     with cloud_storage.CloudStorage(tmp_path) as bucket:
         for step in (7, 100000):
@@ -117,42 +117,42 @@ def _state(step):
 
 
 def test_one_request_tells_the_chief_of_all_workers(tmp_path):
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     for worker in range(100):
         state_reader.leave(worker)
     with mock.patch.object(tf.io.gfile, "glob", wraps=tf.io.gfile.glob) as listing, \
             mock.patch.object(tf.io.gfile, "GFile", wraps=tf.io.gfile.GFile) as opening:
-        chief.listen(is_waiting=True)
+        chief.receive(is_waiting=True)
         assert all(chief.has_left(worker) for worker in range(100)) and not chief.has_left(100)
     assert listing.call_count == 1 and not opening.called
 
 
 def test_a_new_run_forgets_what_was_said_to_the_one_before(tmp_path):
-    first = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    first = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     first.announce("running")
     job_state.JobStateReader(str(tmp_path), max_steps=None).leave(0)
     assert len(list((tmp_path / "tasks").iterdir())) == 1
-    job_state.JobStateWriter(str(tmp_path), is_heard=True).announce("running")
+    job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("running")
     assert not list((tmp_path / "tasks").iterdir())
 
 
 def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     state_reader.request_end("stopped", "SIGTERM", "worker:3")
     [path] = (tmp_path / "tasks").iterdir()
     whole = path.read_bytes()
     path.write_bytes(whole[:20])
-    chief.listen(is_waiting=True)
-    assert chief.requested is None
+    chief.receive(is_waiting=True)
+    assert chief.request is None
     path.write_bytes(whole)
     chief._polled_at = 0.0
-    chief.listen(is_waiting=True)
-    assert (chief.requested.by, chief.requested.reason) == ("worker:3", "SIGTERM")
-    assert messages.received(str(tmp_path), state_reader.now().run) == {"worker-3.stop"}
+    chief.receive(is_waiting=True)
+    assert (chief.request.by, chief.request.reason) == ("worker:3", "SIGTERM")
+    assert messages.received(str(tmp_path), state_reader.poll().run) == {"worker-3.stop"}
 
 
 @pytest.fixture(name="evaluation")
@@ -171,7 +171,7 @@ def fixture_evaluation(tmp_path, monkeypatch):
     experiment.estimator.model_dir = str(tmp_path)
     experiment.train_spec.max_steps = None
     experiment.eval_spec.throttle_secs, experiment.eval_spec.exporters = 0, []
-    chief = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
 
     def run(step):
         state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
@@ -225,26 +225,26 @@ def test_a_training_that_made_no_step_leaves_nothing_to_wait_for(evaluation):
     {"run": "a", "status": ["done"]}])
 def test_a_note_of_another_shape_counts_as_not_there(tmp_path, content):
     path = str(tmp_path / job_state.JOB_FILE)
-    shared_files.write(path, content)
+    shared_files.write_json(path, content)
     reader = job_state.JobStateReader(str(tmp_path), 10)
-    assert reader.now() is None and reader.final_state() is None
+    assert reader.poll() is None and reader.poll_final_state() is None
     # A newer version may say more.
-    shared_files.write(path, {"run": "a", "status": "running", "newer": [1]})
-    assert reader.now() == job_state.JobState("a", "running")
+    shared_files.write_json(path, {"run": "a", "status": "running", "newer": [1]})
+    assert reader.poll() == job_state.JobState("a", "running")
 
 
 def test_a_request_of_another_shape_ends_no_job(tmp_path):
-    writer = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    writer = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     writer.announce("running")
-    run = writer._now.run
+    run = writer._state.run
     messages.send(str(tmp_path), run, "worker-0.stop", {"status": 5, "reason": None})
-    writer.listen(is_waiting=True)
-    assert writer.requested is None
+    writer.receive(is_waiting=True)
+    assert writer.request is None
     messages.send(str(tmp_path), run, "worker-1.stop",
                   {"status": "stopped", "reason": "SIGTERM", "by": "worker:1"})
     writer._polled_at = 0.0
-    writer.listen(is_waiting=True)
-    assert writer.requested and writer.requested.by == "worker:1"
+    writer.receive(is_waiting=True)
+    assert writer.request and writer.request.by == "worker:1"
 
 
 @pytest.mark.parametrize("kind, right, wrong", [
@@ -256,7 +256,7 @@ def test_a_request_of_another_shape_ends_no_job(tmp_path):
 ])
 def test_each_note_has_a_schema(tmp_path, kind, right, wrong):
     path = str(tmp_path / "note")
-    shared_files.write(path, wrong)
-    assert shared_files.read(path) == wrong and shared_files.read_as(kind, path) is None
-    shared_files.write(path, {**right, "newer": None})
+    shared_files.write_json(path, wrong)
+    assert shared_files.read_json(path) == wrong and shared_files.read_as(kind, path) is None
+    shared_files.write_json(path, {**right, "newer": None})
     assert shared_files.read_as(kind, path) == kind(**right)

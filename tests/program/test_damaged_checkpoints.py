@@ -77,7 +77,7 @@ def test_the_checkpoint_that_is_named_can_be_used(trained, model_dir, run):
 
 @pytest.mark.parametrize("left, remedy", [
     (40, "or, to train on from step 40: echo 'model_checkpoint_path: \"model.ckpt-40\"' > "),
-    (0, "or, to begin anew: rm ")])
+    (0, "or, to start from step 0: rm ")])
 def test_training_that_cannot_find_it_says_what_to_type(left, remedy, trained, model_dir, run):
     for path in model_dir.glob("model.ckpt-50.*" if left else "model.ckpt-*"):
         path.unlink()
@@ -114,7 +114,8 @@ def test_a_damaged_checkpoint_file_without_checkpoints_begins_anew(trained, mode
         path.unlink()
     _, err = run("train", f"--model_dir={model_dir}", *trained[1], "--exporters=none",
                  "--train_steps=60")
-    assert "there is no checkpoint: begins anew" in err and "training from step 0 to 60" in err
+    assert "there is no checkpoint: starts from step 0" in err
+    assert "training from step 0 to 60" in err
 
 
 def test_what_a_killed_process_left_is_removed_and_no_checkpoint(trained, model_dir, run):

@@ -51,18 +51,18 @@ def test_a_second_training_is_seen_in_the_folder_of_the_first(tmp_path):
     teller.begin(str(second), 10.0, 0)
     # A task that went on now would find no run of the chief's to join.
     assert json.loads((first / "script.json").read_text())["trainings"] == 1
-    writer = job_state.JobStateWriter(str(second), is_heard=True)
+    writer = job_state.JobStateWriter(str(second), is_shared=True)
     threading.Timer(0.5, writer.announce, ("running",)).start()
-    assert listener.follows(1)
+    assert listener.wait_for_training(1)
     listener = sequel.SequelReader(str(second), "worker:0", 10.0)
     threading.Timer(0.5, teller.end).start()
-    assert not listener.follows(2)
+    assert not listener.wait_for_training(2)
 
 
 def test_a_further_training_begins_once_the_workers_have_left_the_last_one(tmp_path):
     teller, first = sequel.SequelWriter(), str(tmp_path / "first")
     teller.begin(first, 10.0, 1)
-    job_state.JobStateWriter(first, is_heard=True).announce("running")
+    job_state.JobStateWriter(first, is_shared=True).announce("running")
     listener = sequel.SequelReader(first, "worker:0", 10.0)
     beginning = threading.Thread(target=teller.begin, args=(str(tmp_path / "second"), 10.0, 1))
     beginning.start()
@@ -83,14 +83,14 @@ def test_what_an_earlier_chief_left_ends_no_task(tmp_path):
     earlier.end()
     listener = sequel.SequelReader(str(tmp_path), "worker:0", 10.0)
     threading.Timer(0.5, later.begin, (str(tmp_path), 10.0, 0)).start()
-    writer = job_state.JobStateWriter(str(tmp_path), is_heard=True)
+    writer = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     threading.Timer(1.0, later.begin, (str(tmp_path), 10.0, 0)).start()
     threading.Timer(1.5, writer.announce, ("running",)).start()
-    assert listener.follows(1)
+    assert listener.wait_for_training(1)
     later.end()
 
 
 def test_a_silent_chief_is_not_waited_for(tmp_path, caplog):
     start = time.monotonic()
     assert not sequel.SequelReader(str(tmp_path), "worker:0", 1.0).follows(1)
-    assert time.monotonic() - start < 10 and "no sign of life for 1 s" in caplog.text
+    assert time.monotonic() - start < 10 and "no heartbeat for 1 s" in caplog.text

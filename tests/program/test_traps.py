@@ -171,7 +171,7 @@ def test_a_damaged_checkpoint_is_passed_over(damage, run, tmp_path):
         index.write_bytes(index.read_bytes()[:100])
     code, err = run("--param=width=1000")
     assert code == 0, err
-    assert "the checkpoint of step 50 is damaged; falls back to that of step 40" in err
+    assert "the checkpoint of step 50 is damaged; falls back to step 40" in err
     assert jobs.saved_step(tmp_path / "m") == 50
 
 
