@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 from typing import Any, Callable, Iterator
 
 import tensorflow as tf
@@ -16,17 +15,18 @@ POLL_SECS = 1
 REWRITER_ON, REWRITER_OFF = 1, 2
 
 
-def poll_every_second() -> None:
-    """Makes every session that is created from now on wait in steps of POLL_SECS for its model.
+@contextlib.contextmanager
+def polling_every_second() -> Iterator[None]:
+    """Makes sessions that are created within a `with` poll for their model every POLL_SECS.
 
-    A trainer looks this often whether the chief has initialized or restored the model. The default
-    is 30 seconds, at the start and after a ps came back, and is out of reach: it is neither in
-    RunConfig nor in a Scaffold (tensorflow/tensorflow#10679, whose maintainers agree).
+    A trainer polls until the chief has initialized or restored the model, at the start and when a
+    ps is back. TensorFlow's 30 seconds are a setting of neither RunConfig nor Scaffold
+    (tensorflow/tensorflow#10679, whose maintainers agree).
     """
     manager = tf.compat.v1.train.SessionManager
-    if inspect.signature(manager.__init__).parameters["recovery_wait_secs"].default != POLL_SECS:
-        manager.__init__ = functools.partialmethod(
-            manager.__init__, recovery_wait_secs=POLL_SECS)
+    polling = functools.partialmethod(manager.__init__, recovery_wait_secs=POLL_SECS)
+    with replacement.attributes([(manager, "__init__", polling)]):
+        yield
 
 
 @contextlib.contextmanager

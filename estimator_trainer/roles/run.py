@@ -33,9 +33,9 @@ def train_and_evaluate(plan: Plan) -> Result:
     """
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.platform_tf_config)
-    session_patches.poll_every_second()
     with (stop_lib.stopping_on_signals(
               stop, task.name, lambda: checkpoints.latest_step(plan.config.model_dir)),
+          session_patches.polling_every_second(),
           saving_patches.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task, user_estimator.of_platform),
           session_patches.synchronizing_with(SyncReplicasHook)):

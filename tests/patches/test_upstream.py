@@ -33,22 +33,11 @@ def estimator(tmp_path):
     return tf.estimator.Estimator(_model_fn, str(tmp_path))
 
 
-@pytest.fixture
-def default_polling():
-    """Leaves the SessionManager as it was."""
+def test_polling_every_second_replaces_half_a_minute_and_ends_with_the_context():
     manager = tf.compat.v1.train.SessionManager
-    before = manager.__init__
-    yield manager
-    manager.__init__ = before
-
-
-def test_a_session_manager_waits_half_a_minute_unless_told_otherwise(default_polling):
-    signature = inspect.signature(tf.compat.v1.train.SessionManager.__init__)
-    given = signature.parameters["recovery_wait_secs"].default
-    assert given in (30, session_patches.POLL_SECS)
-    session_patches.poll_every_second()
-    session_patches.poll_every_second()
-    assert default_polling()._recovery_wait_secs == session_patches.POLL_SECS
+    with session_patches.polling_every_second(), session_patches.polling_every_second():
+        assert manager()._recovery_wait_secs == session_patches.POLL_SECS
+    assert manager()._recovery_wait_secs == 30
 
 
 def test_no_public_setting_reaches_the_wait_of_a_session_manager():
@@ -57,13 +46,12 @@ def test_no_public_setting_reaches_the_wait_of_a_session_manager():
         assert "recovery_wait_secs" not in inspect.signature(public).parameters, public
 
 
-def test_monitored_sessions_are_made_with_that_manager(default_polling, monkeypatch):
-    seen = []
-    session_patches.poll_every_second()
-    prepare = default_polling.prepare_session
-    monkeypatch.setattr(default_polling, "prepare_session", lambda self, *args, **kwargs: (
+def test_polling_every_second_reaches_monitored_sessions(monkeypatch):
+    seen, manager = [], tf.compat.v1.train.SessionManager
+    prepare = manager.prepare_session
+    monkeypatch.setattr(manager, "prepare_session", lambda self, *args, **kwargs: (
         seen.append(self._recovery_wait_secs), prepare(self, *args, **kwargs))[1])
-    with tf.Graph().as_default():
+    with tf.Graph().as_default(), session_patches.polling_every_second():
         tf.compat.v1.train.create_global_step()
         with tf.compat.v1.train.MonitoredTrainingSession():
             pass
