@@ -27,29 +27,29 @@ A module `input_fns/NAME.py` defines
 end; in "eval" and "infer" it has every record of its split once, in an order that never changes.
 In "infer" it may have the features alone, so that data without labels can be predicted.
 
-`data_params` returns what only the data knows, and reads a bounded number of records at most:
+`data_params` returns facts that only the data knows, and reads a bounded number of records:
 `num_classes`; `class_names`, texts in the order of the classes; `train_examples`, the number of
-examples that "train" goes through in one epoch. It leaves out what it cannot know soon. What is
-a param too fills it where the user has not given it, and is given from then on, by `record.json`.
+examples in one epoch of "train". It leaves out what would take long to find out. A fact that has
+the name of a param becomes its value, unless the user has set it; `record.json` keeps the value.
 
-`data_problem` is called after a step failed with an error of TensorFlow, which names no
-file: a `tf.errors.OpError`, or a `UnicodeDecodeError` where the error quotes bytes. It reads
-all training and evaluation files again, one record after the other, and returns the first
-problem as one sentence with file and record, or "" if it finds none. Records are counted
-from 1 in each file, lines of text as an editor counts them. It works inside any graph.
+`data_problem` is called after a step failed with a TensorFlow error, which names no file: a
+`tf.errors.OpError`, or a `UnicodeDecodeError` where the error quotes bytes. It reads all training
+and evaluation files again, record by record, and returns the first problem as one sentence with
+file and record, or "" if it finds none. Records are counted from 1 in each file, lines of text as
+an editor counts them. It must work inside any graph.
 
 Batch rule: `batch_size` counts the examples of one global step. Each replica takes one
 whole batch of the dataset, so a dataset batch is
 `input_context.get_per_replica_batch_size(batch_size)`. A module that follows this rule names the
-param by GLOBAL_BATCH_PARAM: then a default that the replicas cannot share is rounded up, and a
-value of the user's that they cannot share is refused before a task starts.
+param in GLOBAL_BATCH_PARAM: a default that does not divide by the number of replicas is then
+rounded up, and a user's value that does not is rejected before a task starts.
 
 Sharding rule: pipeline `input_context.input_pipeline_id` of
 `input_context.num_input_pipelines` reads a part that no other pipeline reads; together they
-read all. The parts differ by at most one record. Where nobody has counted the records of the
-files, all pipelines read the same number of whole files, and a part of each file left over. The
-dataset option `auto_shard_policy` is OFF, so that nothing shards a second time.
+read all. The parts differ by at most one record. If the number of records is not known, all
+pipelines read the same number of whole files, and share each remaining file. The dataset option
+`auto_shard_policy` is OFF, so that TensorFlow does not shard a second time.
 
-A mistake of the user raises an exception with `exit_code = 2` whose text is one sentence; a
-file that is missing or bad raises one with `exit_code = 1`.
+A user's mistake raises an exception with `exit_code = 2` whose text is one sentence; a missing or
+damaged file raises one with `exit_code = 1`.
 """

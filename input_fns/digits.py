@@ -1,32 +1,31 @@
-"""1,797 real handwritten digits, 8x8 pixels, bundled: needs no network.
+"""1,797 real handwritten digits of 8x8 pixels, bundled with the package: no network needed.
 
-The test set of "Optical Recognition of Handwritten Digits", which 13 people wrote:
+The test set of "Optical Recognition of Handwritten Digits", written by 13 people:
 E. Alpaydin and C. Kaynak (1998), UCI Machine Learning Repository,
 https://doi.org/10.24432/C50P49, licence CC BY 4.0. `digits.csv.gz` beside this file is
 byte for byte the copy in scikit-learn 1.9 (`sklearn/datasets/data/digits.csv.gz`,
 sha256 09f66e6d...23aa22): a row a digit, 64 pixels of 0..16 and the class.
 
 Splits: every fifth digit of each class is `test` (355), the others are `train` (1,442).
-The rows are in the order they were written, one form of about 130 digits after another,
-so both splits hold digits of the same 13 hands: the scores say how well a model knows
-these hands, not those of strangers.
+The rows are in the order they were written, one form of about 130 digits after another, so both
+splits hold digits by the same 13 writers: scores measure a model on these writers, not on others.
 
 Features: `image`, `[batch, 8, 8, 1]` float32 in [0, 1]; label int64, 0 to 9. On disk a
-pixel v of 0..16 is the uint8 (255 v + 8) // 16, so that the scaling every uint8 image
-gets (/ 255) returns v / 16 to within 1/510.
+pixel v of 0..16 is the uint8 (255 v + 8) // 16, so that the usual scaling of uint8 images
+(/ 255) gives v / 16 to within 1/510.
 
-Params are those of `input_fns/tfds.py` without `dataset` and `label`:
+The params are the same as those of `input_fns/tfds.py`, without `dataset` and `label`:
 
   data_dir        directory of prepared datasets; empty: TFDS's (~/tensorflow_datasets)
   train_split     split, part or sum of splits: `train`, `train[:90%]`
   eval_split      the same, for "eval" and "infer": every record once, in order
-  tfds_id         True adds an id of each record; it ends in the record's row within its split
+  tfds_id         True adds each record's id, which ends in the record's row within its split
   key             the name of that feature
   augment         change of the images in training: imagenet, cifar or none; see
                   `input_fns/reading/augment.py`
   image_size      height and width that the images get, in pixels; 0: as they are
 
-`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
+For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`.
 """
 
 from __future__ import annotations
@@ -74,14 +73,17 @@ def input_fn(
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns num_classes, class_names, train_examples; of unprepared data for whole splits."""
+    """Returns num_classes, class_names and train_examples; before preparation for whole splits."""
     split = params["train_split"]
     known = known_params(Digits(data_dir=params["data_dir"] or None), _LABEL, split)
     return {**({"train_examples": _ROWS[split]} if split in _ROWS else {}), **known}
 
 
 def _every_fifth_of_each_class(labels: np.ndarray) -> np.ndarray:
-    """Returns a mask of rows; not every fifth row, as the forms repeat the classes in order."""
+    """Returns a mask of rows; every fifth row of all would favour some classes.
+
+    The forms repeat the classes in order.
+    """
     mask = np.zeros(len(labels), dtype=bool)
     for label in np.unique(labels):
         mask[np.flatnonzero(labels == label)[_TEST_EVERY - 1::_TEST_EVERY]] = True
@@ -104,7 +106,7 @@ class Digits(tfds.core.GeneratorBasedBuilder):
             supervised_keys=("image", _LABEL),
             homepage="https://doi.org/10.24432/C50P49",
             license="CC BY 4.0",
-            disable_shuffling=True,  # keeps the rows' order, so that a tfds_id tells the row
+            disable_shuffling=True,  # keeps the rows' order, so that a tfds_id shows the row
         )
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:

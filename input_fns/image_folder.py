@@ -1,28 +1,28 @@
-"""Images in one folder a class: `DIR/cat/1.jpg`, `DIR/dog/2.png`.
+"""Images in one folder per class: `DIR/cat/1.jpg`, `DIR/dog/2.png`.
 
 JPEG and PNG files of any size, grey, with an alpha channel or 16 bits deep, become RGB. Their
-names end in `.jpg`, `.jpeg` or `.png`, in any case; other files are passed over. Classes are the
-folders of train_dir, sorted by name, from 0, unless `class_names` gives them. Params:
+names end in `.jpg`, `.jpeg` or `.png`, in any case; other files are ignored. The classes are the
+folders of train_dir, sorted by name, from 0, unless `class_names` lists them. Params:
 
   train_dir       folder of the training images, local or of any file system that TensorFlow reads
   eval_dir        the same, for "eval" and "infer": every file once, sorted by class and name;
                   empty: every `eval_every`th file of each class, which training leaves out
   eval_every      2 or more
-  predict_files   for "infer" in place of eval_dir: new images; a folder, whose folders are searched
-                  too, a file, a pattern, a .txt that lists one path a line, or several with commas
+  predict_files   for "infer" in place of eval_dir: new images; a folder, searched with its folders,
+                  a file, a pattern, a .txt with one path per line, or several with commas
   class_names     JSON list of the classes in their order; []: the folders of train_dir
   image_size      height and width of the result, in pixels
   augment         change of the images in training: imagenet, cifar or none; see
                   `input_fns/reading/augment.py`
-  file_name       name of a string feature that gets CLASS/FILE of each image, of predict_files
-                  the path; empty: none
+  file_name       name of a string feature that holds CLASS/FILE of each image, the path for
+                  predict_files; empty: none
 
-`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
-Only the names of the files are shuffled, and all of them fit in memory: any `shuffle_buffer` but
-0 shuffles them all.
+For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`. Only
+the names of the files are shuffled, and they fit in memory: any `shuffle_buffer` other than 0
+shuffles all of them.
 
-Features: `image`, `[batch, image_size, image_size, 3]` float32 in [0, 1]; label int64,
-of predict_files the text of the class, where a folder of a class holds an image.
+Features: `image`, `[batch, image_size, image_size, 3]` float32 in [0, 1]; label int64, for
+predict_files the class's name, where an image lies in a class's folder.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Image(NamedTuple):
 
     Attributes:
       path: Path of the file.
-      name: CLASS/FILE, as the param `file_name` asks for it.
+      name: CLASS/FILE, for the param `file_name`.
       label: Number of its class.
     """
 
@@ -82,13 +82,13 @@ def input_fn(
     images = _images(params, folders, training)[place.number::place.total]
     if not images:
         raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
-                            " to read; expected one for each. For example: start fewer workers")
+                            " to read; expected one for each. Start fewer workers")
     dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images))))
     if training:
         logging.info("reads %d images, part %d of %d", len(images), place.number + 1,
                      place.total)
         if params["shuffle_buffer"] > 0:
-            # All of them, as they are sorted by class: a part would hold few classes.
+            # The images are sorted by class, so a smaller buffer would hold few classes.
             dataset = dataset.shuffle(len(images), seed=place.seed)
         dataset = dataset.repeat(params["epochs"] or None)
     example = functools.partial(_example, params=params,
@@ -113,7 +113,7 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
-    """Returns the first file that is no image, as one sentence; "" if there is none."""
+    """Returns the first file that is not an image, as one sentence; "" if there is none."""
     try:
         paths = [image.path for image in _all_images(params)]
     except (DataFileError, DataParamError) as error:
@@ -138,7 +138,7 @@ def _all_images(params: Mapping[str, Any]) -> list[Any]:
 
 
 def _new_examples(params: Mapping[str, Any]) -> tf.data.Dataset:
-    """Returns the images to predict, with the texts of their classes if any is known."""
+    """Returns the images to predict, with their class names if any is known."""
     augment.check(params["augment"], params["image_size"], least_size=1)
     images = found(params["predict_files"], _known_classes(params))
     has_labels = any(image.label for image in images)
@@ -152,7 +152,7 @@ def _new_examples(params: Mapping[str, Any]) -> tf.data.Dataset:
 
 
 def _known_classes(params: Mapping[str, Any]) -> list[str]:
-    """Returns the names of the classes, as far as they are known without the training images."""
+    """Returns the names of the classes, if they are known without the training images."""
     if params["class_names"] or not params["train_dir"]:
         return list(params["class_names"])
     return _classes(params["train_dir"]) if tf.io.gfile.isdir(params["train_dir"]) else []
@@ -212,10 +212,10 @@ def _classes(folder: str) -> list[str]:
 
 
 def _folders(params: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Returns the folders of the classes in train_dir and, where it is given, in eval_dir.
+    """Returns the folders of the classes in train_dir and, if it is set, in eval_dir.
 
     Raises:
-      DataParamError, DataFileError: A param cannot be, or a folder is not as it should be.
+      DataParamError, DataFileError: A param or a folder is wrong.
     """
     augment.check(params["augment"], params["image_size"], least_size=1)
     if not params["train_dir"]:

@@ -1,8 +1,8 @@
 """Any TensorFlow Datasets dataset, by name.
 
-Prepared on first use: downloaded where there is network, once however many processes
-start together. Each input pipeline reads a shard of its own, in training and in
-evaluation. Params:
+The dataset is prepared on first use, downloaded if there is a network, and only once if several
+processes start together. Each input pipeline reads its own shard, in training and in evaluation.
+Params:
 
   dataset         name: `mnist`, `imdb_reviews/plain_text`, `cifar10:3.0.2`
   data_dir        directory of prepared datasets; empty: TFDS's (~/tensorflow_datasets)
@@ -15,15 +15,15 @@ evaluation. Params:
                   `input_fns/reading/augment.py`
   image_size      height and width that such images get, in pixels; 0: as they are
 
-`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
+For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`.
 
-Features are a dict; a uint8 image becomes float32 in [0, 1], all else is as TFDS has it.
-Training reads full batches only, which may run over the end of an epoch; with `epochs`, less
-than one batch is left over at the very end.
+Features are a dict; a uint8 image becomes float32 in [0, 1], other features are as in TFDS.
+Training reads only full batches, which may span two epochs; with `epochs`, less than one batch is
+left over at the very end.
 
-The training order follows from `seed`, the number of the input pipeline (so that no two
-workers share one), and the graph's random seed (`RunConfig.tf_random_seed`): change
-either seed when a run is restarted and it does not see its first records again.
+The training order depends on `seed`, the number of the input pipeline (so that all workers have
+different orders), and the graph's random seed (`RunConfig.tf_random_seed`). Change either seed
+when restarting a run, and the run does not begin with the same records again.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def input_fn(
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns num_classes and class_names of classes, and train_examples of prepared data."""
+    """Returns num_classes and class_names of a class label, train_examples of prepared data."""
     return known_params(builder(params["dataset"], params["data_dir"]), params["label"],
                         params["train_split"])
 
 
 def builder(name: str, data_dir: str) -> tfds.core.DatasetBuilder:
-    """Returns the builder of the dataset; "" for data_dir is TFDS's.
+    """Returns the builder of the dataset; an empty data_dir means TFDS's default.
 
     Raises:
       DataParamError: There is no such dataset.
@@ -80,7 +80,7 @@ def builder(name: str, data_dir: str) -> tfds.core.DatasetBuilder:
     try:
         return tfds.builder(name, data_dir=data_dir or None)
     except tfds.core.DatasetNotFoundError as error:
-        # Community datasets are an index in a bucket: slow to fail without network.
+        # The index of community datasets is in a bucket: slow to fail without a network.
         known = tfds.list_builders(with_community_datasets=False)
         near = difflib.get_close_matches(name, known, n=3) or ["mnist"]
         raise DataParamError(

@@ -1,30 +1,30 @@
 """tf.Example records in TFRecord files, local or of any file system that TensorFlow reads.
 
 The defaults read images as the MNIST programs of many books and courses store them: the
-pixels' bytes in `image_raw`, the class in `label`; what else a record holds is left alone.
+pixels' bytes in `image_raw`, the class in `label`; other features of a record are ignored.
 `python -m input_fns.convert` writes such files. Params:
 
-  train_files     pattern of files, or several with commas between: `/data/train-*`
+  train_files     pattern of files, or several separated by commas: `/data/train-*`
   eval_files      the same, for "eval" and "infer": every record once, in the files' order
   predict_files   the same, for "infer" in place of eval_files: new data, with or without labels
-  schema          JSON object, what to read of a record: feature name -> {"dtype": "int64",
-                  "float32" or "string", "shape": [..] or "varlen"}; varlen: a SparseTensor
+  schema          JSON object, the features to read: name -> {"dtype": "int64", "float32" or
+                  "string", "shape": [..] or "varlen"}; varlen: a SparseTensor
   label           the feature that is the label; the others stay the features
   image           string feature that holds uint8 pixels, decoded to `image`; empty: none
   image_shape     shape of that image: [height, width, channels], or flat: [784]
-  key             feature that names a record: one of the schema's, such as an int64, else a
-                  string beside them; empty: none
+  key             feature that identifies a record: one of the schema's, such as an int64, or else
+                  another string feature; empty: none
   num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
   compression     compression of all files: empty, GZIP or ZLIB
 
-`batch_size`, `epochs`, `shuffle_buffer` and `seed` are those of `input_fns/reading/pipeline.py`.
+For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`.
 
-Features: `image`, `[batch, *image_shape]` float32 in [0, 1]; the schema's as they are. In
-mode "infer" the label is not read and may be missing; of predict_files it is read, unchecked,
-if the first record has it.
+Features: `image`, `[batch, *image_shape]` float32 in [0, 1]; the schema's features unchanged. In
+mode "infer" the label is not read and may be missing; from predict_files it is read, unchecked, if
+the first record has it.
 
-A `dataset.json` beside train_files, which the command writes, gives num_classes, class_names,
-image_shape and the number of training examples.
+If the command has written a `dataset.json` beside train_files, then num_classes, class_names,
+image_shape and the number of training examples come from this file.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ DEFAULT_PARAMS = {
 GLOBAL_BATCH_PARAM = "batch_size"
 
 _COMPRESSIONS = ("", "GZIP", "ZLIB")
-# A stored record has its length and two checksums around it; a small int64 takes one byte.
+# A stored record has its length and two checksums as a frame; a small int64 takes one byte.
 _FRAME_BYTES = 16
 _LEAST_BYTES = {"int64": 1, "float32": 4, "string": 0}
 
@@ -77,7 +77,7 @@ def input_fn(
     name = "train_files" if mode == "train" else "predict_files" if is_new else "eval_files"
     files = matched(name, params[name])
     if mode != "train":
-        # A metric or a prediction is of all records.
+        # Metrics and predictions must cover all records.
         whole_records.check(files, params["compression"])
     labelled = mode != "infer"
     if is_new:
@@ -90,7 +90,7 @@ def input_fn(
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what dataset.json has: num_classes, class_names, image_shape, train_examples."""
+    """Returns num_classes, class_names, image_shape, train_examples from dataset.json, if any."""
     return dataset_json.data_params(params["train_files"])
 
 
@@ -132,7 +132,7 @@ def _has_label(path: str, params: Mapping[str, Any]) -> bool:
     try:
         record = next(elements(lambda: _open(path, params["compression"]).take(1)), None)
     except ERRORS:
-        return False  # Reading the file will say what is wrong.
+        return False  # Reading the file raises the error.
     try:
         return params["label"] in tf.train.Example.FromString(record or b"").features.feature
     except message.DecodeError:
@@ -167,7 +167,7 @@ def _scaled(batch: Any, params: Mapping[str, Any]) -> Any:
 
 
 def _least_bytes(params: Mapping[str, Any]) -> int:
-    """Returns the least that a stored record takes: its frame, names, pixels and numbers."""
+    """Returns the smallest size of a stored record: its frame, names, pixels and numbers."""
     total = _FRAME_BYTES + (math.prod(params["image_shape"]) if params["image"] else 0)
     for name, entry in params["schema"].items():
         values = 0 if entry["shape"] == VARLEN else math.prod(entry["shape"])

@@ -1,4 +1,4 @@
-"""Model functions, one plug-in a module.
+"""Model functions, one plug-in per module.
 
 A module has, as the Estimator API defines it:
 
@@ -8,8 +8,8 @@ A module has, as the Estimator API defines it:
         return tf.estimator.EstimatorSpec(...)
 
 `features` is what the input_fn yields, a dict of [batch, ...] tensors for the input_fns here;
-`labels` is None in mode "infer". The loss is the mean over the batch the function is given: the
-Estimator averages gradients over synchronous replicas, so N replicas with 1/N of the batch each
-take the same step as one process. A param of 0 documented as "from the data" is filled by the
-input_fn's `data_params`.
+`labels` is None in mode "infer". The loss is the mean over the batch that is passed to the
+function: the Estimator averages gradients over synchronous replicas, so N replicas with 1/N of the
+batch each take the same step as one process. A param of 0 documented as "from the data" gets its
+value from the input_fn's `data_params`.
 """

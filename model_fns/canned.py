@@ -3,10 +3,10 @@
 `estimator` is one of DNNClassifier, LinearClassifier, DNNLinearCombinedClassifier and
 BaselineClassifier, or of the same four as Regressors. The feature columns follow from the
 features: a number, or an array of numbers such as an image, is a numeric column of its shape; a
-string is a categorical column of `hash_buckets`, embedded for the DNN part. A number has its mean
-taken off and is divided by its deviation, where `numeric_scale` has them: by itself, with data of
-which `data_params` tells them; `{"age": [0, 1]}` leaves all as they are. A classifier's labels
-are int [batch], classes from 0; a regressor's are numbers [batch] or [batch, label_dimension].
+string is a categorical column of `hash_buckets`, embedded for the DNN part. A number is
+standardised by its mean and deviation in `numeric_scale`, which `data_params` fills if the input_fn
+knows them; `{"age": [0, 1]}` leaves all numbers unchanged. A classifier's labels are int [batch],
+classes from 0; a regressor's are numbers [batch] or [batch, label_dimension].
 
 Source: https://www.tensorflow.org/api_docs/python/tf/estimator (Cheng et al., "TensorFlow
 Estimators", arXiv:1708.02637).
@@ -22,14 +22,14 @@ from model_fns.training import classifier, numeric_scale
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
-    "estimator": "DNNClassifier",  # DNN, Linear, DNNLinearCombined or Baseline, and the kind
+    "estimator": "DNNClassifier",  # or Linear, DNNLinearCombined, Baseline; ...Regressor
     "features": [],  # names of the features to use; empty: all
     "num_classes": 0,  # number of a classifier's classes; 0: from the data
     "label_dimension": 1,  # numbers in a regressor's label
     "numeric_scale": {},  # mean and deviation of each number: {"age": [38, 13]}; {}: from the data
     "hash_buckets": 1000,  # number of hash buckets of each string feature
     "hidden_units": [64, 32],  # units of each of the DNN's layers
-    "embedding_size": 8,  # numbers a string becomes for the DNN
+    "embedding_size": 8,  # length of a string's embedding for the DNN
     "dropout": 0.0,  # probability that a unit of the DNN is left out of a training step
     "batch_norm": False,  # whether a batch norm follows each hidden layer
     "dnn_optimizer": "Adagrad",  # Adagrad, Adam, Ftrl, RMSProp or SGD
@@ -45,11 +45,11 @@ _KINDS = ("Classifier", "Regressor")
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[str, Any],
              config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-    """Builds the Estimator that the params name.
+    """Builds the EstimatorSpec of the Estimator that the params name.
 
     Args:
       features: A dict of [batch, ...] tensors, or one tensor.
-      labels: [batch], or [batch, label_dimension] of a regressor; None in mode "infer".
+      labels: [batch], or [batch, label_dimension] for a regressor; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
       config: The RunConfig of the Estimator around this one.
@@ -62,10 +62,10 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
 
 def spec(estimator: tf.estimator.Estimator, features: dict[str, Any], labels: tf.Tensor | None,
          mode: str) -> tf.estimator.EstimatorSpec:
-    """Returns what a canned Estimator computes, with all predictions in the default signature.
+    """Returns a canned Estimator's EstimatorSpec, with all predictions in the default signature.
 
-    Its own default would be tf.Example protos to scores, which an export whose inputs are the
-    features themselves cannot have.
+    The Estimator's own default signature maps tf.Example protos to scores, which does not work
+    for an export whose inputs are the features themselves.
     """
     canned = estimator.model_fn(features, labels, mode, estimator.config)
     if mode != tf.estimator.ModeKeys.PREDICT:
@@ -75,10 +75,10 @@ def spec(estimator: tf.estimator.Estimator, features: dict[str, Any], labels: tf
 
 
 def optimizer(name: str, learning_rate: float) -> Any:
-    """Returns the Keras optimizer, the kind that canned Estimators take.
+    """Returns the optimizer as a Keras optimizer, which canned Estimators expect.
 
     Raises:
-      ParamError: for an unknown name.
+      ParamError: The name is unknown.
     """
     if name not in _OPTIMIZERS:
         raise ParamError(f"optimizer is {name!r}; expected one of {', '.join(_OPTIMIZERS)}. For"
@@ -107,7 +107,7 @@ def _estimator(features: dict[str, Any], params: dict[str, Any],
 
 
 def _parts(name: str, features: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-    """Returns the arguments of the parts that the Estimator has, named as it names them."""
+    """Returns the arguments for the Estimator's linear and DNN parts, by name."""
     linear = {"optimizer": optimizer(params["linear_optimizer"], params["linear_learning_rate"])}
     if name.startswith("Baseline"):
         return linear

@@ -1,7 +1,7 @@
-"""Two-layer convolutional classifier of TensorFlow's multi-worker Estimator tutorial.
+"""Small convolutional classifier of TensorFlow's multi-worker Estimator tutorial.
 
-A 3x3 convolution of 32 filters, 2x2 max-pooling, a dense layer of 64, a dense layer of the
-classes; SGD trains them. The images' shape comes from the data.
+A 3x3 convolution with 32 filters, 2x2 max-pooling, a dense layer of 64 units and one of the
+classes, trained with SGD. The images' shape comes from the data.
 
 Source: https://www.tensorflow.org/tutorials/distribute/multi_worker_with_estimator
 """

@@ -1,12 +1,12 @@
 """Convolutional classifier of the "deep MNIST" tutorials: 5x5x32, pool, 5x5x64, pool, 1024.
 
 Weights start from a truncated normal distribution of deviation 0.1, biases at 0.1; the network has
-ReLUs, 2x2 max-pooling and dropout of 0.5 before the last layer. Adam trains it with 1e-4, and
-histograms show its filters. Prediction and export give `scores` alone, and the key that
+ReLUs, 2x2 max-pooling and dropout of 0.5 before the last layer. Adam trains it at a rate of 1e-4,
+and histograms show its filters. Prediction and export output only `scores`, and the key that
 --forward_key names.
 
-The distributed example for Cloud ML starts its hidden layer at a deviation of 1.0 and its last
-layer at 0, and adds up the losses of a batch: --param 'initial_stddev=[0.1, 0.1, 1.0, 0.0]' --param
+The distributed example for Cloud ML starts its hidden layer with a deviation of 1.0 and its last
+layer with 0, and sums the losses of a batch: --param 'initial_stddev=[0.1, 0.1, 1.0, 0.0]' --param
 'initial_bias=[0.1, 0.1, 0.1, 0.0]' --param loss_reduction=sum.
 
 Sources:
@@ -33,7 +33,7 @@ DEFAULT_PARAMS = {
     "initial_bias": [0.1, 0.1, 0.1, 0.1],  # values that the four layers' biases start at
     "dropout": 0.5,  # part of the 1024 units that a training step leaves out
 }
-_NUM_LAYERS = 4  # those with weights
+_NUM_LAYERS = 4  # layers with weights
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
@@ -69,7 +69,7 @@ def _starts(params: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the initializers of each layer's weights and biases.
 
     Raises:
-      ParamError: if a list has not one number for each layer.
+      ParamError: A list does not have one number for each layer.
     """
     for key in ("initial_stddev", "initial_bias"):
         if len(params[key]) != _NUM_LAYERS:

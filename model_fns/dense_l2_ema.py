@@ -1,9 +1,9 @@
 """Classifier with one hidden layer of ReLUs, L2 penalty and moving averages: 784-500-10 for MNIST.
 
 Weights start from a truncated normal distribution of deviation 0.1 and have an L2 penalty of 1e-4.
-The rate of SGD decays by 0.99 an epoch, moving averages (0.99) of the variables are used for
-evaluation and export, and histograms show variables and gradients: this is the running example of
-a book on TensorFlow 1.
+The rate of SGD decays by 0.99 per epoch, evaluation and export use moving averages (0.99) of the
+variables, and histograms show variables and gradients. The network is the running example of a
+book on TensorFlow 1.
 
 Source: https://github.com/caicloud/tensorflow-tutorial (chapters 5, 7 and 10)
 """

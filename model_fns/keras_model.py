@@ -2,8 +2,8 @@
 
 `--param keras_model=my_team.models:build`, or `./my_model.py:build`, names a function without
 arguments, or with `params`, that returns a compiled `tf.keras` model; or a variable that is one.
-A fresh run starts from the weights that the model has then (a subclass of `tf.keras.Model` starts
-anew), and trains with the optimizer, loss and metrics that it was compiled with. On TensorFlow 2.16
+A new run starts from the model's weights (a subclass of `tf.keras.Model`: from new ones), and
+trains with the optimizer, loss and metrics that the model was compiled with. On TensorFlow 2.16
 and newer `tf.keras` means Keras 2.
 """
 
@@ -26,15 +26,15 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
     """Builds a copy of the Keras model in the current graph.
 
     Args:
-      features: A dict by the names of the model's inputs (others are ignored); for a model of one
-        input, also a dict of one entry of any name, or the tensor alone.
+      features: A dict by the names of the model's inputs (others are ignored); for a model with
+        one input, also a dict with one entry of any name, or the tensor alone.
       labels: The model's target, or a dict by the names of its outputs; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
       config: The RunConfig of the Estimator.
 
     Raises:
-      KerasModelError: if `keras_model` names no compiled model, or a model of other inputs.
+      KerasModelError: `keras_model` names no compiled model, or a model with other inputs.
     """
     converted = keras_conversion.convert(params)
     features = converted.named(features)
@@ -49,8 +49,8 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
 def small_cnn(params: dict[str, Any]) -> tf.keras.Model:
     """Builds the default: a compiled classifier of gray images of any size.
 
-    Its input is `image`, float32 [batch, height, width, 1]; its output is logits, float32 [batch,
-    num_classes]; the target is int64 [batch].
+    The input is `image`, float32 [batch, height, width, 1], the output logits, float32 [batch,
+    num_classes], the target int64 [batch].
     """
     image = tf.keras.Input((None, None, 1), name="image")
     hidden = tf.keras.layers.Conv2D(32, 3, use_bias=False)(image)
@@ -68,7 +68,7 @@ def small_cnn(params: dict[str, Any]) -> tf.keras.Model:
 
 
 def _with_whole_loss(spec: tf.estimator.EstimatorSpec) -> tf.estimator.EstimatorSpec:
-    """Multiplies the loss by the number of replicas, by which Keras divides it to add it up."""
+    """Multiplies the loss by the number of replicas: Keras divides by it, to sum over replicas."""
     if spec.loss is None:
         return spec
     return spec._replace(loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)

@@ -1,7 +1,7 @@
 """Classifier with one hidden layer of sigmoids: 784-100-10 for MNIST.
 
-Weights start from a standard normal distribution, biases at 0, and SGD with 0.0005 lowers the mean
-cross-entropy: this is the network of the well-known example of asynchronous training with
+Weights start from a standard normal distribution, biases at 0, and SGD at a rate of 0.0005
+minimises the mean cross-entropy: the network of a well-known example of asynchronous training with
 TensorFlow 1.2.
 
 Source: https://github.com/ischlag/distributed-tensorflow-example

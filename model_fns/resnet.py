@@ -1,18 +1,18 @@
 """ResNet v1.5 image classifiers: depths 18 to 152, and the small ones of CIFAR.
 
-`variant=imagenet` has the depths 18 and 34 of two 3x3 convolutions a block, and 50, 101 and 152
-of bottleneck blocks (1x1, 3x3, 1x1). `variant=cifar` has any depth of 6n + 2 (20, 32, 44, 56,
-110, 8 for a test): a 3x3 stem, no pooling, three stages of n blocks of 16, 32 and 64 filters,
+`variant=imagenet` has the depths 18 and 34, with two 3x3 convolutions per block, and 50, 101 and
+152, with bottleneck blocks (1x1, 3x3, 1x1). `variant=cifar` has any depth of 6n + 2 (20, 32, 44,
+56, 110, 8 for a test): a 3x3 stem, no pooling, three stages of n blocks with 16, 32 and 64 filters,
 and shortcuts without parameters.
 
 Sources: He et al., "Deep Residual Learning for Image Recognition" (arXiv:1512.03385), the CIFAR
-networks from its section 4.2; v1.5, as MLPerf and torchvision have it, halves the image in the
-3x3 convolution of a bottleneck rather than in the 1x1 before it; Goyal et al., "Accurate, Large
-Minibatch SGD" (arXiv:1706.02677): the last batch norm of a block starts at a scale of 0, the
-rate at a warm-up and in proportion to the batch, and biases and batch norms do not decay; label
+networks from its section 4.2; v1.5, as in MLPerf and torchvision, halves the image in the 3x3
+convolution of a bottleneck instead of the 1x1 before it; Goyal et al., "Accurate, Large Minibatch
+SGD" (arXiv:1706.02677): the last batch norm of a block starts at a scale of 0, the rate has a
+warm-up and grows in proportion to the batch, and biases and batch norms do not decay; label
 smoothing as in Szegedy et al. (arXiv:1512.00567).
 
-The rate falls as half a cosine over 90 epochs of ImageNet, or as He et al. have it:
+The rate falls as half a cosine over 90 epochs of ImageNet, or, as in He et al., in steps:
 --param decay=steps --param decay_rate=0.1 --param decay_epochs=1 --param
 'decay_boundaries=[30, 60, 80]'.
 """
@@ -31,7 +31,7 @@ DEFAULT_PARAMS = {
     "variant": "imagenet",  # imagenet or cifar
     "depth": 50,  # number of layers with weights
     "batch_norm_momentum": 0.9,  # decay of the moving mean and variance that evaluation uses
-    "batch_norm_epsilon": 1e-5,  # added to a variance before its root
+    "batch_norm_epsilon": 1e-5,  # added to a variance before the square root
     "optimizer": "momentum",
     "label_smoothing": 0.1,
     "weight_decay": 1e-4,
@@ -43,25 +43,25 @@ DEFAULT_PARAMS = {
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3),
            152: (3, 8, 36, 3)}
 _Block = Callable[[tf.Tensor, int, int, str], tf.Tensor]
-_EXPANSION = 4  # filters of a bottleneck's last convolution, for each of the others
-# The mean and deviation of ImageNet's RGB images, in the unit of the features.
+_EXPANSION = 4  # a bottleneck's last convolution has this many times the others' filters
+# Mean and deviation of ImageNet's RGB images, in the features' range of 0 to 1.
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
              params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
-    """Builds the classifier; from 20 classes on it has the metric `top_5_accuracy` too.
+    """Builds the classifier; with 20 classes or more, the metrics include `top_5_accuracy`.
 
     Args:
       features: `{"image": float32 [batch, height, width, channels]}` in [0, 1], or the image
-        alone. Three channels are standardised by the mean and deviation of ImageNet's, any other
-        number by 0.5 and 0.5.
+        alone. Three channels are standardised by ImageNet's mean and deviation, any other number
+        of channels by 0.5 and 0.5.
       labels: int64 [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
 
     Raises:
-      ParamError: for a depth that the variant does not have.
+      ParamError: The variant does not have this depth.
     """
     image = classifier.image(features)
     network = _Network(params, mode == tf.estimator.ModeKeys.TRAIN)
@@ -83,10 +83,10 @@ def _standardised(image: tf.Tensor) -> tf.Tensor:
 
 
 class _Network:
-    """Makes the layers and their variables, each in the scope of its name.
+    """Makes the layers and their variables, each in a scope of its name.
 
     Attributes:
-      updates: Operations that move the batch norms' moving averages; for the train_op.
+      updates: Operations that update the batch norms' moving averages, for the train_op.
     """
 
     def __init__(self, params: dict[str, Any], is_training: bool):
@@ -150,7 +150,7 @@ class _Network:
 
     def _convolved(self, x: tf.Tensor, filters: int, size: int, stride: int, name: str,
                    scale: str = "ones") -> tf.Tensor:
-        """Returns `x` convolved, without bias, and normalised; `scale` initialises the norm's."""
+        """Returns `x` convolved, without bias, and normalised; `scale` initialises the scale."""
         convolution = tf.keras.layers.Conv2D(
             filters, size, stride, use_bias=False, name=f"{name}/convolution",
             kernel_initializer=tf.keras.initializers.VarianceScaling(
@@ -164,7 +164,7 @@ class _Network:
 
 
 def _padded(x: tf.Tensor, size: int) -> tf.Tensor:
-    """Adds zeros, alike on both sides, for a window of an odd size: "SAME" would shift by stride.
+    """Adds the same zeros on both sides, for a window of odd size: "SAME" would shift by stride.
     """
     edge = [size // 2, size // 2]
     return tf.pad(x, [[0, 0], edge, edge, [0, 0]]) if size > 1 else x

@@ -1,11 +1,11 @@
 """Wide & deep classifier: a linear model of crossed categories beside a network of embeddings.
 
-The wide part (FTRL) has the categorical columns, the numeric ones cut into `buckets`, and the
-`crosses` of either; the deep part (Adagrad) has an embedding of each categorical column and the
-numeric ones, scaled. Their logits are added, and both learn from one loss.
+The wide part (FTRL) has the categorical columns, the numeric columns divided into `buckets`, and
+`crosses` of both; the deep part (Adagrad) has an embedding of each categorical column, and the
+scaled numeric columns. Their logits are added, and both learn from one loss.
 
-The mean and deviation that scale a number come from the data, where `data_params` tells them;
-`numeric_scale={"age": [0, 1]}` leaves all as they are. `buckets` have the units of the data.
+The mean and deviation that scale a number come from the data if `data_params` returns them;
+`numeric_scale={"age": [0, 1]}` leaves all numbers unchanged. `buckets` are in the data's units.
 
 Source: Cheng et al., "Wide & Deep Learning for Recommender Systems" (arXiv:1606.07792).
 """
@@ -27,7 +27,7 @@ DEFAULT_PARAMS = {
     "buckets": {},  # {"age": [18, 25, 40]}: boundaries, for the wide part
     "crosses": [],  # [["education", "age"]]: categorical columns, and numeric ones with buckets
     "hash_bucket_size": 1000,  # hash buckets of each categorical column and each cross
-    "embedding_size": 8,  # numbers a category becomes for the deep part
+    "embedding_size": 8,  # length of a category's embedding for the deep part
     "hidden_units": [100, 50],  # units of each of the deep part's layers
     "dropout": 0.0,  # probability that a unit is left out of a training step
     "linear_learning_rate": 0.1,  # rate of FTRL, for the wide part
@@ -48,7 +48,7 @@ def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str
       config: The RunConfig of the Estimator around this one.
 
     Raises:
-      ParamError: for a column that is no feature, or a cross that cannot be.
+      ParamError: A column is not a feature, or a cross is impossible.
     """
     categorical, numeric = _names(features, params)
     estimator = tf.estimator.DNNLinearCombinedClassifier(

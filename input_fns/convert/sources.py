@@ -1,4 +1,4 @@
-"""Reads labelled images to convert: those of a TFDS dataset, or of MNIST's IDX files.
+"""Reads labelled images to convert, from a TFDS dataset or from MNIST's IDX files.
 
 The IDX format: http://yann.lecun.com/exdb/mnist (big-endian: magic number, lengths, bytes).
 """
@@ -59,11 +59,11 @@ class ImageSet:
 
 
 def from_tfds(name: str, data_dir: str) -> ImageSet:
-    """Returns the images of a TFDS dataset, or of the bundled `digits`; prepares it.
+    """Returns the images of a TFDS dataset, or of the bundled `digits`; prepares it if needed.
 
     Raises:
       DataError: There is no dataset of that name, or it cannot be prepared.
-      DataParamError: The dataset is no set of images of one shape with a class each.
+      DataParamError: The dataset has something other than images of one shape with a class each.
     """
     make = functools.partial(digits.Digits, data_dir=data_dir or None)
     if name != "digits":
@@ -86,8 +86,8 @@ def from_idx(folder: str) -> ImageSet:
     """Returns the images of four IDX files, gzipped or not.
 
     Raises:
-      DataParamError: A file is not there.
-      DataFileError: A file is no IDX file, is truncated, or does not fit another.
+      DataParamError: A file is missing.
+      DataFileError: A file is not an IDX file, is truncated, or does not match another.
     """
     splits, shapes, labels = {}, set(), [0]
     for split, prefix in _IDX_PREFIXES.items():
@@ -107,7 +107,7 @@ def from_idx(folder: str) -> ImageSet:
 
 
 class _TfdsRecords:
-    """The records of a split come in their stored order, as often as they are iterated."""
+    """Iterates over the records of a split in their stored order, any number of times."""
 
     def __init__(self, builder: tfds.core.DatasetBuilder, split: str, image: str, label: str):
         self._builder, self._split, self._image, self._label = builder, split, image, label
@@ -134,7 +134,7 @@ def _read_idx(folder: str, prefix: str, name: str, magic: int) -> tuple[str, np.
             f"idx is {folder!r}, which holds {', '.join(held[:5]) or 'no file'}; expected "
             f"{names[0]} or {names[1]}. For example: --idx=/data/mnist")
     content = _content(path)
-    head = 4 + 4 * (magic & 0xff)  # the magic number's last byte: how many lengths follow
+    head = 4 + 4 * (magic & 0xff)  # the magic number's last byte counts the lengths
     if content[:4] != magic.to_bytes(4, "big") or len(content) < head:
         raise DataFileError(f"{path} is no IDX file of uint8 {name.partition('-')[0]}: it begins "
                             f"with {content[:4]!r}; expected {magic.to_bytes(4, 'big')!r}")

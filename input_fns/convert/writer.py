@@ -1,4 +1,4 @@
-"""Writes an image set as TFRecord files; a file is there whole or not at all."""
+"""Writes an image set as TFRecord files; each is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from input_fns.reading.errors import DataParamError
 def write(images: ImageSet, folder: str, shards: int) -> list[str]:
     """Writes SPLIT-00000-of-0000N.tfrecord for every split, then dataset.json.
 
-    The records keep their order, from the first file to the last, whose sizes differ by one
-    record at most.
+    The records keep their order from the first file to the last; the files' sizes differ by at
+    most one record.
 
     Args:
       images: The images to write.
-      folder: The folder to write to; it is made if it is not there.
+      folder: The folder to write to; created if it does not exist.
       shards: N, the number of files of each split.
 
     Returns:
@@ -68,7 +68,7 @@ def _write_whole(folder: str, name: str, records: Iterable[bytes]) -> None:
 
 
 def _is_whole_at_once(folder: str) -> bool:
-    """Returns whether the storage shows a file only once it is whole, and has no folders."""
+    """Returns whether the storage is an object store: it shows only whole files, has no folders."""
     return folder.startswith(("gs://", "s3://", "az://"))
 
 
@@ -78,7 +78,7 @@ def _give_name(path: str, name: str) -> None:
 
 
 def _temporary(folder: str, name: str) -> str:
-    """Returns where to write a file until it is whole: no pattern of whole files matches it."""
+    """Returns a path to write a file to until it is whole; no pattern of data files matches it."""
     if _is_whole_at_once(folder):
         return os.path.join(folder, name)
     return os.path.join(folder, f".{name}.{uuid.uuid4().hex[:8]}.tmp")

@@ -1,1 +1,1 @@
-"""The modules from which the input plug-ins are built: none of them is a plug-in itself."""
+"""What the input plug-ins share; none of these modules is a plug-in itself."""

@@ -1,13 +1,13 @@
 """Changes training images at random, and cuts evaluation images to match.
 
   imagenet  training: a random part of the image, 8% to 100% of its area and 3/4 to 4/3 as wide
-            as high, resized; mirrored half the time. Evaluation: the centre that is left when
-            the shorter side becomes 8/7 of the size (256 for 224).
+            as high, resized; mirrored half the time. Evaluation: the shorter side resized to 8/7
+            of the size (256 for 224), and the centre cut out.
   cifar     training: 4 black pixels around the image, a random cut of its size; mirrored half
             the time. Evaluation: the image.
   none      the whole image in both.
 
-An image of other proportions than asked for is cut at its centre. Sources: Szegedy et al.,
+An image of other proportions than the result's is cut at its centre. Sources: Szegedy et al.,
 "Going Deeper with Convolutions" (2014), section 6; He et al., "Deep Residual Learning for
 Image Recognition" (2015), sections 3.4 and 4.2.
 """
@@ -69,7 +69,7 @@ def training_image(
 
 
 def evaluation_image(contents: tf.Tensor, augment: str, shape: Sequence[int]) -> tf.Tensor:
-    """Decodes an image and cuts it to `shape`; for arguments and result see training_image."""
+    """Decodes an image and cuts it to `shape`; arguments and result as in training_image."""
     share = _EVALUATED if augment == "imagenet" else 1.0
     return _resized_part(contents, functools.partial(_centre, shape=shape, share=share), shape)
 
@@ -84,7 +84,7 @@ def _random_part(height_width: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
 
 
 def _centre(height_width: tf.Tensor, shape: Sequence[int], share: float) -> tf.Tensor:
-    """Returns int32 [4]: y, x, height, width of `share` of the largest centre of a shape."""
+    """Returns int32 [4]: y, x, height, width of `share` of the largest centre with a shape."""
     wanted = tf.constant(shape[:2], tf.float64)
     sides = tf.cast(height_width, tf.float64)
     size = tf.cast(tf.round(wanted * tf.reduce_min(sides / wanted) * share), tf.int32)
@@ -99,7 +99,7 @@ def _resized_part(
 ) -> tf.Tensor:
     """Decodes a part of an image and resizes it to float32 `shape`.
 
-    No more of a JPEG file is decoded than that part.
+    A JPEG file is decoded only in this part.
 
     Args:
       contents: An encoded image, a string scalar.

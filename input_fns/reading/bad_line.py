@@ -14,7 +14,7 @@ from input_fns.reading.table_scan import split_problem
 
 
 def line_problem(line: str, table: Table, params: Mapping[str, Any]) -> str:
-    """Returns the first thing wrong with a line, to follow its place; "" if nothing is.
+    """Returns the first problem of a line, worded to follow its place; "" if there is none.
 
     Args:
       line: The line without its end.

@@ -11,11 +11,11 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 import tensorflow as tf
 
-# UnicodeDecodeError, where TensorFlow's message quotes a record that is no text.
+# UnicodeDecodeError: TensorFlow's message quotes a record that is not text.
 ERRORS = (tf.errors.OpError, UnicodeDecodeError)
 
 _BATCH = 1000
-# TensorFlow puts this around the sentence that says what is wrong.
+# TensorFlow puts this around the sentence that names the problem.
 _AROUND = (r"Detected at node.*?Node: '[^']*'|\{\{.*?\}\}\s*|\[\[.*|Graph execution error:"
            r"|Error in user.*?Iterator::\S+:")
 
@@ -38,7 +38,7 @@ def first_failure(
     records: Callable[[], tf.data.Dataset],
     parse: Callable[[tf.Tensor], Any],
 ) -> tuple[int, Optional[Failure]]:
-    """Returns how many records are good, and the first that is not, or None if all are.
+    """Returns the number of good records, and the first bad one, or None if all are good.
 
     Args:
       records: A function that returns the stored records, string scalars in an order that never
@@ -73,7 +73,7 @@ def elements(make_dataset: Callable[[], tf.data.Dataset]) -> Iterator[Any]:
 
 
 def one_line(error: Exception) -> str:
-    """Returns what an error says, without names of nodes and without a full stop."""
+    """Returns an error's message, without names of nodes and without a full stop."""
     message = getattr(error, "message", "") or ""
     text = re.sub(_AROUND, "", message, flags=re.S)
     return " ".join(text.split()).rstrip(".") or type(error).__name__
@@ -83,10 +83,10 @@ def _count(
     batches: Callable[[], tf.data.Dataset],
     parse: Callable[[tf.Tensor], Any],
 ) -> tuple[int, Optional[str]]:
-    """Returns how many records are in batches before the first that fails, and its error."""
+    """Returns the number of records before the first batch that fails, and its error."""
     count = 0
     try:
-        # The parsed batch is fetched too, as TensorFlow leaves out what nobody asks for.
+        # The parsed batch is fetched too; otherwise TensorFlow does not compute it.
         for _, size in elements(lambda: batches().map(lambda batch: (parse(batch),
                                                                      tf.size(batch)))):
             count += int(size)

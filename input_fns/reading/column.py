@@ -1,4 +1,4 @@
-"""Tells the type of a table's column by its values, and measures its numbers."""
+"""Learns the type of a table's column from its values, and measures its numbers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from input_fns.reading.field import is_of, numbers_of
 from input_fns.reading.table_scan import Scan
 
 EXPECTED = {int: "an integer", float: "a number", str: "text"}
-# So many values of a column, or more, are numbers, or it is text.
+# A column of which fewer values in ten are numbers is text.
 _NUMBERS_OF_TEN = 9
 _DIGITS = 6
 _PLURALS = {int: "integers", float: "numbers"}
 
 
 class Column(NamedTuple):
-    """What is known of a column.
+    """Facts about a column.
 
     Attributes:
       kind: int, float or str.
-      num_empty: Number of empty fields, of all lines.
-      numbers: The numbers of the fields that are not empty, of all lines; None for text.
-      mean: Mean of the numbers of the training lines; 0 for text.
-      deviation: Their standard deviation; 1 where all are equal, and for text.
+      num_empty: Number of empty fields in all lines.
+      numbers: The numbers in all fields that are not empty; None for text.
+      mean: Mean of the numbers in the training lines; 0 for text.
+      deviation: Their standard deviation; 1 if all are equal, and for text.
     """
 
     kind: type
@@ -39,16 +39,16 @@ class Column(NamedTuple):
 
 
 def column_of(name: str, scan: Scan, kind: Optional[type], params: Mapping[str, Any]) -> Column:
-    """Returns what the lines tell of a column.
+    """Returns the facts about a column that follow from the lines.
 
     Args:
       name: The column.
       scan: The lines.
-      kind: The type that the user has given, or None.
+      kind: The type that the user has set, or None.
       params: The params of `input_fns/csv.py`.
 
     Raises:
-      DataFileError: A value is no number in a column of numbers, or no line has a value.
+      DataFileError: A value in a column of numbers is not one, or no line has a value.
     """
     values = scan.columns[name]
     empty = ("", params["na_value"])
@@ -70,7 +70,7 @@ def column_of(name: str, scan: Scan, kind: Optional[type], params: Mapping[str, 
 
 def bad_value(name: str, value: str, kind: type, params: Mapping[str, Any],
               among: str = "") -> str:
-    """Returns what is wrong with a value, and what to do, to follow its place."""
+    """Returns what is wrong with a value and how to mend it, worded to follow its place."""
     is_label = name == params["label"]
     if kind is int and is_of(value, float):
         remedies = [f"read the column as float: --param column_types='"
@@ -85,14 +85,14 @@ def bad_value(name: str, value: str, kind: type, params: Mapping[str, Any],
 
 
 def empty_value(name: str) -> str:
-    """Returns that a number is empty, where none may be, to follow its place."""
+    """Returns the problem of an empty number, worded to follow its place."""
     return (f": column {name!r} is empty, and empty_numbers is 'error'; expected a number. Correct "
             "the line, or let it be filled: --param empty_numbers=mean")
 
 
 def _check_empty(name: str, scan: Scan, is_full: np.ndarray, kind: Optional[type],
                  params: Mapping[str, Any]) -> None:
-    """Raises DataFileError where a label is missing, or no line to train on has a value."""
+    """Raises DataFileError if a label is missing, or no line to train on has a value."""
     if name == params["label"] and not is_full.all():
         raise DataFileError(f"{scan.place(int(np.argmin(is_full)))}: label {name!r} is missing")
     is_needed = kind is not str and name not in params["columns"]
@@ -109,7 +109,7 @@ def _numbers(name: str, scan: Scan, lines: np.ndarray, kind: Optional[type],
     Args:
       name: The column.
       scan: The lines.
-      lines: The indices of the lines where the column has a value.
+      lines: The indices of the lines that have a value in the column.
       kind: int, float, or None if it is not known.
       params: The params of `input_fns/csv.py`.
     """
@@ -133,7 +133,7 @@ def _numbers(name: str, scan: Scan, lines: np.ndarray, kind: Optional[type],
 
 
 def _measured(numbers: np.ndarray) -> tuple[float, float]:
-    """Returns mean and standard deviation, rounded to what is left of them in float32."""
+    """Returns mean and standard deviation, rounded to float32."""
     if not len(numbers) or numbers.min() == numbers.max():
         return float(numbers[0]) if len(numbers) else 0.0, 1.0
     mean = float(np.mean(numbers, dtype=np.float64))

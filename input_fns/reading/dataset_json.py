@@ -1,10 +1,10 @@
-"""dataset.json tells what `python -m input_fns.convert` knows of the files that it wrote.
+"""Reads and writes dataset.json, which describes the files of `python -m input_fns.convert`.
 
     {"num_examples": {"train": 60000, "test": 10000}, "num_classes": 10, "image_shape": [28, 28, 1],
      "class_names": ["0", "1", ...]}
 
-The names are there where the source of the images has them. The file lies beside those files,
-which are named `SPLIT-00000-of-00004.tfrecord`.
+The class names are there if the source of the images has them. dataset.json lies beside the data
+files, which are named `SPLIT-00000-of-00004.tfrecord`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FILE = re.compile(r"(?P<split>\w+)-\d{5}-of-(?P<files>\d{5})\.tfrecord")
 
 
 def file_name(split: str, number: int, files: int) -> str:
-    """Returns the name of file `number`, from 0, of a split's files."""
+    """Returns the name of a split's file `number`, from 0."""
     return f"{split}-{number:05d}-of-{files:05d}.tfrecord"
 
 
 def is_file_name(name: str) -> bool:
-    """Returns whether a file may be one that the command wrote."""
+    """Returns whether the command may have written a file of this name."""
     return _FILE.fullmatch(name) is not None
 
 
@@ -38,25 +38,24 @@ def dump(facts: Mapping[str, Any]) -> str:
 
 
 def data_params(patterns: str) -> dict[str, Any]:
-    """Returns what the file says of the training set, as params; {} without such a file.
+    """Returns the file's facts about the training set, as params; {} without such a file.
 
     Args:
       patterns: Patterns of the training files, separated by commas.
 
     Returns:
-      `num_classes`, int; `image_shape`, list of int; `class_names`, list of str, where the file
-      has them; and, where the patterns match the files of one split and all of them,
-      `train_examples`, int.
+      `num_classes`, int; `image_shape`, list of int; `class_names`, list of str, if the file has
+      them; and, if the patterns match all files of one split and no others, `train_examples`, int.
 
     Raises:
-      DataFileError: The file is not what the command writes.
+      DataFileError: The command did not write the file.
     """
     path = os.path.join(os.path.dirname(patterns.partition(",")[0]), NAME)
     try:
         if not patterns or not tf.io.gfile.exists(path):
             return {}
     except tf.errors.OpError:
-        return {}  # Reading the files will say what is wrong.
+        return {}  # Reading the files raises the error.
     try:
         with tf.io.gfile.GFile(path) as file:
             facts = json.load(file)
@@ -75,7 +74,7 @@ def data_params(patterns: str) -> dict[str, Any]:
 
 
 def _split_of(patterns: str) -> str:
-    """Returns the split of which the patterns match every file; "" if there is none."""
+    """Returns the split whose files the patterns match, all of them; "" if there is none."""
     paths = {path for pattern in patterns.split(",") for path in tf.io.gfile.glob(pattern.strip())}
     names = [_FILE.fullmatch(os.path.basename(path)) for path in paths]
     parts = {(name["split"], int(name["files"])) if name else ("", 0) for name in names}

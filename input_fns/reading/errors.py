@@ -3,7 +3,7 @@
 DataError
 ├── DataParamError        ValueError    2  a param that names nothing, or cannot work
 ├── DataNotPreparedError  RuntimeError  2  the dataset is not on disk and cannot be put there
-└── DataFileError         RuntimeError  1  a file that is not there, or not what it should be
+└── DataFileError         RuntimeError  1  a file that is missing or has wrong content
 
 The number is the program's exit code.
 """
@@ -26,6 +26,6 @@ class DataNotPreparedError(DataError, RuntimeError):
 
 
 class DataFileError(DataError, RuntimeError):
-    """A file is not there, or does not hold what it should."""
+    """A file is missing or has wrong content."""
 
     exit_code = 1

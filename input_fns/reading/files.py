@@ -24,7 +24,7 @@ from input_fns.reading.pipeline import Pipeline, pipeline_of, with_options
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16
 _DECODED_AT_A_TIME = 1024
-# A remote file system takes a while to tell the size of a file.
+# A remote file system takes a while to return the size of a file.
 _FILES_TO_MEASURE = 64
 _SHOWN_NAMES = 5
 
@@ -38,13 +38,13 @@ def matched(param: str, patterns: str) -> list[str]:
         TensorFlow reads (`gs://`).
 
     Raises:
-      DataParamError: There is no pattern.
+      DataParamError: The param is empty.
       DataFileError: A pattern matches no file.
     """
     if not patterns.strip():
         raise DataParamError(
-            f"{param} is ''; expected a file, a pattern of files, or several with commas "
-            f"between them. For example: {_flag(param)}'/data/{param[:5].rstrip('_')}-*'")
+            f"{param} is ''; expected a file, a pattern of files, or several separated by "
+            f"commas. For example: {_flag(param)}'/data/{param[:5].rstrip('_')}-*'")
     files: list[str] = []
     for pattern in patterns.split(","):
         found = _glob(param, pattern.strip())
@@ -55,11 +55,11 @@ def matched(param: str, patterns: str) -> list[str]:
 
 
 class Form(NamedTuple):
-    """The form of records: how they are stored, and what is made of them.
+    """How records are stored and decoded.
 
     Attributes:
-      open_file: A function from the path of a file, a string scalar, to its records; it is called
-        in a graph.
+      open_file: A function from the path of a file, a string scalar, to its records; called in a
+        graph.
       decode: A function from stored records, string [batch], to tensors [batch, ...].
       finish: A function from those tensors to what the dataset yields.
       least_bytes: Smallest size of a stored record, in bytes; 0 if unknown.
@@ -71,7 +71,7 @@ class Form(NamedTuple):
     least_bytes: int
 
 
-# AutoGraph has nothing to convert here, and takes 0.2 s to find that out.
+# AutoGraph has nothing to convert here, and would take 0.2 s to find out.
 @tf.autograph.experimental.do_not_convert
 def batches(
     files: list[str],
@@ -84,10 +84,10 @@ def batches(
 
     Args:
       files: The files that all pipelines share.
-      mode: A `tf.estimator.ModeKeys`; "train" shuffles, repeats and yields full batches only, any
-        other yields every record once, in order.
+      mode: A `tf.estimator.ModeKeys`; "train" shuffles, repeats and yields full batches only, the
+        others yield every record once, in order.
       params: The params of `pipeline.py`.
-      input_context: The context that says which part to read, and how many replicas share a batch.
+      input_context: Decides which part to read, and how many replicas share a batch.
       form: The form of the records.
     """
     training = mode == "train"
@@ -122,7 +122,7 @@ def _records(shares: list[tuple[str, int, int]], form: Form,
     opened = tf.data.Dataset.from_tensor_slices((list(paths), *np.array(parts, np.int64)))
     if shuffled:
         opened = opened.shuffle(len(shares), seed=seed)
-    # Where the order counts, as in prediction, one file is read after the other.
+    # Without a seed the order matters, so the files are read one after the other.
     return opened.interleave(
         lambda path, parts, part: form.open_file(path).shard(parts, part),
         cycle_length=min(_FILES_AT_A_TIME, len(shares)) if shuffled else 1,
@@ -131,7 +131,7 @@ def _records(shares: list[tuple[str, int, int]], form: Form,
 
 def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset,
                     least_bytes: int) -> int:
-    """Returns how many records the shares have at most; 0 if they may not fit in memory."""
+    """Returns an upper bound of the shares' records; 0 if they may not fit in memory."""
     record_bytes = memory.record_bytes(decoded)
     if not least_bytes or record_bytes is None or len(shares) > _FILES_TO_MEASURE:
         return 0
@@ -140,18 +140,18 @@ def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset
         size = tf.io.gfile.stat(path).length
         stored_bytes += size
         most += size // least_bytes // parts + 1
-    # The stored bytes bound the strings, whose length no spec knows.
+    # No spec has the length of strings; the stored bytes are an upper bound.
     return most if stored_bytes + most * record_bytes <= memory.LIMIT_BYTES else 0
 
 
 def first_problem(params: Mapping[str, Any], kind: str,
                   of_files: Callable[[list[str], str], str]) -> str:
-    """Returns the first thing wrong with the training's and the evaluation's files, or "".
+    """Returns the first problem of the training and evaluation files, or "".
 
     Args:
       params: The params, of which `train_files` and `eval_files`, which may be empty, are used.
       kind: The word for a record in the log, "record" or "line".
-      of_files: A function that returns what is wrong with the files of a param, "" if nothing is.
+      of_files: A function that returns the problem of a param's files, "" if there is none.
     """
     for name in ["train_files", *(["eval_files"] if params["eval_files"] else [])]:
         files = matched(name, params[name])
@@ -163,16 +163,16 @@ def first_problem(params: Mapping[str, Any], kind: str,
 
 
 def _shares(files: list[str], pipeline: Pipeline) -> list[tuple[str, int, int]]:
-    """Returns what a pipeline reads: (path, in how many parts, which part).
+    """Returns what a pipeline reads: (path, number of parts of the file, number of this part).
 
-    Every pipeline gets the same number of whole files, and a part of each file that is left over
-    (of all files, where they are fewer than the pipelines), so that no pipeline is without data
-    and none ends much sooner than the others.
+    Every pipeline gets the same number of whole files, and a part of each remaining file (of all
+    files, if they are fewer than the pipelines), so that every pipeline has data, and about as
+    much as the others.
     """
     total, number = pipeline.total, pipeline.number
     whole = len(files) // total * total
     own = [(path, 1, 0) for path in files[:whole][number::total]]
-    # The first part is the larger one, so each file gives it to another pipeline.
+    # The first part of a file is the largest, so each file's goes to another pipeline.
     parts = [(path, total, (number + i) % total) for i, path in enumerate(files[whole:])]
     return own + parts
 
@@ -199,7 +199,7 @@ def _glob(param: str, pattern: str) -> list[str]:
 
 
 def _flag(param: str) -> str:
-    """Returns what to type before the value of a param; new data have a flag of their own."""
+    """Returns the command line before the value of a param; new data have their own flag."""
     return "--data=" if param == "predict_files" else f"--param {param}="
 
 

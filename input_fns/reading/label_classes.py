@@ -1,4 +1,4 @@
-"""Learns from a label's values whether they are classes, and which."""
+"""Learns from a label's values whether they are classes, and which ones."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ NO_CLASSES = -1
 _MOST_CLASSES = 1000
 _MOST_IN_HINT = 50
 _SHOWN = 5
-# This stands for bytes that are no UTF-8, which TensorFlow keeps.
+# Python decodes bytes that are not UTF-8 to this; TensorFlow keeps them.
 _NO_TEXT = "\ufffd"
 
 
 class LabelClasses(NamedTuple):
-    """What is known of a label.
+    """Facts about a label.
 
     Attributes:
       kind: int, float or str.
-      facts: The number of classes, -1 where the label is none, and the texts of a text label.
-      text: The words for it in the log.
+      facts: The number of classes, -1 if the label is not a class, and the texts of a text label.
+      text: The words for the label in the log.
     """
 
     kind: type
@@ -35,25 +35,25 @@ class LabelClasses(NamedTuple):
 
 
 def learned(scan: Scan, column: Column, params: Mapping[str, Any]) -> LabelClasses:
-    """Returns what the lines, all of them, and the params tell of the label.
+    """Returns the facts about the label that follow from all lines and the params.
 
     Raises:
-      DataFileError: The label is text and no class, or has one value only.
-      DataParamError: The label is text, and num_classes says that it is no class.
+      DataFileError: The label is text but not a class, or has only one value.
+      DataParamError: The label is text, but num_classes is -1: not a class.
     """
     if column.kind is str:
         return _of_texts(scan, params)
     label = params["label"]
     if params["num_classes"]:
         return _of_numbers(column, params["num_classes"], label)
-    assert column.numbers is not None  # It is no text.
+    assert column.numbers is not None  # The label is not text.
     values = np.unique(column.numbers)
     is_range = column.kind is int and np.array_equal(values, np.arange(len(values)))
     if is_range and 2 <= len(values) <= _MOST_CLASSES:
         return _of_numbers(column, len(values), label)
     if column.kind is int and len(values) <= _MOST_IN_HINT:
         vocabulary = json.dumps([str(value) for value in values])
-        logging.info("label %s has %d values, and not all of 0 to %d: it is taken for a number. If"
+        logging.info("label %s has %d values, but not all of 0 to %d: it is taken as a number. If"
                      " they are classes: --param label_vocabulary='%s'", label, len(values),
                      max(values.max(), 1), vocabulary)
     return _of_numbers(column, NO_CLASSES, label)

@@ -9,12 +9,12 @@ import tensorflow as tf
 
 
 def checked(labels: tf.Tensor, num_classes: int) -> tf.Tensor:
-    """Returns the labels, int64 [batch]; reading them fails where one is no class.
+    """Returns the labels, int64 [batch]; reading them fails if one is out of range.
 
     Args:
       labels: Labels of any dtype; only integers are classes and are checked.
-      num_classes: Number of classes, which are 0 to num_classes - 1; 0 if unknown,
-        -1 if the labels are no classes: no check.
+      num_classes: Number of classes, which are 0 to num_classes - 1. Without a check: 0 if unknown,
+        -1 if the labels are not classes.
     """
     if num_classes < 1 or not labels.dtype.is_integer:
         return labels
@@ -26,7 +26,7 @@ def checked(labels: tf.Tensor, num_classes: int) -> tf.Tensor:
 
 
 def problem(label: int, num_classes: int) -> str:
-    """Returns what is wrong with one label, as the end of a sentence; "" if nothing is."""
+    """Returns the problem of one label, as the end of a sentence; "" if there is none."""
     if num_classes < 1 or 0 <= label < num_classes:
         return ""
     return f"label is {label}; expected 0 to {num_classes - 1} (num_classes={num_classes})"

@@ -1,8 +1,8 @@
 """Reads and decodes a data set that fits in memory once, and gathers its batches from there.
 
-A batch costs one gather for each feature, whatever it takes to read a record, and the order of an
-epoch is a permutation of the whole set that is computed where it is needed, not stored: a block
-cipher on the records' numbers (the op of `tf.random.experimental.index_shuffle`).
+A batch costs one gather per feature, however slow a record is to read. The order of an epoch is a
+permutation of the whole set, computed when needed instead of stored: a block cipher on the
+records' numbers (the op of `tf.random.experimental.index_shuffle`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
-# TFDS has the same limit, but for the encoded files: decoded images are many times larger.
+# TFDS has the same limit for encoded files, but decoded images are many times larger.
 LIMIT_BYTES = 250 * 1024**2
 
 
@@ -37,12 +37,12 @@ def training_batches(
 
     Args:
       records: Dense tensors of one shape each, always in the same order.
-      most: Upper bound of the number of records; memory may be taken for so many.
+      most: Upper bound of the number of records, for which memory may be reserved.
       batch_size: Number of records in a batch.
       epochs: Number of passes over the records; 0: without end.
       seed: Seed of the order, together with the graph's; None keeps the order of `records`.
-      finish: A function from a batch, of the structure of a record, tensors [batch, ...], to what
-        the dataset yields.
+      finish: A function from a batch, structured as a record of tensors [batch, ...], to what the
+        dataset yields.
     """
     seeds = None if seed is None else tf.compat.v1.get_seed(seed)
     whole = records.batch(most).cache()
@@ -58,7 +58,7 @@ def training_batches(
             rows = _permuted(rows, position // total, total, seeds)
         return finish(tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), everything))
 
-    # tf.data knows that a dataset has no end if it repeats.
+    # Only with a repeat does tf.data know that a dataset has no end.
     numbers = tf.data.Dataset.range(2**62).repeat()
     numbered = tf.data.Dataset.zip((numbers, whole.repeat()))
     if epochs:
@@ -69,10 +69,10 @@ def training_batches(
 
 def _permuted(rows: tf.Tensor, epochs: tf.Tensor, total: tf.Tensor,
               seeds: tuple[int, int]) -> tf.Tensor:
-    """Returns the places of the rows, int64 [batch], in the order of their epochs."""
+    """Returns the rows' positions, int64 [batch], in the order of their epochs."""
     size = tf.size(rows)
     seed = tf.stack([tf.fill([size], tf.constant((value or 0) % 2**32, tf.uint32))
                      for value in seeds] + [tf.cast(epochs, tf.uint32)], axis=1)
-    # `index_shuffle` itself fails on a seed for each index, and its 4 rounds leave consecutive
-    # epochs alike; tf.data's own global shuffling takes 8.
+    # `index_shuffle` itself fails on a seed for each index, and with its 4 rounds consecutive
+    # epochs are similar; tf.data's own global shuffling uses 8.
     return tf.raw_ops.RandomIndexShuffle(index=rows, seed=seed, max_index=total - 1, rounds=8)

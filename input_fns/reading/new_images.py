@@ -1,4 +1,4 @@
-"""Finds the images to predict: of folders, patterns, single files and lists of files."""
+"""Finds the images to predict, from folders, patterns, single files and lists of files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class NewImage(NamedTuple):
 
     Attributes:
       path: Path of the file.
-      label: Name of the class whose folder holds it; "" if that is not known.
+      label: Name of the class whose folder holds the file; "" if unknown.
     """
 
     path: str
@@ -30,9 +30,9 @@ def found(text: str, class_names: Sequence[str]) -> list[NewImage]:
     """Returns the images, in the order of `text` and sorted within each part of it.
 
     Args:
-      text: A folder, whose folders are searched too, a file, a pattern of files, a list of files
-        whose name ends in .txt, or several of these with commas between.
-      class_names: Names of the classes, whose folders tell the label.
+      text: A folder, searched with its folders, a file, a pattern of files, a list of files whose
+        name ends in .txt, or several of these separated by commas.
+      class_names: Names of the classes; an image in a folder of such a name has that label.
 
     Raises:
       DataFileError: There is no image.
@@ -77,7 +77,7 @@ def _entries(folder: str) -> list[str]:
 
 
 def _listed(path: str) -> list[str]:
-    """Returns the paths that a file lists; they begin at its folder."""
+    """Returns the paths that a file lists, relative to its folder."""
     matched(_PARAM, path)
     with tf.io.gfile.GFile(path) as file:
         lines = [line.strip() for line in file.read().splitlines()]

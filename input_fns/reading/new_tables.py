@@ -1,4 +1,4 @@
-"""Finds the columns of CSV files to predict, whose headers may differ from those trained on."""
+"""Finds the columns of CSV files to predict, whose headers may differ from the training files'."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class NewTables(NamedTuple):
     """Files that have the same header.
 
     Attributes:
-      files: Their paths, in order.
-      table: The columns to read of each.
+      files: Paths of the files, in order.
+      table: The columns to read of each file.
     """
 
     files: tuple[str, ...]
@@ -30,14 +30,14 @@ class NewTables(NamedTuple):
 def found(params: Mapping[str, Any]) -> list[NewTables]:
     """Returns the files to predict, in order, with the columns to read.
 
-    The label is among these, as text, if every file has it.
+    The label is among the columns, as text, if every file has it.
 
     Args:
-      params: The params of `input_fns/csv.py`. With `columns` no other file is opened.
+      params: The params of `input_fns/csv.py`. With `columns` set, no other file is opened.
 
     Raises:
       DataParamError: A param names nothing, or cannot work.
-      DataFileError: A file is not there, or lacks a column.
+      DataFileError: A file is missing, or lacks a column.
     """
     files = matched(_PARAM, params[_PARAM])
     table_params.check(params)
@@ -52,12 +52,12 @@ def found(params: Mapping[str, Any]) -> list[NewTables]:
 
 
 def as_text(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the params with which a label is read as it is, whatever it says."""
+    """Returns the params with which any label is read, as text."""
     return {**params, "label_vocabulary": [], "num_classes": 0}
 
 
 def _columns(params: Mapping[str, Any]) -> dict[str, Value]:
-    """Returns the value of an empty field of each column that a model trained on."""
+    """Returns the value of an empty field, by column that the model was trained on."""
     columns: dict[str, Value] = table_facts.completed(params, labelled=False)["columns"]
     return {name: value for name, value in columns.items()
             if name != params["label"] and name not in params["drop"]}

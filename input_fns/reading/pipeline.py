@@ -1,4 +1,4 @@
-"""Tells one input pipeline its place: which part it reads, in batches of which size."""
+"""Decides what one input pipeline reads: which part, and in batches of which size."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from input_fns.reading.errors import DataParamError
 DEFAULT_PARAMS = {
     "batch_size": 64,  # examples of one global step, all replicas together
     "epochs": 0,  # passes over the training data; 0: repeat without end
-    "shuffle_buffer": 10000,  # records held to shuffle from, where they do not all fit in
-    # memory; 0: no shuffling
-    "seed": 0,  # any integer; with the number of the pipeline decides the training order,
-    # and how images are augmented
+    "shuffle_buffer": 10000,  # records held to shuffle from, unless they all fit in memory;
+    # 0: no shuffling
+    "seed": 0,  # any integer; with the pipeline's number decides the training order, and how
+    # images are augmented
 }
 
 
@@ -26,8 +26,8 @@ class Pipeline(NamedTuple):
     Attributes:
       number: Number of this pipeline, from 0.
       total: Number of pipelines.
-      batch_size: Number of examples in one of its batches, which one replica takes.
-      seed: Seed of its training order, another one for each pipeline.
+      batch_size: Number of examples in one of its batches, for one replica.
+      seed: Seed of its training order, different for each pipeline.
     """
 
     number: int
@@ -59,13 +59,12 @@ def pipeline_of(
 
 
 def with_options(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns the dataset with the options of all data sets here.
+    """Returns the dataset with the options of all data sets here: no sharding, no autotuning.
 
-    A strategy is not to shard it again, and each parallel stage has its threads from the start. The
-    thread that would tune them sleeps 10 ms, 20 ms and so on up to a minute between two looks, and
-    an input that ends or starts over waits for this thread at times: the call that wakes the thread
-    comes before the mark that it is to end (tensorflow/core/framework: model.cc, OptimizeLoop;
-    cancellation.cc).
+    The strategy must not shard the dataset again. The number of threads is fixed because the thread
+    that would tune it sleeps 10 ms, then 20 ms and so on up to a minute, and an input that ends or
+    starts over can wait for this thread: TensorFlow wakes it before marking it as cancelled
+    (tensorflow/core/framework: model.cc, OptimizeLoop; cancellation.cc).
     """
     options = tf.data.Options()
     options.autotune.enabled = False

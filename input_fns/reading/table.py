@@ -1,4 +1,4 @@
-"""Finds the columns of CSV files: from a header and params to what decodes a line."""
+"""Finds the columns to decode from a CSV file, by its header and the params."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _SHOWN_CHARS = 200
 
 
 class Table(NamedTuple):
-    """The columns of a file, and those to read of each line.
+    """The columns of a file, and which of them to read.
 
     Attributes:
       header: The first line, unchanged.
       width: Number of columns of a line.
       positions: Positions of the columns to read, ascending, from 0.
       names: Names of the columns to read.
-      defaults: Values for empty fields of those columns, each of the column's type; None where a
-        field must not be empty.
-      types: Types of those columns: int, float or str.
+      defaults: Their values for empty fields, each of the column's type; None where a field must
+        not be empty.
+      types: Their types: int, float or str.
     """
 
     header: str
@@ -44,8 +44,8 @@ def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
 
     Args:
       path: One of the files to read.
-      params: The params of `input_fns/csv.py`, whose `columns` names what to read, and the label
-        if that is to be read (`table_facts.completed`).
+      params: The params of `input_fns/csv.py`, whose `columns` names the columns to read, and the
+        label if it is read (`table_facts.completed`).
       labelled: Whether to read the label.
 
     Raises:
@@ -66,19 +66,19 @@ def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
 
 
 def fill_of(default: Value, params: Mapping[str, Any]) -> Optional[Value]:
-    """Returns the value of a feature's empty fields; None where they are errors."""
+    """Returns the value of a feature's empty fields; None if an empty field is an error."""
     is_number = not isinstance(default, str)
     return None if is_number and params["empty_numbers"] == "error" else default
 
 
 def chosen(params: Mapping[str, Any]) -> dict[str, Value]:
-    """Returns `columns` without those to drop."""
+    """Returns the param `columns` without the columns to drop."""
     return {name: default for name, default in params["columns"].items()
             if name not in params["drop"]}
 
 
 def check_features(names: Any, path: str, label: str) -> None:
-    """Raises DataParamError if no column is left to learn from."""
+    """Raises DataParamError if no feature is left."""
     if not set(names) - {label}:
         raise DataParamError(
             f"columns and drop leave no column of {path} but the label {label!r}; expected one "
@@ -86,10 +86,10 @@ def check_features(names: Any, path: str, label: str) -> None:
 
 
 def header_of(path: str, delimiter: str) -> tuple[str, list[str]]:
-    """Returns a file's first line, as it is, and the names in it.
+    """Returns a file's first line, unchanged, and the names in it.
 
     Raises:
-      DataFileError: The line has no name, an empty one, or one twice, or is no line of text.
+      DataFileError: The line has no name, an empty or a repeated one, or is not text.
     """
     line = next(lines_of(path), "")
     _check_text(path, line)
@@ -106,7 +106,7 @@ def header_of(path: str, delimiter: str) -> tuple[str, list[str]]:
 
 
 def _check_text(path: str, line: str) -> None:
-    """Raises DataFileError if a file's first line is no UTF-8, as of UTF-16 or compressed files."""
+    """Raises DataFileError if a file's first line is not UTF-8, but UTF-16 or compressed."""
     what = {"\ufffd": "bytes that are no UTF-8", "\0": "zero bytes"}
     found = next((words for sign, words in what.items() if sign in line), "")
     if found:
@@ -115,7 +115,7 @@ def _check_text(path: str, line: str) -> None:
 
 
 def header_problem(path: str, line: str, expected: tuple[str, str], delimiter: str) -> str:
-    """Returns what is wrong with a file's first line, as one sentence; "" if nothing is.
+    """Returns the problem of a file's first line, as one sentence; "" if there is none.
 
     Args:
       path: The file.
@@ -134,7 +134,7 @@ def header_problem(path: str, line: str, expected: tuple[str, str], delimiter: s
 
 
 def lines_of(path: str) -> Iterator[str]:
-    """Yields the lines without their ends, as TensorFlow has them; a path in .gz is gzipped.
+    """Yields the lines without their ends, as TensorFlow reads them; `.gz` files are gzipped.
 
     Raises:
       DataFileError: The gzip file is truncated or damaged.
@@ -144,7 +144,7 @@ def lines_of(path: str) -> Iterator[str]:
         number = 0
         try:
             for number, line in enumerate(lines, 1):
-                # TensorFlow leaves out each carriage return, wherever in a line.
+                # TensorFlow drops every carriage return, wherever it is in a line.
                 yield line.replace(b"\r", b"").rstrip(b"\n").decode("utf-8", "replace")
         except (EOFError, OSError, zlib.error) as error:
             raise DataFileError(f"{path} is truncated or damaged after line {number}: "
@@ -152,9 +152,9 @@ def lines_of(path: str) -> Iterator[str]:
 
 
 def check_whole(paths: Sequence[str]) -> None:
-    """Raises DataFileError if a gzip file is truncated, which TensorFlow takes for a shorter one.
+    """Raises DataFileError if a gzip file is truncated; TensorFlow reads it as a shorter file.
 
-    A file that has not changed is read once in a process.
+    A file that has not changed is read once per process.
     """
     for path in paths:
         if path.endswith(".gz"):
@@ -164,7 +164,7 @@ def check_whole(paths: Sequence[str]) -> None:
 
 @functools.lru_cache(maxsize=1024)
 def _read_whole(path: str, length: int, changed: int) -> None:
-    del length, changed  # The same file again has the same.
+    del length, changed  # Keys of the cache: a changed file is read again.
     for _ in lines_of(path):
         pass
 
@@ -173,7 +173,7 @@ def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParam
     """Returns the error that a param names no column of a file."""
     near = (difflib.get_close_matches(name, names, n=1) or names)[0]
     if param == "label" and not difflib.get_close_matches(name, names, n=1):
-        # Any column would do for an example, and the file may be one to predict.
+        # The file may be one to predict, which has no label.
         near = f"NAME; or, to predict data without a label: --data={path}"
     example = {"label": near, "drop": f"'[\"{near}\"]'", "columns": f"'{{\"{near}\": 0.0}}'",
                "column_types": f"'{{\"{near}\": \"text\"}}'"}[param]

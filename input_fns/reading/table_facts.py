@@ -1,4 +1,4 @@
-"""Learns from a table's training files what nobody has given: types, classes, fills, scales."""
+"""Learns from a table's training files what the user has not set: types, classes, fills, scales."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from input_fns.reading.files import matched
 from input_fns.reading.table import check_features, chosen, unknown
 from input_fns.reading.table_scan import Scan, scan
 
-# A remote file system takes a while to tell the size of a file.
+# A remote file system takes a while to return the size of a file.
 _FILES_TO_STAT = 64
-# The params that what is learned depends on.
+# The facts that are learned depend on these params.
 _USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
          "numeric_scale", "delimiter", "na_value", "empty_numbers", "eval_files", "eval_every",
          "train_files")
 
 
-class _Asked(NamedTuple):
-    """What decides how files are scanned; equal values give equal facts.
+class _Inputs(NamedTuple):
+    """Key of a scan in the cache; equal values give equal facts.
 
     Attributes:
       files: The training files.
-      stats: Size and time of change of the first of them.
+      stats: Sizes and times of change of the first files.
       params: The params that are used, as JSON.
     """
 
@@ -39,22 +39,22 @@ class _Asked(NamedTuple):
 
 
 def facts(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns all that `data_params` tells of a table.
+    """Returns the facts about a table, for `data_params`.
 
-    Files are read only where the params leave something open.
+    Files are read only if the params leave something open.
 
     Args:
-      params: The params of `input_fns/csv.py`; `numeric_scale` is learned where it is one of them.
+      params: The params of `input_fns/csv.py`; `numeric_scale` is learned if it is one of them.
 
     Raises:
       DataParamError: A param cannot be used.
-      DataFileError: The first lines hold what cannot be used.
+      DataFileError: A value in the first lines cannot be used.
     """
     table_params.check(params)
-    given: dict[str, Any] = {name: params[name] for name in ("label_vocabulary", "numeric_scale")
-                             if params.get(name)}
+    user_set: dict[str, Any] = {
+        name: params[name] for name in ("label_vocabulary", "numeric_scale") if params.get(name)}
     known = _learned(params) if _is_open(params) else {
-        "columns": chosen(params), "num_classes": params["num_classes"], **given}
+        "columns": chosen(params), "num_classes": params["num_classes"], **user_set}
     if known.get("label_vocabulary") and known["num_classes"] < 1:
         known["num_classes"] = len(known["label_vocabulary"])
     names = known.get("label_vocabulary") or [str(i) for i in range(known["num_classes"])]
@@ -85,7 +85,7 @@ def _is_open(params: Mapping[str, Any]) -> bool:
     """Returns whether the training files have to be read."""
     columns, kind = chosen(params), _label_kind(params)
     if columns and params["predict_files"]:
-        return False  # No other file has to be there.
+        return False  # The training files may be missing.
     is_number = any(not isinstance(value, str) for name, value in columns.items()
                     if name != params["label"])
     return (not params["columns"] or kind is None or kind is str and not params["label_vocabulary"]
@@ -94,7 +94,7 @@ def _is_open(params: Mapping[str, Any]) -> bool:
 
 
 def _label_kind(params: Mapping[str, Any]) -> Optional[type]:
-    """Returns the type of the label, None if nobody has told it."""
+    """Returns the type of the label, None if the user has not set it."""
     label = params["label"]
     if params["label_vocabulary"]:
         return str
@@ -107,24 +107,24 @@ def _learned(params: Mapping[str, Any]) -> dict[str, Any]:
     files = matched("train_files", params["train_files"])
     stats = (tf.io.gfile.stat(path) for path in files[:_FILES_TO_STAT])
     used = {name: params[name] for name in _USED if name in params}
-    asked = _Asked(tuple(files), tuple((each.length, each.mtime_nsec) for each in stats),
-                   json.dumps(used))
-    return dict(_learned_once(asked))
+    inputs = _Inputs(tuple(files), tuple((each.length, each.mtime_nsec) for each in stats),
+                     json.dumps(used))
+    return dict(_learned_once(inputs))
 
 
 @functools.lru_cache(maxsize=16)
-def _learned_once(asked: _Asked) -> dict[str, Any]:
-    """Returns the facts but class_names; tells them in the log, so once in a process."""
-    params: dict[str, Any] = json.loads(asked.params)
-    found = scan(list(asked.files), params)
-    kinds = _kinds(found, params, asked.files[0])
+def _learned_once(inputs: _Inputs) -> dict[str, Any]:
+    """Returns the facts without class_names, and logs them; cached, so once per process."""
+    params: dict[str, Any] = json.loads(inputs.params)
+    found = scan(list(inputs.files), params)
+    kinds = _kinds(found, params, inputs.files[0])
     columns = {name: column_of(name, found, kind, params) for name, kind in kinds.items()}
     label = params["label"]
     of_label = label_classes.learned(found, columns.pop(label), params)
     fills = {name: _fill(name, column, params) for name, column in columns.items()}
     empty = {name: [column.num_empty, fills[name]] for name, column in columns.items()
              if column.num_empty and column.kind is not str}
-    _tell(asked.files[0], found, fills, empty, of_label.text)
+    _log(inputs.files[0], found, fills, empty, of_label.text)
     scales = {name: [column.mean, column.deviation] for name, column in columns.items()
               if column.kind is not str}
     return {
@@ -136,24 +136,24 @@ def _learned_once(asked: _Asked) -> dict[str, Any]:
 
 
 def _kinds(found: Scan, params: Mapping[str, Any], path: str) -> dict[str, Optional[type]]:
-    """Returns the types of the columns to read, as far as they are given, the label's too."""
-    label, names, given = params["label"], list(found.columns), chosen(params)
-    of_param = {"column_types": params["column_types"], "columns": given, "label": [label],
+    """Returns the types of the columns to read and of the label; None unless the user set one."""
+    label, names, columns = params["label"], list(found.columns), chosen(params)
+    of_param = {"column_types": params["column_types"], "columns": columns, "label": [label],
                 "drop": [] if params["columns"] else params["drop"]}
     for param, used in of_param.items():
         wrong = next((name for name in used if name not in names), None)
         if wrong is not None:
             raise unknown(wrong, names, path, param)
-    wanted = given if params["columns"] else [n for n in names if n not in params["drop"]]
+    wanted = columns if params["columns"] else [n for n in names if n not in params["drop"]]
     check_features(wanted, path, label)
     types = {**{name: table_params.KINDS[kind] for name, kind in params["column_types"].items()},
-             **{name: type(value) for name, value in given.items()},
+             **{name: type(value) for name, value in columns.items()},
              **({label: str} if params["label_vocabulary"] else {})}
     return {name: types.get(name) for name in dict.fromkeys([*wanted, label])}
 
 
 def _fill(name: str, column: Column, params: Mapping[str, Any]) -> Value:
-    """Returns the value of empty fields, whose type is the column's."""
+    """Returns the value of empty fields, of the column's type."""
     if name in params["columns"]:
         value: Value = params["columns"][name]
         return value
@@ -163,8 +163,8 @@ def _fill(name: str, column: Column, params: Mapping[str, Any]) -> Value:
     return round(column.mean) if column.kind is int else float(column.mean)
 
 
-def _tell(path: str, found: Scan, fills: Mapping[str, Value], empty: Mapping[str, Any],
-          label: str) -> None:
+def _log(path: str, found: Scan, fills: Mapping[str, Value], empty: Mapping[str, Any],
+         label: str) -> None:
     words = {int: "int64", float: "float32", str: "text"}
     types = ", ".join(f"{name} {words[type(value)]}" for name, value in fills.items())
     logging.info("columns of %s: %s; label: %s%s", path, types, label, "" if found.is_whole else

@@ -1,4 +1,4 @@
-"""Checks the params of tables for what no file has to be read for."""
+"""Checks the params of tables, as far as possible without reading a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the first lines of a table's training files, by which its columns are known."""
+"""Reads the first lines of a table's training files, from which the columns' types are learned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from input_fns.reading.errors import DataFileError
 from input_fns.reading.table import header_of, header_problem, lines_of
 
 MOST_LINES = 100_000
-# A table of very many columns would not fit in memory otherwise.
+# Otherwise a table of very many columns would not fit in memory.
 _MOST_FIELDS = 2_000_000
 
 
@@ -21,8 +21,8 @@ class Scan(NamedTuple):
     Attributes:
       columns: The texts of each column, line by line, by name.
       is_training: Whether a line is one to train on, bool [lines].
-      places: File and number of each line, the header being line 1.
-      is_whole: Whether these are all lines of all files.
+      places: File and number of each line; the header is line 1.
+      is_whole: Whether all lines of all files were read.
     """
 
     columns: dict[str, tuple[str, ...]]
@@ -31,18 +31,18 @@ class Scan(NamedTuple):
     is_whole: bool
 
     def place(self, index: int) -> str:
-        """Returns the words for a line's place."""
+        """Returns a line's place in words."""
         path, number = self.places[index]
         return f"line {number} of {path}"
 
     @property
     def extent(self) -> str:
-        """The words for the lines that were read."""
+        """Which lines were read, in words."""
         return f"{'' if self.is_whole else 'the first '}{len(self.places):,} lines"
 
 
 def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
-    """Reads the first lines over the files in their order, up to `MOST_LINES`.
+    """Reads up to `MOST_LINES` lines, from the first file on.
 
     Args:
       files: The training files.
@@ -66,7 +66,7 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
 
 
 def split_problem(line: str, width: int, delimiter: str) -> str:
-    """Returns why a line has not so many columns, to follow its place; "" if it has."""
+    """Returns a line's problem if it has not `width` columns, worded to follow its place, or ""."""
     try:
         fields, = csv.reader([line], delimiter=delimiter, strict=True)
     except (csv.Error, ValueError) as error:
@@ -99,7 +99,7 @@ def _rows(lines: list[str], places: list[tuple[str, int]], width: int,
         rows = list(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error:
         rows = []
-    # A quote that is not closed makes one row of several lines.
+    # An unclosed quote makes one row of several lines.
     if len(rows) != len(lines) or set(map(len, rows)) != {width}:
         for (path, number), line in zip(places, lines):
             problem = split_problem(line, width, delimiter)

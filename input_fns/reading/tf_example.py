@@ -1,4 +1,4 @@
-"""Makes parsers of tf.Example records from a schema, and finds what is wrong with a record."""
+"""Makes parsers of tf.Example records from a schema, and finds the problem of a record."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _LISTS = {"int64": "int64_list", "float32": "float_list", "string": "bytes_list"
 
 
 def feature_specs(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what `tf.io.parse_example` takes.
+    """Returns the feature specs for `tf.io.parse_example`.
 
     Args:
       schema: A dict from feature name to {"dtype": "int64", "float32" or "string", "shape": a
         list of lengths, or "varlen"}.
 
     Raises:
-      DataParamError: The schema is of another form.
+      DataParamError: The schema has another form.
     """
     return {name: _spec(name, entry) for name, entry in schema.items()}
 
 
 def example_problem(record: bytes, specs: Mapping[str, Any], params: Mapping[str, Any]) -> str:
-    """Returns the first thing wrong with a record, without a full stop; "" if nothing is.
+    """Returns the first problem of a record, without a full stop; "" if there is none.
 
     Args:
       record: The stored bytes.

@@ -3,11 +3,11 @@
     shard > read > cache > shuffle > repeat > (augment) > batch > scale > prefetch
 
 For training, a shard that fits in memory is read and decoded once, and `memory.py` gathers its
-batches from there. Where images are augmented or resized they stay encoded until then, so that
-JPEG files are decoded in part only, and the cache and the shuffle hold them as they are stored.
+batches from there. Images that are augmented or resized stay encoded until then: JPEG files are
+decoded only in part, and the cache and the shuffle hold encoded images.
 
-What a stage keeps in memory is bounded whatever the size of the dataset: the shard or the cache
-by `memory.LIMIT_BYTES`, the shuffle by `shuffle_buffer` records, the rest by a few batches.
+Memory does not grow with the dataset: the shard or the cache is bounded by `memory.LIMIT_BYTES`,
+the shuffle by `shuffle_buffer` records, the rest by a few batches.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from input_fns.reading.tfds_images import resized, resized_shapes, uint8_images,
 from input_fns.reading.tfds_shard import Shard, shard_of
 
 
-# AutoGraph has nothing to convert here, and takes 0.2 s to find that out.
+# AutoGraph has nothing to convert here, and would take 0.2 s to find out.
 @tf.autograph.experimental.do_not_convert
 def read(
     builder: tfds.core.DatasetBuilder,
@@ -41,13 +41,13 @@ def read(
     Args:
       builder: A TFDS builder whose data is prepared.
       mode: "train", or "eval" or "infer", which read every record once and in order.
-      params: The params documented in `input_fns/tfds.py`, without dataset and data_dir.
-      input_context: The context that says which shard to read and how many replicas share a
-        batch; None: all records, one replica.
+      params: The params of `input_fns/tfds.py`, without dataset and data_dir.
+      input_context: Decides which shard to read and how many replicas share a batch; None: all
+        records, one replica.
 
     Returns:
       A dataset of (dict of every feature but the label, label). A uint8 image is
-      `[batch, height, width, channels]` float32 in [0, 1]; all else is as TFDS has it.
+      `[batch, height, width, channels]` float32 in [0, 1]; other features are as in TFDS.
     """
     training = mode == "train"
     split = params["train_split" if training else "eval_split"]
@@ -75,7 +75,7 @@ def read(
             resize = functools.partial(resized, shapes=shapes, kind=params["augment"],
                                        seed=pipeline.seed if training else None)
             dataset = dataset.enumerate().map(resize, num_parallel_calls=tf.data.AUTOTUNE)
-        # Replicas average their losses as if batches were equal.
+        # Replicas average their losses as if all batches had the same size.
         dataset = dataset.batch(pipeline.batch_size, drop_remainder=training)
         dataset = dataset.map(finish, num_parallel_calls=tf.data.AUTOTUNE)
     if training and params["epochs"]:
@@ -89,11 +89,11 @@ def known_params(
     label: str,
     train_split: str,
 ) -> dict[str, Any]:
-    """Returns what is known without reading records.
+    """Returns the facts about a dataset that need no record.
 
     Returns:
-      `num_classes` where the label is a class, and `class_names` where the classes have names
-      beside their numbers; `train_examples` where the data is prepared.
+      `num_classes` if the label is a class, and `class_names` if the classes have names beside
+      their numbers; `train_examples` if the data is prepared.
     """
     _check_label(builder, label)
     known: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def known_params(
         known["num_classes"] = feature.num_classes
         if feature.names != [str(number) for number in range(feature.num_classes)]:
             known["class_names"] = list(feature.names)
-    with contextlib.suppress(KeyError, ValueError):  # no such split, which input_fn explains
+    with contextlib.suppress(KeyError, ValueError):  # no such split; input_fn raises the error
         if builder.info.splits:
             known["train_examples"] = builder.info.splits[train_split].num_examples
     return known
@@ -117,7 +117,7 @@ def _records(
 ) -> tf.data.Dataset:
     """Returns the records, decoded except for the images `encoded`.
 
-    With a seed they come from several files at a time in any order.
+    With a seed, the records come from several files at a time, in any order.
     """
     shuffle_files = shuffle_seed is not None and not builder.info.disable_shuffling
     read_config = tfds.ReadConfig(try_autocache=False,
@@ -142,9 +142,9 @@ def _is_small(
     builder: tfds.core.DatasetBuilder,
     shard: Shard,
 ) -> bool:
-    """Returns whether the shard's records can be held in memory as `records` has them."""
+    """Returns whether the shard's records, in the form of `records`, fit in memory."""
     record_bytes = memory.record_bytes(records)
-    # The encoded size bounds the strings, whose length no spec knows.
+    # No spec has the length of strings; the encoded size is an upper bound.
     return record_bytes is not None and (
         shard.records * record_bytes + builder.info.dataset_size <= memory.LIMIT_BYTES)
 
@@ -167,8 +167,8 @@ def _num_batches(shard: Shard, params: Mapping[str, Any], batch_size: int,
                  synchronous: bool) -> int:
     """Returns the number of full batches in all epochs of a shard.
 
-    In a synchronous step every replica needs a batch: a pipeline with one record more must not
-    start a step that its peers have no data for, and wait for them for ever.
+    In a synchronous step every replica needs a batch: a pipeline with one more record must not
+    start a step for which the others have no data, or it would wait for them for ever.
     """
     records = (shard.least_records if synchronous else shard.records) * params["epochs"]
     batches = records // batch_size

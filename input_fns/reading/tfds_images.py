@@ -1,6 +1,6 @@
 """Finds the images of a TFDS dataset, and brings each to one size.
 
-    shapes = resized_shapes(builder, params)    # {} where all images stay as they are
+    shapes = resized_shapes(builder, params)    # {} if all images stay as they are
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def resized_shapes(
     builder: tfds.core.DatasetBuilder,
     params: Mapping[str, Any],
 ) -> dict[str, tuple[int, ...]]:
-    """Returns (height, width, channels) that each image gets; {}: all stay as they are."""
+    """Returns each image's new (height, width, channels); {} if all stay as they are."""
     kind, size = params["augment"], params["image_size"]
     augment.check(kind, size, least_size=0)
     images = uint8_images(builder, params["label"])
@@ -67,7 +67,7 @@ def resized(
 
 
 def uneven(builder: tfds.core.DatasetBuilder, name: str, spec: Any) -> DataParamError:
-    """Returns the error of a feature whose shape differs from record to record."""
+    """Returns the error for a feature whose shape differs from record to record."""
     return DataParamError(
         f"Feature {name!r} of dataset {builder.name!r} is {spec}, which differs from record to "
         "record; expected one shape, to batch. For example: --param image_size=224 for an image, "

@@ -1,12 +1,11 @@
-"""Puts a TFDS dataset on disk, exactly once when several processes start together.
+"""Puts a TFDS dataset on disk, only once if several processes start together.
 
     builder = prepared(lambda: tfds.builder("mnist", data_dir="/data"))
 
-In a local data_dir one process prepares, holding a lock on `.NAME.lock`; the others wait
-and then read what it wrote. The kernel drops the lock of a process that dies, so the
-next one takes over and no lock is ever stale. A remote data_dir (`gs://...`) has no
-locks: there every process prepares under a name of its own, and TFDS renames one of
-them into place.
+In a local data_dir one process prepares, holding a lock on `.NAME.lock`; the others wait and then
+read the files. The kernel drops the lock of a process that dies, so the next one takes over and no
+lock is ever stale. A remote data_dir (`gs://...`) has no locks: every process prepares under its
+own name, and TFDS renames one of the results into place.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ def prepared(make_builder: Callable[[], tfds.core.DatasetBuilder]) -> tfds.core.
     """Returns a builder whose data is on disk, preparing it if it is not.
 
     Args:
-      make_builder: Returns a new builder. Called again after preparing, since a builder
-        reads its splits and sizes from disk when it is made.
+      make_builder: Returns a new builder. Called again after preparing, because a builder reads
+        its splits and sizes from disk when it is made.
 
     Raises:
       DataNotPreparedError: No network, or data_dir cannot be written.
@@ -63,10 +62,10 @@ def prepared(make_builder: Callable[[], tfds.core.DatasetBuilder]) -> tfds.core.
         return builder
     try:
         with _lock(builder):
-            if not builder.data_path.exists():  # not prepared by another while this one waited
+            if not builder.data_path.exists():  # not prepared by another process meanwhile
                 _download_and_prepare(builder)
     except (OSError, tf.errors.OpError, tfds.download.DownloadError) as error:
-        # Where there is no lock, losing the race to rename is an OSError too.
+        # Without a lock, losing the race to rename is an OSError too.
         if not builder.data_path.exists():
             remedy = _remedy(builder, error)
             if not remedy:
@@ -121,8 +120,8 @@ def _download_and_prepare(builder: tfds.core.DatasetBuilder) -> None:
     if unreachable:
         raise tfds.download.DownloadError(unreachable)
     logging.info("prepares %s in %s", builder.name, builder.data_dir_root)
-    # The public bucket of prepared datasets is a second network that may be missing, and it
-    # has retries of its own.
+    # The public bucket of prepared datasets is one more host that may be unreachable, with its own
+    # retries.
     config = tfds.download.DownloadConfig(try_download_gcs=False)
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # TFDS prints what is logged here
@@ -134,13 +133,13 @@ def _download_and_prepare(builder: tfds.core.DatasetBuilder) -> None:
 
 
 def _unreachable(builder: tfds.core.DatasetBuilder) -> str:
-    """Returns why no host that the dataset is downloaded from answers; empty if one does.
+    """Returns why none of the dataset's hosts answers; empty if one does.
 
-    TFDS itself would only say so after 10 retries a file: 3.5 minutes for mnist.
+    TFDS itself reports this only after 10 retries per file: 3.5 minutes for mnist.
     """
     downloads = builder.data_dir_root / "downloads" / builder.name
     if any(".tmp." not in path.name for path in downloads.glob("*")):
-        return ""  # downloaded before: may need no network
+        return ""  # downloaded before: the network may not be needed
     hosts: dict[str, str] = {}
     for url in builder.url_infos or ():
         if url.startswith("http"):
@@ -155,7 +154,7 @@ def _unreachable(builder: tfds.core.DatasetBuilder) -> str:
 
 
 def _probe(url: str) -> str:
-    """Returns why nobody answers at `url`; empty if somebody does, with whatever answer."""
+    """Returns why `url` does not answer; empty if it does, even with an error."""
     request = urllib.request.Request(url, method="HEAD")
     try:
         # A new opener reads the proxy variables now; urlopen keeps those of its first call.
@@ -163,7 +162,7 @@ def _probe(url: str) -> str:
     except urllib.error.HTTPError:
         return ""
     except urllib.error.URLError as error:
-        # TFDS downloads with certificates of its own (certifi).
+        # TFDS downloads with its own certificates (certifi).
         return "" if isinstance(error.reason, ssl.SSLError) else str(error.reason)
     except (OSError, http.client.HTTPException) as error:
         return str(error) or type(error).__name__
@@ -171,7 +170,7 @@ def _probe(url: str) -> str:
 
 
 def _remedy(builder: tfds.core.DatasetBuilder, error: Exception) -> str:
-    """Returns what a user can do about `error`; empty where it is no fault of the machine."""
+    """Returns what a user can do about `error`; empty if the machine is not its cause."""
     code = getattr(error, "errno", None)
     if isinstance(error, _UNWRITABLE_ERRORS) or code in _UNWRITABLE_CODES:
         return "name a directory that can be written"

@@ -25,7 +25,7 @@ class Shard(NamedTuple):
       least_records: Number of records in the smallest shard of the split.
       pipeline_id: Number of this input pipeline, from 0.
       pipelines: Number of input pipelines that share the split.
-      way: "by file" where the split has a file a pipeline or more, else "by record".
+      way: "by file" if the split has at least one file per pipeline, else "by record".
     """
 
     split: Any
@@ -43,10 +43,10 @@ def shard_of(
 ) -> Shard:
     """Returns the shard of `split` that one pipeline reads; without a context, the whole split.
 
-    A shard is a run of neighbouring records, so a pipeline opens only the files its run lies
-    in: its share of the files, and part of one more at either end. Whole files alone would
-    make shards as uneven as the files are, and with fewer files than pipelines leave some
-    pipelines nothing to read (tensorflow/datasets#2133).
+    A shard is a run of neighbouring records, so a pipeline opens only the files with its run: its
+    share of the files, and part of one more at either end. Shards of whole files would be as
+    uneven as the files, and with fewer files than pipelines some pipelines would have nothing to
+    read (tensorflow/datasets#2133).
     """
     pipelines = input_context.num_input_pipelines if input_context else 1
     pipeline_id = input_context.input_pipeline_id if input_context else 0
@@ -60,8 +60,8 @@ def shard_of(
     if whole.num_examples < pipelines:
         raise DataParamError(
             f"Split {split!r} of {builder.name} has {whole.num_examples} records; expected at "
-            f"least one for each of the {pipelines} input pipelines. For example: name a larger "
-            "split, or start fewer workers")
+            f"least one for each of the {pipelines} input pipelines. Name a larger split, or start "
+            "fewer workers")
     return Shard(split=part,
                  records=records,
                  least_records=whole.num_examples // pipelines,
@@ -73,8 +73,9 @@ def shard_of(
 def _part(splits: Mapping[str, Any], split: str, pipeline_id: int, pipelines: int) -> Any:
     """Returns the sub-split of a pipeline; `split` may be a sum such as "train+test[:50%]".
 
-    TFDS cuts each term by itself and gives what does not divide to the first parts. Starting
-    each term where the last one's surplus ended keeps the sums within one record.
+    TFDS cuts each term by itself, and its first parts get the surplus records. Each term starts
+    with the part after the last one that got a surplus record, so the sums differ by at most one
+    record.
     """
     terms = list(splits) if split == "all" else [term.strip() for term in split.split("+")]
     parts = []

@@ -1,7 +1,7 @@
-"""Finds TFRecord files that were cut off where TensorFlow takes them for shorter ones.
+"""Finds truncated TFRecord files that TensorFlow takes for shorter ones.
 
-A file that ends within the first 12 bytes of a record ends before it to TensorFlow, and so does a
-compressed one whose rest is missing. Both happen to a file that is still being copied.
+TensorFlow does not notice that a file ends within the first 12 bytes of a record, or that the rest
+of a compressed file is missing. Both happen to a file that is still being copied.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ import tensorflow as tf
 
 from input_fns.reading.errors import DataFileError
 
-# A record has its length (8 bytes) and a checksum of it before the data, and one of them after.
+# Before a record's data stand its length (8 bytes) and a checksum of the length; after it, the
+# data's checksum.
 _HEAD_BYTES, _FRAME_BYTES = 12, 16
 _WINDOW = {"GZIP": zlib.MAX_WBITS | 16, "ZLIB": zlib.MAX_WBITS}
 _READ_BYTES = 1 << 20
 
 
 def check(paths: Sequence[str], compression: str) -> None:
-    """Raises DataFileError for the first file that was cut off so.
+    """Raises DataFileError for the first file that is truncated in this way.
 
-    A file that has not changed is looked at once in a process. Of files without compression, only
-    local ones are: the heads of their records are read, wherever they are.
+    A file that has not changed is checked once per process. Uncompressed files are checked only if
+    they are local, because the heads of all their records have to be read.
     """
     for path in paths:
         stat = tf.io.gfile.stat(path)
@@ -37,7 +38,7 @@ def check(paths: Sequence[str], compression: str) -> None:
 
 @functools.lru_cache(maxsize=4096)
 def _check_once(path: str, compression: str, length: int, changed: int) -> None:
-    del length, changed  # The same file again has the same.
+    del length, changed  # Keys of the cache: a changed file is checked again.
     what = _compressed_problem(path, compression) if compression else _plain_problem(path)
     if what:
         raise DataFileError(f"{path} is truncated or damaged {what}; expected the whole file")
@@ -49,7 +50,8 @@ def _plain_problem(path: str) -> str:
         while place + _HEAD_BYTES <= len(content):
             place += struct.unpack_from("<Q", content, place)[0] + _FRAME_BYTES
             count += 1
-        # A read beyond the end, by a wrong length or in a record that was cut off, is an error.
+        # TensorFlow itself raises an error where a wrong length or a truncated record leads
+        # beyond the end.
         return (f"after record {count}: it ends within the head of the next one"
                 if place < len(content) else "")
 
@@ -62,8 +64,8 @@ def _compressed_problem(path: str, compression: str) -> str:
                 while packed:
                     unpacker.decompress(packed)
                     packed = unpacker.unused_data
-                    if packed:  # Another gzip file follows in the same one.
+                    if packed:  # Another gzip stream follows in the same file.
                         unpacker = zlib.decompressobj(_WINDOW[compression])
             except zlib.error:
-                return ""  # TensorFlow fails there too, and says so.
+                return ""  # TensorFlow raises an error for this.
     return "" if unpacker.eof else f"at its end: it ends within its {compression} stream"

@@ -1,4 +1,4 @@
-"""The parts that model_fns here share; any other model_fn may use each of them by itself.
+"""What the model_fns here share; any other model_fn may use each module by itself.
 
     from model_fns.training import classifier
 
@@ -10,12 +10,12 @@
 
   schedules         learning rates as functions of the global step
   optimizers        optimizers by name, and clipping, accumulation, averages wrapped around them
-  averages          moving averages of the variables, in their place in evaluation and export
+  averages          moving averages of the variables, for evaluation and export
   update            from a loss to the EstimatorSpec of mode "train"
   classifier        from logits to the EstimatorSpec of any mode
   one_layer         a network of one hidden layer
   keras_conversion  a Keras model as an Estimator's model_fn
-  errors            what a user can get wrong with them
+  errors            the error for wrong params
 
 A module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.
 """

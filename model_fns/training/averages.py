@@ -1,4 +1,4 @@
-"""Moving averages of the variables, which take their place in evaluation, prediction and export."""
+"""Moving averages of the variables, used in evaluation, prediction and export."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DEFAULT_PARAMS = {
 
 
 def scaffold(params: dict[str, Any]) -> tf.compat.v1.train.Scaffold | None:
-    """Returns what restores each variable from its average; None where there are no averages.
+    """Returns a Scaffold that restores each variable from its average; None without averages.
 
-    It is called after the model's variables are made, and is for the EstimatorSpec of modes "eval"
-    and "infer".
+    Call it after the model's variables are made, for the EstimatorSpec of modes "eval" and
+    "infer".
     """
     params = {**DEFAULT_PARAMS, **params}
     if not params["moving_average"]:
@@ -30,7 +30,7 @@ def scaffold(params: dict[str, Any]) -> tf.compat.v1.train.Scaffold | None:
 
 
 class _SaverOfReplicas(tf.compat.v1.train.Saver):
-    """Restores variables under other names in every replica; TensorFlow's Saver does in one."""
+    """Restores variables under other names in every replica; TensorFlow's Saver does so in one."""
 
     def __init__(self, names: dict[str, tf.Variable], strategy: tf.distribute.Strategy):
         copies = {name: strategy.experimental_local_results(var) for name, var in names.items()}

@@ -1,4 +1,4 @@
-"""Makes what classifiers share: the EstimatorSpec of any mode, from logits."""
+"""Makes a classifier's EstimatorSpec, in any mode, from logits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from model_fns.training.errors import ParamError
 DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
     "num_classes": 0,  # number of classes; 0: from the data
-    "label_smoothing": 0.0,  # part of the probability that is spread over all classes
+    "label_smoothing": 0.0,  # share of the probability that is spread over all classes
     "loss_reduction": "mean",  # mean or sum of the cross-entropies of a batch
     "weight_decay": 0.0,  # adds this times sum(v^2) / 2 over all kernels v to the training loss, as
-    # tf.contrib.layers.l2_regularizer does, so this times v to the gradient of v
+    # tf.contrib.layers.l2_regularizer does; the gradient of v grows by this times v
 }
 _REDUCTIONS = ("mean", "sum")
 
@@ -24,23 +24,23 @@ def num_classes(params: dict[str, Any]) -> int:
     """Returns the number of classes.
 
     Raises:
-      ParamError: if neither the user nor the data gives it.
+      ParamError: Neither the user nor the data sets the number.
     """
     params = {**DEFAULT_PARAMS, **params}
     if params["num_classes"] < 0:
         raise ParamError(
-            f"num_classes is {params['num_classes']}: the label is a number, and no class from 0;"
+            f"num_classes is {params['num_classes']}: the label is a number, not a class from 0;"
             " expected a number of classes, or a model that predicts numbers. For example: --param"
             " num_classes=10")
     if params["num_classes"] < 1:
         raise ParamError(
             f"num_classes is {params['num_classes']}, and the input_fn's module has no"
-            " data_params that tells it. For example: --param num_classes=10")
+            " data_params that returns it. For example: --param num_classes=10")
     return int(params["num_classes"])
 
 
 def image(features: Any) -> tf.Tensor:
-    """Returns `features["image"]`, or the features where they are the image alone."""
+    """Returns `features["image"]`, or the features if they are the image alone."""
     return features["image"] if isinstance(features, dict) else features
 
 
@@ -52,7 +52,7 @@ def spec(logits: tf.Tensor, labels: tf.Tensor | None, mode: str,
       logits: float32 [batch, classes].
       labels: int [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
-      params: See DEFAULT_PARAMS; those left out have its values.
+      params: See DEFAULT_PARAMS, which has the values of missing ones.
 
     Returns:
       A spec whose predictions are `classes` (int64 [batch]) and `probabilities` (float32
@@ -75,7 +75,7 @@ def spec(logits: tf.Tensor, labels: tf.Tensor | None, mode: str,
 
 def prediction(predictions: dict[str, tf.Tensor],
                params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
-    """Builds the EstimatorSpec of mode "infer", whose signature gives all of the predictions."""
+    """Builds the EstimatorSpec of mode "infer", whose signature outputs all predictions."""
     return tf.estimator.EstimatorSpec(
         tf.estimator.ModeKeys.PREDICT, predictions=predictions,
         export_outputs={"serving_default": tf.estimator.export.PredictOutput(predictions)},
@@ -103,7 +103,7 @@ def _of_batch(mean: tf.Tensor, labels: tf.Tensor, params: dict[str, Any]) -> tf.
                          f" {', '.join(_REDUCTIONS)}. For example: --param loss_reduction=sum")
     if reduction == "mean":
         return mean
-    # The Estimator takes the mean over the replicas, of which each has a part of the batch.
+    # The Estimator takes the mean over the replicas, each of which has a part of the batch.
     replicas = tf.distribute.get_strategy().num_replicas_in_sync
     return mean * tf.cast(tf.size(labels) * replicas, mean.dtype)
 

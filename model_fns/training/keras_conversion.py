@@ -1,4 +1,4 @@
-"""Finds a Keras model by name, and makes what it takes to train it as an Estimator's model_fn."""
+"""Finds a Keras model by name, and converts it to an Estimator's model_fn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
-# Each model by the params it was made from: training, evaluation and export convert it only once.
+# Models by their params, so that training, evaluation and export convert each model only once.
 _CONVERTED: dict[str, Converted] = {}
 
 
@@ -33,10 +33,10 @@ class Converted:
     Attributes:
       name: Value of the param `keras_model`.
       estimator: The Estimator, of which only the model_fn is used.
-      inputs: Names of the model's inputs; empty where the model does not know them before a call.
+      inputs: Names of the model's inputs; empty if the model does not know them before a call.
       is_sequential: Whether the model takes one tensor, whatever its name.
       weights: Weights of the model, by the names of the variables in the model_fn's graph; empty
-        for a subclass of `tf.keras.Model`, whose copies start anew.
+        for a subclass of `tf.keras.Model`, whose copies start from new weights.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Converted:
         """Returns `features` by the names of the model's inputs.
 
         Raises:
-          KerasModelError: if it is not clear which feature is which input.
+          KerasModelError: A feature cannot be matched to an input.
         """
         if not isinstance(features, dict) or set(self.inputs) <= set(features) and self.inputs:
             return features
@@ -66,7 +66,7 @@ class Converted:
 
 
 class _AsChief(tf.estimator.RunConfig):
-    """A RunConfig under which any task converts: all but the chief's would lose their weights."""
+    """A RunConfig with which every task keeps the weights; Keras keeps only the chief's."""
 
     @property
     def is_chief(self) -> bool:
@@ -74,17 +74,17 @@ class _AsChief(tf.estimator.RunConfig):
 
 
 class InitialWeights:
-    """Lets the variables of a graph start from given values, wherever they are placed.
+    """Starts the variables of a graph from known values, on any device.
 
-    `model_to_estimator` starts from a checkpoint that it writes when it is called. All tasks of a
-    job write it under the same name, and the ps read it, so it must be in the shared model_dir; and
-    it lacks the weights that are not trained, such as the averages of batch normalization.
-    Here the chief feeds all weights, so no file is shared. Under an all-reduce every task runs the
-    initializers again, and they pass on the chief's values.
+    `model_to_estimator` itself writes a checkpoint to start from. All tasks of a job write it under
+    the same name, and the ps read it, so it has to be in the shared model_dir; and it lacks the
+    weights that are not trained, such as the averages of batch normalization. Here the chief feeds
+    all weights, so no file is shared. With an all-reduce every task runs the initializers again,
+    which broadcast the chief's values.
     """
 
     def __init__(self, weights: dict[str, np.ndarray]):
-        """Takes the values of the variables, by name."""
+        """Keeps the values of the variables, by name."""
         self._weights = weights
         self._held: list[tuple[tf.Variable, tf.Tensor]] = []
 
@@ -105,26 +105,26 @@ class InitialWeights:
 
     def assign(self, scaffold: tf.compat.v1.train.Scaffold,
                session: tf.compat.v1.Session) -> None:
-        """Gives the variables their values; an `init_fn`, so only where there is no checkpoint."""
-        feed = {value: self._weights[variable.op.name] for variable, value in self._held
-                if variable.op.name in self._weights}
-        # Asked for its initializer, a mirrored variable adds to the graph, which is final by now.
+        """Sets the variables' values; an `init_fn`, so it runs only without a checkpoint."""
+        feed_dict = {value: self._weights[variable.op.name] for variable, value in self._held
+                     if variable.op.name in self._weights}
+        # A mirrored variable's own `initializer` would add to the graph, which is final by now.
         parts = tf.distribute.get_strategy().experimental_local_results
         session.run([part.initializer for variable, _ in self._held for part in parts(variable)],
-                    feed)
+                    feed_dict)
 
 
 @tf.autograph.experimental.do_not_convert
 def convert(params: dict[str, Any]) -> Converted:
-    """Converts the model that `params["keras_model"]` names, unless that was done before.
+    """Returns the model that `params["keras_model"]` names, converted once per process.
 
     Raises:
-      KerasModelError: if it names no compiled Keras model.
+      KerasModelError: The param names no compiled Keras model.
     """
     key = repr(sorted(params.items()))
     if key not in _CONVERTED:
-        # A thread of its own is outside the graph and the strategy in which the Estimator calls its
-        # model_fn: there a model is built and loaded as in the user's own program.
+        # A new thread is outside the graph and the strategy in which the Estimator calls its
+        # model_fn, so the model is built and loaded as in the user's own program.
         with futures.ThreadPoolExecutor(1) as executor:
             _CONVERTED[key] = executor.submit(_convert, params).result()
     return _CONVERTED[key]

@@ -1,4 +1,4 @@
-"""Numeric feature columns, from whose values a mean is taken, and which a deviation divides."""
+"""Numeric feature columns, standardised by a mean and a deviation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model_fns.training.errors import ParamError
 
 
 def check(scales: dict[str, Any], features: Iterable[str]) -> None:
-    """Raises ParamError if `numeric_scale` names no feature, or has no mean and deviation."""
+    """Raises ParamError if `numeric_scale` has an unknown feature, or not a mean and deviation."""
     unknown = sorted(set(scales) - set(features))
     if unknown:
         raise ParamError(f"numeric_scale names {', '.join(unknown)}; expected some of"
@@ -25,7 +25,7 @@ def check(scales: dict[str, Any], features: Iterable[str]) -> None:
 
 
 def column(name: str, scales: dict[str, Any], shape: tuple[int, ...] = (1,)) -> Any:
-    """Returns the numeric column of a feature, as it is where `scales` has nothing of it.
+    """Returns the numeric column of a feature, unscaled if `scales` does not have the feature.
 
     Args:
       name: The feature.
@@ -35,7 +35,7 @@ def column(name: str, scales: dict[str, Any], shape: tuple[int, ...] = (1,)) -> 
     mean, deviation = scales.get(name, (0.0, 1.0))
 
     def scaled(values: tf.Tensor) -> tf.Tensor:
-        # Large integers, such as times, lie closer together than float32 can tell.
+        # float32 cannot distinguish neighbouring large integers, such as times.
         exact = tf.cast(values, tf.float64) if values.dtype.is_integer else values
         return tf.cast((exact - mean) / deviation, tf.float32)
 

@@ -16,7 +16,7 @@ def logits(features: Any, params: dict[str, Any], activation: Callable[[tf.Tenso
     Args:
       features: `{"image": float32 [batch, ...]}`, or the image alone.
       params: The params, of which `hidden_units` and `num_classes` are used.
-      activation: Activation function of the hidden layer.
+      activation: The hidden layer's activation function.
       start: Initializer of both kernels; biases start at 0.
 
     Returns:

@@ -1,7 +1,7 @@
-"""Optimizers by name, and wrappers that change what becomes of the gradients.
+"""Optimizers by name, and wrappers that change how gradients are applied.
 
 The optimizers are TensorFlow 1's, whose variables have the names in old checkpoints. A wrapper is
-an optimizer too: it computes gradients as the one inside does, and applies them in another way.
+an optimizer too: it computes gradients like the optimizer inside, and applies them differently.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEFAULT_PARAMS = {
     "momentum": 0.9,  # for momentum, nesterov and rmsprop: decay of the sum of past gradients
     "adam_beta1": 0.9,  # decay of the gradients' mean
     "adam_beta2": 0.999,  # decay of their squares' mean
-    "epsilon": 1e-8,  # for adadelta, adam and rmsprop: added where they divide
+    "epsilon": 1e-8,  # for adadelta, adam and rmsprop: added to divisors
     "l1_strength": 0.0,  # L1 penalty, for adagrad_da, ftrl, proximal_adagrad, proximal_sgd
     "l2_strength": 0.0,  # L2 penalty, for the same
 }
@@ -48,11 +48,11 @@ def by_name(params: dict[str, Any], learning_rate: tf.Tensor) -> Optimizer:
     """Returns the optimizer that the params name.
 
     Args:
-      params: See DEFAULT_PARAMS; those left out have its values.
+      params: See DEFAULT_PARAMS, which has the values of missing ones.
       learning_rate: float32 [].
 
     Raises:
-      ParamError: for an unknown name.
+      ParamError: The name is unknown.
     """
     params = {**DEFAULT_PARAMS, **params}
     name = params["optimizer"]
@@ -70,7 +70,7 @@ def _strengths(params: dict[str, Any]) -> dict[str, float]:
 def mean_over_replicas(pairs: list[tuple[Any, tf.Variable]]) -> list[Any]:
     """Returns the gradients of the global batch: the mean of the gradients of all replicas.
 
-    Every replica has to compute them in every step, since the replicas wait for each other there.
+    Every replica has to compute them in every step, because the replicas wait for each other.
 
     Args:
       pairs: The gradients of this replica, none of them None, and their variables.
@@ -83,7 +83,7 @@ def mean_over_replicas(pairs: list[tuple[Any, tf.Variable]]) -> list[Any]:
 
 
 class _Wrapper(Optimizer):
-    """Does as the optimizer inside does."""
+    """Behaves like the optimizer inside."""
 
     def __init__(self, optimizer: Optimizer):
         super().__init__(use_locking=False, name=type(self).__name__)
@@ -101,7 +101,7 @@ class _Wrapper(Optimizer):
 class Clipping(_Wrapper):
     """Scales the gradients of a step down to a global norm.
 
-    The norm is that of the mean over synchronous replicas, so their number changes nothing.
+    The norm is computed for the mean over synchronous replicas, so their number does not matter.
     """
 
     def __init__(self, optimizer: Optimizer, norm: float):
@@ -138,7 +138,7 @@ class Averaging(_Wrapper):
             after = global_step.read_value()
             step = tf.cast(after, tf.float32)
             decay = tf.minimum(self._decay, (1.0 + step) / (10.0 + step))
-            # A branch around the update could not make the averages.
+            # The averages cannot be made inside a branch around the update.
             decay = tf.where(tf.equal(before, after), 1.0, decay)
             return tf.train.ExponentialMovingAverage(decay).apply([var for _, var in pairs])
 
@@ -146,7 +146,7 @@ class Averaging(_Wrapper):
 class Accumulating(_Wrapper):
     """Applies the mean gradients of `steps` batches at once, as one global step.
 
-    The sums are each process's own, and checkpoints do not hold them.
+    Each process has its own sums, which are not in checkpoints.
     """
 
     def __init__(self, optimizer: Optimizer, steps: int):
@@ -166,7 +166,7 @@ class Accumulating(_Wrapper):
         means = [(each / self._steps, var) for each, (_, var) in zip(sums, pairs)]
         update = _merged(self._apply_if, means, global_step, is_due)
         with tf.control_dependencies([update]):
-            # A product with 0 would keep a NaN.
+            # Multiplying by 0 would keep a NaN.
             return tf.group(*(total.assign(tf.where(is_due, tf.zeros_like(each), each))
                               for total, each in zip(totals, sums)))
 
@@ -180,7 +180,7 @@ class Accumulating(_Wrapper):
 def _merged(function: Callable[..., Any], *args: Any) -> Any:
     """Calls `function(strategy, *args)` once for all replicas.
 
-    No replica may meet the others inside a branch, so a branch has to be around them all.
+    Replicas must not synchronise inside a branch, so a branch has to contain all of them.
     """
     return tf.distribute.get_replica_context().merge_call(function, args=args)
 
@@ -191,7 +191,7 @@ def _in_each_replica(strategy: tf.distribute.Strategy, function: Callable[..., t
 
 
 def _local(value: tf.Tensor, name: str) -> tf.Variable:
-    """Makes a variable of this replica's own, on a worker's device also where variables are on ps.
+    """Makes a variable for this replica alone, on a worker's device even if variables are on ps.
     """
     with tf.compat.v1.colocate_with(tf.no_op()):
         return tf.compat.v1.Variable(

@@ -11,13 +11,13 @@ from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     "learning_rate": 0.1,  # for the mean loss of the global batch, after the warm-up
-    "reference_batch_size": 0,  # global batch that learning_rate is for: it grows with the batch
+    "reference_batch_size": 0,  # global batch of learning_rate: the rate grows with the batch
     "warmup_steps": 0,  # steps in which the rate grows from 0, linearly
     "decay": "constant",  # constant, exponential, staircase, steps or cosine
-    "decay_rate": 0.9,  # for exponential, staircase: factor in decay_steps; for steps: at each
-    "decay_steps": 1000,  # steps that decay_rate stands for; for cosine: all after the warm-up
-    "decay_epochs": 0.0,  # in place of decay_steps, in passes over the data; 0: decay_steps
-    "decay_boundaries": [],  # for steps: the global steps (or epochs) that multiply the rate
+    "decay_rate": 0.9,  # for exponential, staircase: factor per decay_steps; for steps: at each
+    "decay_steps": 1000,  # steps after which decay_rate applies; for cosine: all after the warm-up
+    "decay_epochs": 0.0,  # instead of decay_steps, in passes over the data; 0: decay_steps
+    "decay_boundaries": [],  # for steps: the global steps (or epochs) where the rate is multiplied
     "global_batch_size": 0,  # examples of one global step; 0: from the input_fn's batch_size
     "train_examples": 0,  # examples of one epoch; 0: from the data
 }
@@ -27,19 +27,19 @@ _DECAYS = ("constant", "exponential", "staircase", "steps", "cosine")
 def learning_rate(params: dict[str, Any], global_step: tf.Tensor) -> tf.Tensor:
     """Returns the learning rate of a step.
 
-    The linear scaling and the warm-up are those of Goyal et al., "Accurate, Large Minibatch SGD"
-    (arXiv:1706.02677), the cosine that of Loshchilov and Hutter, "SGDR" (arXiv:1608.03983),
-    without restarts.
+    For the linear scaling and the warm-up see Goyal et al., "Accurate, Large Minibatch SGD"
+    (arXiv:1706.02677), for the cosine, here without restarts, Loshchilov and Hutter, "SGDR"
+    (arXiv:1608.03983).
 
     Args:
-      params: See DEFAULT_PARAMS; those left out have its values.
+      params: See DEFAULT_PARAMS, which has the values of missing ones.
       global_step: int64 [], steps made so far.
 
     Returns:
       float32 [].
 
     Raises:
-      ParamError: for an unknown decay, or one in epochs of unknown length.
+      ParamError: The decay is unknown, or in epochs of unknown length.
     """
     params = {**DEFAULT_PARAMS, **params}
     rate, kind = tf.constant(params["learning_rate"], tf.float32), params["decay"]
@@ -63,10 +63,10 @@ def learning_rate(params: dict[str, Any], global_step: tf.Tensor) -> tf.Tensor:
 
 
 def steps_per_epoch(params: dict[str, Any]) -> float:
-    """Returns the global steps of one pass over the training set.
+    """Returns the number of global steps in one pass over the training set.
 
     Raises:
-      ParamError: if its length, or the batch size, is unknown.
+      ParamError: The set's length or the batch size is unknown.
     """
     params = {**DEFAULT_PARAMS, **params}
     return _known(params, "train_examples") / _known(params, "global_batch_size")
@@ -79,6 +79,6 @@ def _decay_steps(params: dict[str, Any]) -> float:
 
 def _known(params: dict[str, Any], name: str) -> int:
     if params[name] < 1:
-        raise ParamError(f"{name} is {params[name]}, and the input_fn does not tell it. For"
+        raise ParamError(f"{name} is {params[name]}, and the input_fn does not set it. For"
                          f" example: --param {name}=1000")
     return int(params[name])

@@ -1,4 +1,4 @@
-"""Makes the update of a training step: the EstimatorSpec of mode "train", from a loss."""
+"""Makes the EstimatorSpec of mode "train", with the update of the variables, from a loss."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ DEFAULT_PARAMS = {
     **schedules.DEFAULT_PARAMS,
     **optimizers.DEFAULT_PARAMS,
     **averages.DEFAULT_PARAMS,
-    "clip_norm": 0.0,  # global norm that a step's gradients are scaled down to; 0: none
+    "clip_norm": 0.0,  # largest global norm of a step's gradients, which are scaled down; 0: none
     "accumulate_steps": 1,  # batches whose mean gradients make one update, one global step
     "on_nan": "stop",  # stop, or skip: leave out an update whose gradients are not all finite
     "histograms": False,  # whether to write histograms of variables and of all replicas' gradients
 }
-# Through these graph collections the program asks for what its flags say, and learns that it is
-# done; a model_fn with a train op of its own may answer too.
-SYNC_REPLICAS = "sync_replicas"  # gradients that a step takes, and trainers, if it is wanted
-SYNC_OPTIMIZER = "sync_replicas_optimizer"  # the SyncReplicasOptimizer that does it
-LOSS_SCALE, LOSS_SCALED = "loss_scale", "loss_scaled"  # 1 if wanted, 1 if done
+# Graph collections in which the program requests what its flags say, and the model_fn confirms it;
+# a model_fn with its own train op may use them too.
+SYNC_REPLICAS = "sync_replicas"  # requested: gradients per step, and number of trainers
+SYNC_OPTIMIZER = "sync_replicas_optimizer"  # confirmed: the SyncReplicasOptimizer
+LOSS_SCALE, LOSS_SCALED = "loss_scale", "loss_scaled"  # 1 if requested, 1 if confirmed
 RUNS_PER_STEP = "runs_per_step"  # session runs that one global step takes
 _NO_GROWTH = 2**31 - 1
 
@@ -31,11 +31,11 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     """Builds the EstimatorSpec of mode "train".
 
     Args:
-      loss: float32 [], the mean over the batch, with all that is to be minimised.
-      params: See DEFAULT_PARAMS; those left out have its values.
+      loss: float32 [], the mean over the batch, with all penalties.
+      params: See DEFAULT_PARAMS, which has the values of missing ones.
 
     Raises:
-      ParamError: for params that do not go together.
+      ParamError: Some params do not work together.
     """
     params = {**DEFAULT_PARAMS, **params}
     global_step = tf.compat.v1.train.get_or_create_global_step()
@@ -47,14 +47,14 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     with tf.control_dependencies(before):
         train_op = tf.group(optimizer.apply_gradients(pairs, global_step), *beside)
     if params["on_nan"] == "skip":
-        # The Estimator ends training at a loss that is NaN.
+        # The Estimator ends training if the loss is NaN.
         loss = tf.where(tf.math.is_finite(loss), loss, tf.zeros_like(loss))
     return tf.estimator.EstimatorSpec(
         tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=train_op)
 
 
 def _optimizer(params: dict[str, Any], rate: tf.Tensor) -> optimizers.Optimizer:
-    """Returns the optimizer within all wrappers asked for; the outermost comes first."""
+    """Returns the optimizer in the wrappers that the params request."""
     request = tf.compat.v1.get_collection(SYNC_REPLICAS)
     optimizer = optimizers.by_name(params, rate)
     if params["clip_norm"]:
@@ -81,7 +81,7 @@ def _optimizer(params: dict[str, Any], rate: tf.Tensor) -> optimizers.Optimizer:
 
 
 def _loss_scale(params: dict[str, Any], is_scaled: bool) -> Any:
-    """Returns the scale of the loss that float16 needs; also leaves out updates not finite."""
+    """Returns the loss scale that float16 needs, which also skips updates that are not finite."""
     if params["on_nan"] not in ("stop", "skip"):
         raise ParamError(f"on_nan is {params['on_nan']!r}; expected skip or stop. For example:"
                          " --param on_nan=skip")
@@ -95,7 +95,7 @@ def _loss_scale(params: dict[str, Any], is_scaled: bool) -> Any:
 def _refuse_with_sync(params: dict[str, Any], loss_scale: Any) -> None:
     if loss_scale is not None or params["accumulate_steps"] > 1:
         raise ParamError(
-            "sync_replicas is set (from --sync_replicas), and the chief alone sees the gradients"
+            "sync_replicas is set (from --sync_replicas), and only the chief sees the gradients"
             " of all workers: accumulate_steps, on_nan=skip and mixed_precision=float16 do not"
             " work with it. For example: --param accumulate_steps=1 --param on_nan=stop")
 
@@ -104,16 +104,16 @@ def _write_histograms(pairs: list[tuple[Any, tf.Variable]]) -> tuple[list[Any], 
     """Writes histograms of the variables, and of their gradients over the global batch.
 
     Returns:
-      What is to be read before the update, or else a histogram may be of the variables after it;
-      nothing with a ps, which other trainers update meanwhile. And what each step has to compute,
-      for replicas wait for each other there.
+      The variables' values, to read before the update, so that no histogram shows the variables
+      after it; empty with a ps, whose variables other trainers update meanwhile. And the tensors
+      that each step has to compute, because the replicas wait for each other.
     """
     values = [tf.identity(var) for _, var in pairs]
     for value, (_, var) in zip(values, pairs):
         tf.compat.v1.summary.histogram(f"variables/{var.op.name}", value)
-    given = [(grad, var) for grad, var in pairs if grad is not None]
-    means = optimizers.mean_over_replicas(given)
-    for mean, (_, var) in zip(means, given):
+    trained = [(grad, var) for grad, var in pairs if grad is not None]
+    means = optimizers.mean_over_replicas(trained)
+    for mean, (_, var) in zip(means, trained):
         tf.compat.v1.summary.histogram(f"gradients/{var.op.name}", tf.convert_to_tensor(mean))
     has_ps = any(tf.DeviceSpec.from_string(var.device).job == "ps" for _, var in pairs)
     is_replicated = tf.distribute.get_strategy().num_replicas_in_sync > 1

@@ -130,10 +130,10 @@ def test_numbers_are_scaled_and_what_has_no_scale_is_left_as_it_is():
     (canned, {"estimator": "DNN"}, "expected one of .*DNNClassifier"),
     (canned, {"features": ["age"]}, "no age; expected some of job"),
     (canned, {"dnn_optimizer": "adam"}, "expected one of Adagrad, Adam"),
-    (canned, {"num_classes": -1}, "the label is a number, and no class from 0"),
+    (canned, {"num_classes": -1}, "the label is a number, not a class from 0"),
     (canned, {"numeric_scale": {"age": [0, 1]}}, "numeric_scale names age; expected some of job"),
     (wide_deep, {"numeric_scale": {"wage": [1, 0]}}, "deviation, which is above 0"),
-    (wide_deep, {"num_classes": -1}, "the label is a number, and no class from 0"),
+    (wide_deep, {"num_classes": -1}, "the label is a number, not a class from 0"),
     (wide_deep, {"crosses": [["job", "wage"]]}, "wage, of numbers without buckets"),
     (wide_deep, {"buckets": {"age": [1]}}, "buckets names age; expected some of job, wage")])
 def test_a_mistake_is_named_with_what_was_expected(module, params, message):
