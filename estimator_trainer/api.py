@@ -67,7 +67,7 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         from estimator_trainer.roles import run
         ended = run.train_and_evaluate(plan)
         if ended.status in ("stopped", "lost"):
-            raise Interrupted(ended.status, ended.reason, ended.role)
+            raise Interrupted(ended.status, ended.reason, ended.task)
         return dataclasses.replace(ended, history=tuple(event_files.read(plan.config.model_dir)))
 
 

@@ -51,7 +51,7 @@ def test_a_call_leaves_the_process_as_it_was(line, tmp_path):
     ended = estimator_trainer.train(
         functools.partial(line.model_fn), line.input_fn, tmp_path / "model", train_steps=5,
         tf_config={"cluster": {"chief": ["127.0.0.1:1"]}, "task": {"type": "chief", "index": 0}})
-    assert ended.role == "chief:0" and "TF_CONFIG" not in os.environ
+    assert ended.task == ended.role == "chief:0" and "TF_CONFIG" not in os.environ
     assert logging.getLogger().handlers == handlers
     assert signal.getsignal(signal.SIGTERM) is handler_of_sigterm
     changed = {name for name in os.environ if os.environ[name] != before.get(name)}

@@ -110,7 +110,8 @@ Each line is a JSON object with `task`, `kind`, `time` and the fields of its kin
 
 def page() -> str:
     """Returns the page."""
-    ended = _attributes("result.py", "Result")
+    attributes = _attributes("result.py", "Result")
+    ended = {"role": attributes.pop("task"), **attributes}  # The name in the line and the file.
     last_line = {name: ended[name] for name in ("role", "status", "step", "reason")}
     del ended["history"], ended["returned"]  # For Python alone.
     return _PAGE.format(

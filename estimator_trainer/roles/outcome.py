@@ -148,7 +148,7 @@ def report(config: TrainerConfig, task: TaskConfig, record: EvaluationLog, step:
     """Describes the end of the task that made the final evaluation, in `result.json` too."""
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
     step = record.metrics.get("global_step", step)
-    ended = Result(role=task.name, status="done", step=step, reason=reason,
+    ended = Result(task=task.name, status="done", step=step, reason=reason,
                    metrics=record.metrics, exports=tuple(
                        path for path in record.exports if tf.io.gfile.exists(path)),
                    returned=(record.returned, record.returned_exports))

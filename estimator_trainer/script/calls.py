@@ -96,7 +96,7 @@ class Calls:
             step = checkpoints.latest_step(plan.config.model_dir) if plan.given else 0
             self.result = Result(plan.task.name, "failed", step, reason)
         elif ended.status == "done":
-            self.result = Result(ended.role, "failed", ended.step, reason)
+            self.result = Result(ended.task, "failed", ended.step, reason)
 
     def _train_and_evaluate(self, original: Callable[..., Any], estimator: Any, train_spec: Any,
                             eval_spec: Any) -> Any:

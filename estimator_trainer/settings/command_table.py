@@ -12,16 +12,16 @@ from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.setting import out_of_range, setting
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
-_REPORT = "Report, for `check`, `list` and `show`"
+_OUTPUT = "Output, for `check`, `list` and `show`"
 
 
 @dataclasses.dataclass(frozen=True)
-class ReportConfig:
-    """The settings of the answers of `check`, `list` and `show`."""
+class OutputConfig:
+    """The settings of what `check`, `list` and `show` print."""
 
-    json: bool = setting(_REPORT, False, "Print JSON, for machines.")
+    json: bool = setting(_OUTPUT, False, "Print JSON, for machines.")
     probe: bool = setting(
-        _REPORT, False, "For `check`: try peers, model_dir, GPUs and data too, in seconds.")
+        _OUTPUT, False, "For `check`: try peers, model_dir, GPUs and data too, in seconds.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +60,7 @@ _SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start
 _SCRIPT = tuple(
     field for field in _TRAINER if field.name == "tf1" or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES) + _RANKS
-_JSON, _PROBE = dataclasses.fields(ReportConfig)
+_JSON, _PROBE = dataclasses.fields(OutputConfig)
 
 
 def _of_job(*groups: str) -> tuple[dataclasses.Field[Any], ...]:
@@ -143,7 +143,7 @@ COMMANDS = {
 }
 
 # The flags of every task, and those of its answers and lists of hosts.
-TASK_FIELDS = (*dataclasses.fields(TrainerConfig), *dataclasses.fields(ReportConfig), *_HOSTS)
+TASK_FIELDS = (*dataclasses.fields(TrainerConfig), *dataclasses.fields(OutputConfig), *_HOSTS)
 
 
 def fields_of(word: str) -> tuple[dataclasses.Field[Any], ...]:

@@ -6,13 +6,13 @@ import dataclasses
 import textwrap
 from typing import Any, Iterable
 
-from estimator_trainer.settings.command_table import COMMANDS, ReportConfig
+from estimator_trainer.settings.command_table import COMMANDS, OutputConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 EXAMPLE = "estimator-trainer --model_fn=cnn --input_fn=digits --model_dir=/tmp/digits"
-_SETTINGS = (TrainerConfig, ReportConfig, JobConfig, HostLists)
+_SETTINGS = (TrainerConfig, OutputConfig, JobConfig, HostLists)
 _FLAGFILE = "  --flagfile=FILE  reads more flags from a file, one a line."
 
 

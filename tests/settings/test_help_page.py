@@ -8,7 +8,7 @@ import pytest
 
 from estimator_trainer import cli, commands, errors
 from estimator_trainer.settings import help_page
-from estimator_trainer.settings.command_table import COMMANDS, ReportConfig
+from estimator_trainer.settings.command_table import COMMANDS, OutputConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -29,14 +29,14 @@ def _listed(text):
 def test_help_names_every_command_and_flag():
     text = help_page.text()
     assert all(f"  {command} " in text for command in COMMANDS)
-    assert _listed(text) == _names(TrainerConfig, ReportConfig, JobConfig, HostLists)
+    assert _listed(text) == _names(TrainerConfig, OutputConfig, JobConfig, HostLists)
 
 
 @pytest.mark.parametrize("command, takes, takes_not", [
-    ("train", _names(TrainerConfig, HostLists), _names(JobConfig, ReportConfig)),
+    ("train", _names(TrainerConfig, HostLists), _names(JobConfig, OutputConfig)),
     ("predict", _names(TrainerConfig) - _names(RankConfig),
      _names(JobConfig, HostLists, RankConfig)),
-    ("check", _names(TrainerConfig, ReportConfig, HostLists), _names(JobConfig)),
+    ("check", _names(TrainerConfig, OutputConfig, HostLists), _names(JobConfig)),
     ("launch", {"worker", *_LAUNCH_ONLY}, {"model_fn", *_MANIFEST_ONLY}),
     ("manifest", {"worker", *_MANIFEST_ONLY}, {"model_fn", *_LAUNCH_ONLY}),
     ("tf-config", _names(HostLists), {"model_fn", "worker"}),
