@@ -1,7 +1,7 @@
-"""Early stopping ends training when a metric has not improved for so many steps.
+"""Early stopping ends training when a metric has not improved for a number of steps.
 
-The task that evaluates decides after each evaluation, and its request reaches the trainers as
-every other does. A checkpoint holds nothing of it, so a later run in the same model_dir trains on;
+The task that evaluates decides after each evaluation, and requests the end of the job. Checkpoints
+hold no trace of this, so a later run in the same model_dir trains on;
 `tf.estimator.experimental.stop_if_no_decrease_hook` stores its flag there, raises under most
 strategies, and leaves the evaluator waiting (early_stopping.py).
 """
@@ -22,7 +22,7 @@ REASON = "early_stopping"
 
 
 class EarlyStopping(tf.estimator.Exporter):
-    """An exporter that looks at every evaluation, and exports nothing."""
+    """An exporter that checks every evaluation, and exports nothing."""
 
     name = REASON
 
@@ -31,8 +31,8 @@ class EarlyStopping(tf.estimator.Exporter):
         """Makes the exporter.
 
         Args:
-          config: The settings, which name the metric, its direction, and the patience.
-          ask: A function of status, reason and task that ends training.
+          config: The settings of the metric, its direction, and the patience.
+          request_end: Requests the end of training, with a status, a reason and a task.
           task: Name of this task.
         """
         self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
@@ -55,5 +55,5 @@ class EarlyStopping(tf.estimator.Exporter):
 
 def build(config: TrainerConfig, request_end: Callable[[Status, str, str], None],
           task: str) -> list[tf.estimator.Exporter]:
-    """Builds the exporter that stops early, if the user wants one."""
+    """Builds the exporter that stops early; an empty list if the user wants none."""
     return [EarlyStopping(config, request_end, task)] if config.early_stopping_metric else []

@@ -1,7 +1,7 @@
-"""The record of evaluations holds the last one's metrics and time, and what was exported.
+"""The log of evaluations holds the last one's metrics and time, and what was exported.
 
-The last evaluation is in `model_dir/evaluated.json`, too, as soon as it was made. A process that is
-killed between its evaluation and result.json would else leave the next one to evaluate again.
+Each evaluation is written to `model_dir/evaluated.json` at once, so that a process that starts
+after a kill between evaluation and result.json need not evaluate again.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class _LastEvaluation:
 
     Attributes:
       checkpoint: The name of the checkpoint.
-      saved: When the checkpoint was saved, in seconds since 1970; another training may save one
-        under the same name.
+      saved: Time when the checkpoint was saved, in seconds since 1970, since another training may
+        save one under the same name.
       metrics: The metrics by name.
     """
 
@@ -41,39 +41,31 @@ class _LastEvaluation:
 
 
 class EvaluationLog(tf.estimator.Exporter):
-    """An exporter that remembers and logs every evaluation, and exports nothing.
+    """An exporter that logs every evaluation and keeps the last one, and exports nothing.
 
-    The Estimator's public API tells exporters of each evaluation, in every role, and tells nobody
-    else.
+    In the Estimator's public API, exporters alone see each evaluation in every role.
 
     Attributes:
       name: The exporter's name.
       progress: The hook that counts the evaluation's examples.
       checkpoint_path: The checkpoint evaluated last, or "".
       metrics: Metrics of that evaluation, plain Python numbers by name.
-      exports: Paths of all that was exported in this process.
+      exports: Paths of all exports of this process.
       returned: What `Estimator.evaluate` returned last in this process; None before.
       returned_exports: What the user's exporters returned after that, each one's path or None.
       final_exporters: Names of the exporters that were called for the final export.
       is_restored: Whether an earlier process made the last evaluation.
       is_cut_off: Whether that process may not have made all exports after it.
       unfinished: Paths of the exports that were not finished when this process began.
-      is_made_elsewhere: Tells whether another process evaluates and exports what this one should.
+      is_made_elsewhere: Returns whether another process evaluates and exports in place of this one.
     """
 
-    name = "evaluation_record"
+    name = "evaluation_log"
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None,
                  unfinished: Collection[str] = (),
                  is_made_elsewhere: Callable[[], bool] = lambda: False):
-        """Makes an empty record.
-
-        Args:
-          on_batch: What is called after each batch that is evaluated.
-          unfinished: Paths of the exports that were not finished when this process began.
-          is_made_elsewhere: Tells whether another process evaluates and exports what this one
-            should.
-        """
+        """Makes an empty log, which calls `on_batch` after each batch that is evaluated."""
         self.progress = EvaluationProgress(on_batch)
         self.checkpoint_path = ""
         self.metrics: dict[str, Any] = {}
@@ -108,11 +100,10 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
     Attributes:
       examples: Number of examples of the last evaluation.
       secs: Its duration in seconds, without the building of the graph.
-      on_batch: What is called after each batch.
+      on_batch: Called after each batch.
     """
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None):
-        """Makes the hook; it calls `on_batch` after each batch."""
         self.examples = 0
         self.secs = 0.0
         self.on_batch = on_batch
@@ -145,8 +136,8 @@ def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
     found = shared_files.read_or_warn(
         functools.partial(schema.parsed, _LastEvaluation), posixpath.join(model_dir, _FILE),
         "The last checkpoint is evaluated again.")
-    asked = _last_evaluation(checkpoint_path, found.metrics) if found else None
-    return dict(found.metrics) if found and found == asked else None
+    wanted = _last_evaluation(checkpoint_path, found.metrics) if found else None
+    return dict(found.metrics) if found and found == wanted else None
 
 
 def _keep(model_dir: str, checkpoint_path: str, metrics: dict[str, Any]) -> None:
@@ -154,7 +145,7 @@ def _keep(model_dir: str, checkpoint_path: str, metrics: dict[str, Any]) -> None
         content = dataclasses.asdict(_last_evaluation(checkpoint_path, metrics))
         shared_files.write_text(posixpath.join(model_dir, _FILE), json.dumps(content) + "\n")
     except tf.errors.NotFoundError:
-        pass  # The checkpoint was deleted meanwhile, and nobody evaluates it again.
+        pass  # The checkpoint was deleted meanwhile, so no process evaluates it again.
     except tf.errors.OpError as error:
         logging.warning("cannot write %s: %s", _FILE, errors.first_line(error))
 
@@ -168,8 +159,8 @@ def _last_evaluation(checkpoint_path: str, metrics: Mapping[str, Any]) -> _LastE
 def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
     """Returns the metrics that are numbers, as plain Python numbers.
 
-    The others are in the event files alone: a metric of several numbers, such as
-    `recall_at_thresholds`, and bytes, such as those of text summaries.
+    The event files alone hold the others: a metric of several numbers, such as
+    `recall_at_thresholds`, and bytes, such as a text summary.
     """
     arrays = {name: np.asarray(value) for name, value in sorted(eval_result.items())}
     values = {name: array.item() for name, array in arrays.items() if array.size == 1}

@@ -1,7 +1,7 @@
-"""The judgement of a model: what it says of the evaluation's examples, beside their labels.
+"""The judgement of a model: its predictions of the evaluation's examples, beside their labels.
 
-An evaluation tells numbers alone. Here the model predicts the same examples once more, and the
-labels travel with them; `model_dir/evaluation.json` keeps what a report shows of that.
+An evaluation yields numbers alone. Here the model predicts the same examples once more, together
+with their labels; `model_dir/evaluation.json` keeps what a report shows of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import json
 import posixpath
 import time
-from typing import Any, Generator, Iterator, Literal, Mapping, Sequence, TypedDict
+from typing import Any, Callable, Generator, Iterator, Literal, Mapping, Sequence, TypedDict
 
 from absl import logging
 import numpy as np
@@ -28,41 +28,42 @@ from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.evaluation.regression import Regression, RegressionContent
 
 NAME = "evaluation.json"
-# A report needs no more, and nobody wants to wait for it.
+# Enough for a report, and soon done.
 _MOST_EXAMPLES = 5000
 _MOST_SECS = 10.0
 _CLASSES = ("class_ids", "classes", "class_id")
 
 
 class _Kind(TypedDict):
-    """The entry that tells the schema of the file."""
+    """The entry that selects the schema of the file."""
 
     kind: Literal["classification", "regression"]
 
 
-def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: EvaluationLog,
+def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: EvaluationLog,
           eval_steps: int, stop: Stop) -> dict[str, Any] | None:
     """Writes `evaluation.json` of the checkpoint that was evaluated last.
 
-    A model that cannot be judged so is no failure: the log says why.
+    A model that cannot be judged is not a failure: the reason is logged.
 
     Args:
       single: An Estimator of the model that computes in this process alone.
-      parts: The user's functions, adapted.
-      record: The record of evaluations; its `on_batch` is called at times.
+      plugins: The user's functions, adapted.
+      evaluations: The log of evaluations, whose `on_batch` is called at times.
       eval_steps: The batches that an evaluation takes; 0: all.
-      stop: Ends it early, when this task is asked to stop.
+      stop: Ends the judgement early, when this task is requested to stop.
 
     Returns:
-      What was written; None if there is nothing.
+      The content of the file; None if nothing was written.
     """
-    if not record.checkpoint_path or not record.progress.examples:
+    counted = evaluations.progress
+    if not evaluations.checkpoint_path or not counted.examples:
         return None
     try:
-        answers = _answers(single, parts, record.checkpoint_path, eval_steps)
+        answers = _answers(single, plugins, evaluations.checkpoint_path, eval_steps)
         with contextlib.closing(answers):
-            content = _judged(answers, parts.class_names, stop, record)
-        content |= {"step": record.step, "evaluated": record.progress.examples}
+            content = _judged(answers, plugins.class_names, stop, counted.on_batch)
+        content |= {"step": evaluations.step, "evaluated": counted.examples}
         shared_files.write_text(posixpath.join(single.model_dir, NAME), json.dumps(content))
         return content
     except Exception as error:  # pylint: disable=broad-except
@@ -72,19 +73,19 @@ def write(single: tf.estimator.Estimator, parts: LoadedPlugins, record: Evaluati
 
 
 def read(model_dir: str, warn_of: shared_files.Warn | None = None) -> dict[str, Any] | None:
-    """Returns what `evaluation.json` holds; None if there is none, or it is damaged.
+    """Returns the content of `evaluation.json`; None if the file is missing or damaged.
 
     Args:
       model_dir: The directory of the job.
-      warn_of: Takes the sentence about a damaged file, which is logged else.
+      warn_of: Takes the sentence about a damaged file; None: the sentence is logged.
     """
     return shared_files.read_or_warn(
         _parsed, posixpath.join(model_dir, NAME),
-        "The report leaves the file out. The next final evaluation writes the file anew.", warn_of)
+        "The report leaves the file out. The next final evaluation writes the file again.", warn_of)
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Returns what the text of `evaluation.json` holds; SchemaError if that is something else."""
+    """Returns the content of `evaluation.json`; raises SchemaError for another schema."""
     content = schema.decoded(text)
     kind = schema.made(_Kind, content)["kind"]
     kinds: dict[str, type[Any]] = {
@@ -93,12 +94,12 @@ def _parsed(text: str) -> dict[str, Any]:
     return found
 
 
-def _answers(single: tf.estimator.Estimator, parts: LoadedPlugins, path: str,
+def _answers(single: tf.estimator.Estimator, plugins: LoadedPlugins, path: str,
              eval_steps: int) -> Generator[Answer, None, None]:
-    """Yields what the model says of each example of the evaluation's data."""
+    """Yields the model's answer for each example of the evaluation's data."""
     def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         del mode
-        made = parts.input_fn(tf.estimator.ModeKeys.EVAL, params, config)
+        made = plugins.input_fn(tf.estimator.ModeKeys.EVAL, params, config)
         if isinstance(made, tf.data.Dataset):
             return (made.take(eval_steps) if eval_steps else made).map(
                 functools.partial(passthrough.mark, has_inputs=True, most_rank=4))
@@ -110,11 +111,11 @@ def _answers(single: tf.estimator.Estimator, parts: LoadedPlugins, path: str,
 
 
 def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
-            record: EvaluationLog) -> dict[str, Any]:
+            on_batch: Callable[[], None]) -> dict[str, Any]:
     """Returns the content of the file.
 
     Raises:
-      ValueError: if labels and predictions are of no kind that is known here.
+      ValueError: if labels and predictions are neither classes nor numbers.
     """
     first = next(answers, None)
     if first is None or first.label is None:
@@ -129,7 +130,7 @@ def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
         if count >= _MOST_EXAMPLES or time.monotonic() > until or stop.request:
             break
         if not count % 100:
-            record.progress.on_batch()
+            on_batch()
     return judge.content()
 
 
@@ -138,18 +139,15 @@ class _ClassJudge:
 
     def __init__(self, names: Sequence[str]):
         self._names, self._found = tuple(names), Classification(names)
+        self.content = self._found.content
 
     def add(self, answer: Answer) -> None:
-        """Adds one; ValueError if it is of no known kind."""
+        """Adds one; raises ValueError for another kind of answer."""
         label = _label_class(answer.label, self._names)
         probabilities, predicted = _chosen(answer.predictions)
         if label is None or predicted is None:
             raise ValueError("a label or a prediction is no class")
         self._found.add(label, predicted, probabilities, answer.inputs)
-
-    def content(self) -> dict[str, Any]:
-        """Returns all that there is to see."""
-        return self._found.content()
 
 
 class _NumberJudge:
@@ -157,17 +155,14 @@ class _NumberJudge:
 
     def __init__(self) -> None:
         self._found = Regression()
+        self.content = self._found.content
 
     def add(self, answer: Answer) -> None:
-        """Adds one; ValueError if it is of no known kind."""
+        """Adds one; raises ValueError for another kind of answer."""
         label, predicted = _number(answer.label), _number(_only_output(answer.predictions))
         if label is None or predicted is None:
             raise ValueError("labels and predictions are neither classes nor single numbers")
         self._found.add(label, predicted, answer.inputs)
-
-    def content(self) -> dict[str, Any]:
-        """Returns all that there is to see."""
-        return self._found.content()
 
 
 def _is_classified(answer: Answer, names: Sequence[str]) -> bool:
@@ -213,7 +208,7 @@ def _chosen(predictions: Mapping[str, Any]) -> tuple[np.ndarray | None, int | No
 
 
 def _probabilities(vector: np.ndarray) -> np.ndarray | None:
-    """Takes one number for the probability of class 1, and numbers of another sum for logits."""
+    """Reads one number as the probability of class 1, and numbers of another sum as logits."""
     if vector.size == 1:
         return np.array([1 - vector[0], vector[0]]) if 0 <= vector[0] <= 1 else None
     if np.all(vector >= 0) and abs(vector.sum() - 1) < 1e-2:
@@ -223,15 +218,14 @@ def _probabilities(vector: np.ndarray) -> np.ndarray | None:
 
 
 def _all_classes(predictions: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the names of the classes, which canned Estimators predict for each example."""
+    """Returns the names of the classes that canned Estimators predict for each example."""
     names = np.asarray(predictions.get("all_classes", ()))
     texts = tuple(tf.compat.as_str_any(name) for name in names.reshape([-1]))
     return () if texts == tuple(map(str, range(len(texts)))) else texts
 
 
 def _only_output(predictions: Mapping[str, Any]) -> Any:
-    """Returns `predictions`, `logits` or the only output, of a model that names no probabilities.
-    """
+    """Returns `predictions`, `logits` or the only output of a model without probabilities."""
     for key in ("predictions", "logits"):
         if key in predictions:
             return predictions[key]

@@ -1,13 +1,13 @@
 """An evaluation whose graph and session are kept from one checkpoint to the next.
 
-`Estimator.evaluate` builds graph, session and input anew each time, which for a small model takes
-longer than the evaluation. Here a checkpoint is restored in the session that evaluated the one
-before; the metrics, the tables and the input start over. The results are the same to the bit.
+`Estimator.evaluate` builds graph, session and input again each time, which for a small model takes
+longer than the evaluation. Here a checkpoint is restored in the session of the one before, and the
+metrics, the tables and the input start over. The results are the same to the bit.
 
-The input_fn is called once in a process, so the evaluation set is that of the first evaluation:
-files that come later are left out. Where something would not start over, the Estimator evaluates
-as it always did; see evaluation_graph.py. So it does for a script, whose functions may draw random
-numbers of Python, or look at what has changed.
+The input_fn is called once in a process, so files that come after the first evaluation are left
+out. Where something would not start over (`_unsupported`), the Estimator evaluates by itself. The
+same holds for a script, whose functions may draw random numbers of Python, or read what has
+changed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from estimator_trainer.graph import ancestry
 from estimator_trainer.patches import estimator_patches, private_api
 
 
-def build(estimator: tf.estimator.Estimator, parts: LoadedPlugins,
-          record: EvaluationLog) -> KeptEvaluation | None:
-    """Returns the evaluation of a task, which `record` watches; None for a script."""
-    return None if parts.script else KeptEvaluation(estimator, parts.input_fn, [record.progress])
+def build(estimator: tf.estimator.Estimator, plugins: LoadedPlugins,
+          evaluations: EvaluationLog) -> KeptEvaluation | None:
+    """Returns the evaluation of a task, whose examples `evaluations` counts; None for a script."""
+    return None if plugins.script else KeptEvaluation(
+        estimator, plugins.input_fn, [evaluations.progress])
 
 
 class KeptEvaluation:
@@ -44,10 +45,10 @@ class KeptEvaluation:
 
         Args:
           estimator: The Estimator whose model is evaluated.
-          input_fn: The input_fn, as `tf.estimator.EvalSpec` has it; it yields a Dataset.
-          hooks: The hooks, which begin once; what they ask for before the first batch, they get
-            after each.
-          is_due: Returns whether the evaluation of a global step is to leave events.
+          input_fn: The input_fn, as `tf.estimator.EvalSpec` has it, which yields a Dataset.
+          hooks: The hooks, which begin once, and get after each batch what they fetch before the
+            first.
+          is_due: Returns whether the evaluation of a global step shall write events.
         """
         self._is_due = is_due
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
@@ -55,21 +56,21 @@ class KeptEvaluation:
         self._session: tf.compat.v1.Session | None = None
         self._step: Any = None
 
-    @property
-    def metrics(self) -> list[str]:
-        """The names of the metrics that are one number, "loss" and "global_step" included.
+    def build(self) -> list[str]:
+        """Builds the graph, once.
 
-        They are those of the graph, which this builds.
+        Returns:
+          The names of the metrics that are one number, "loss" and "global_step" included.
         """
         return sorted(name for name, value in self._graph().values.items()
                       if value.shape.num_elements() in (1, None))
 
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
-        """Makes the Estimators evaluate by this object, if it can, within a `with` statement."""
+        """Replaces the Estimators' `evaluate` within a `with` statement, where supported."""
         unsupported = self._graph().unsupported
         if unsupported:
-            logging.info("each evaluation is built anew: %s", unsupported)
+            logging.info("each evaluation builds its graph again: %s", unsupported)
             self._forget()
             estimators = ()
         try:
@@ -86,13 +87,13 @@ class KeptEvaluation:
         Args:
           input_fn: The input_fn of this object; with another one the Estimator itself evaluates.
           steps: Number of batches to take; None: all.
-          hooks: Some hooks of this object, and hooks that only look on: these add nothing to the
-            graph, and fetch nothing.
+          hooks: Some hooks of this object, and hooks that add nothing to the graph and fetch
+            nothing.
           checkpoint_path: The checkpoint; None: the latest.
           name: The name of the set, a part of the name of the folder of events.
 
         Raises:
-          ValueError: If `steps` is not positive; and whatever the input, the hooks and
+          ValueError: if `steps` is not positive; and whatever the input, the hooks and
             TensorFlow raise, after which the next evaluation has a new session.
         """
         path = checkpoint_path or self._estimator.latest_checkpoint()
@@ -104,7 +105,7 @@ class KeptEvaluation:
         if steps is not None and steps <= 0:
             raise ValueError(f"steps is {steps}; expected a positive number, or None")
         try:
-            # The writer of the events wants the graph too, which it writes first.
+            # The first events hold the graph, which their writer takes from here.
             with self._graph().graph.as_default():
                 values = self._run(self._graph(), path, steps, hooks or ())
                 if self._is_due(int(values["global_step"])):
@@ -115,7 +116,7 @@ class KeptEvaluation:
         return values
 
     def __deepcopy__(self, memo: dict[int, Any]) -> KeptEvaluation:
-        """Returns itself: TensorFlow 2.15 copies an Estimator and what it holds for a strategy."""
+        """Returns itself, since TensorFlow 2.15 copies an Estimator deeply for a strategy."""
         return self
 
     def _run(self, built: EvaluationGraph, path: str, steps: int | None,
@@ -126,7 +127,7 @@ class KeptEvaluation:
                 hook.begin()
         scaffold.saver.restore(session, path)
         session.run(scaffold.local_init_op, scaffold.local_init_feed_dict)
-        # After the tables: the input may look up in them.
+        # The input may use tables, which are initialized by now.
         session.run(built.start)
         for hook in hooks:
             hook.after_create_session(session, tf.train.Coordinator())
@@ -152,10 +153,10 @@ class KeptEvaluation:
             self._session = tf.compat.v1.Session(
                 graph=built.graph, config=self._estimator.config.session_config)
             context = tf.estimator.SessionRunContext(None, self._session)
-            asked = [hook.before_run(context) for hook in self._hooks]
-            # It takes much less Python a batch than `run`, and than a MonitoredSession.
+            fetched = [hook.before_run(context) for hook in self._hooks]
+            # A callable takes much less Python a batch than `run` and than a MonitoredSession.
             self._step = self._session.make_callable(
-                [*(each.fetches if each else [] for each in asked), built.update])
+                [*(each.fetches if each else [] for each in fetched), built.update])
         return self._session
 
     def _graph(self) -> EvaluationGraph:
@@ -174,8 +175,8 @@ class KeptEvaluation:
 
 
 # Ops that hold something between session runs, which a checkpoint, the local initializer or the
-# start of the input sets anew.
-_SET_ANEW = {"VarHandleOp", "HashTableV2", "IteratorV2"}
+# start of the input sets again.
+_RESET = {"VarHandleOp", "HashTableV2", "IteratorV2"}
 _IN_PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 # Attributes of ops that draw random numbers; such an op has both.
 _SEEDS = ("seed", "seed2")
@@ -183,15 +184,15 @@ _SEEDS = ("seed", "seed2")
 
 @dataclasses.dataclass(frozen=True)
 class EvaluationGraph:
-    """The graph that an evaluation runs, and what is run of it.
+    """The graph that an evaluation runs, and its entry points.
 
     Attributes:
-      graph: The graph; it is finalized, unless there is an obstacle.
+      graph: The graph, which is finalized if it may be used more than once.
       scaffold: The Scaffold, which restores a checkpoint, and initializes the rest.
       start: The op that starts the input over.
       update: The op that adds a batch to the metrics.
       values: The metrics by name, "loss" and "global_step" included.
-      obstacle: Why a session must not use the graph more than once; "" if it may.
+      unsupported: Why a session must not use the graph more than once; "" if it may.
     """
 
     graph: tf.Graph
@@ -208,8 +209,8 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
 
     Args:
       estimator: The Estimator of the model.
-      input_fn: The input_fn, which yields a Dataset, or else tensors.
-      hooks: The hooks, which begin in the graph unless there is an obstacle.
+      input_fn: The input_fn, which yields a Dataset or tensors.
+      hooks: The hooks, which begin in the graph if it may be used more than once.
     """
     mode, config = tf.estimator.ModeKeys.EVAL, estimator.config
     with tf.Graph().as_default() as graph:
@@ -217,11 +218,14 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
         step = tf.compat.v1.train.create_global_step()
         drawn = RandomState()
         with tf.device("/cpu:0"):
-            given = input_fn(mode=mode, params=estimator.params, config=config)
-        is_dataset = isinstance(given, tf.data.Dataset)
+            made = input_fn(mode=mode, params=estimator.params, config=config)
+        is_dataset = isinstance(made, tf.data.Dataset)
         unsupported = ("its input_fn draws random numbers of Python, others in each evaluation"
                        if drawn.has_changed() else "")
-        batch, start = _iterated(given) if is_dataset else (given, tf.no_op())
+        start, batch = tf.no_op(), made
+        if is_dataset:
+            iterator = tf.compat.v1.data.make_initializable_iterator(made)
+            batch, start = iterator.get_next(), iterator.initializer
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
         spec = estimator.model_fn(features, labels, mode, config)
         metrics = {"loss": tf.compat.v1.metrics.mean(spec.loss), **spec.eval_metric_ops}
@@ -238,14 +242,8 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
     return EvaluationGraph(graph, scaffold, start, update, values, unsupported)
 
 
-def _iterated(dataset: tf.data.Dataset) -> tuple[Any, tf.Operation]:
-    """Returns a batch, and the op that starts the input over."""
-    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
-    return iterator.get_next(), iterator.initializer
-
-
 def _with_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.train.Scaffold:
-    """Adds that of the metrics to the user's local initializer, if there is one."""
+    """Adds the local initializer of the metrics to the user's, if there is one."""
     if scaffold.local_init_op is None:
         return scaffold
     default = tf.compat.v1.train.Scaffold
@@ -264,7 +262,7 @@ def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfi
     if graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
         return "it has queues"
     kept = {op.type for op in graph.get_operations()
-            for output in op.outputs if output.dtype == tf.resource} - _SET_ANEW
+            for output in op.outputs if output.dtype == tf.resource} - _RESET
     if kept:
         return f"it keeps more than variables and tables ({', '.join(sorted(kept))})"
     return _unsupported_ops(graph)
@@ -281,7 +279,7 @@ def _unsupported_ops(graph: tf.Graph) -> str:
         nodes += function.node_def
     if any(node.op in _IN_PYTHON for node in nodes):
         return "it calls Python functions, which may keep something"
-    # From the same seed a new session draws the same numbers, this one would draw others.
+    # A new session draws the same numbers from the same seed; this one would draw others.
     if any(name in node.attr and node.attr[name].i for node in nodes for name in _SEEDS):
         return "it draws random numbers by a seed"
     return ""

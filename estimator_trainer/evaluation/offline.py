@@ -1,4 +1,4 @@
-"""`evaluate` and `export` use checkpoints after training, in one process."""
+"""`evaluate` and `export`: the use of checkpoints after training, in one process."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from estimator_trainer.patches import estimator_patches
 
 
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
-    """Evaluates the checkpoints that `config.checkpoint` means.
+    """Evaluates the checkpoints that `config.checkpoint` selects.
 
-    Event files get those of steps that have none yet, if the data and the model are the recorded.
+    Event files get the evaluations of steps that they lack, if data and model are as recorded.
 
     Returns:
-      The metrics of each checkpoint, oldest first, `global_step` included; those of several
+      The metrics of each checkpoint, oldest first, `global_step` included; a metric of several
       numbers, such as a confusion matrix, as nested lists.
     """
     paths = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
-    parts = loaded_plugins.load(plan)
-    single = builder.for_one_process(plan.config, parts)
+    plugins = loaded_plugins.load(plan)
+    single = builder.for_one_process(plan.config, plugins)
     hook = evaluation_log.EvaluationProgress()
     evaluations = []
     known = {metrics["global_step"] for metrics in event_files.read(plan.config.model_dir)
@@ -39,13 +39,13 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     def is_due(step: int) -> bool:
         return is_same and step not in known
 
-    kept = KeptEvaluation(single, parts.input_fn, [hook], is_due=is_due)
+    kept = KeptEvaluation(single, plugins.input_fn, [hook], is_due=is_due)
     with estimator_patches.writing_evaluations_of(is_due), kept.used_by(single):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
             with fits.explained():
                 found = single.evaluate(
-                    parts.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
+                    plugins.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
                     checkpoint_path=path)
             metrics = evaluation_log.plain_metrics(found)
             evaluation_log.log_evaluation(metrics, hook)
@@ -54,7 +54,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
 
 
 def export(plan: Plan) -> str:
-    """Exports a SavedModel from the checkpoint that `config.checkpoint` means.
+    """Exports a SavedModel from the checkpoint that `config.checkpoint` selects.
 
     Returns:
       The path of the SavedModel, `model_dir/export/manual/TIMESTAMP`.
@@ -63,11 +63,11 @@ def export(plan: Plan) -> str:
         raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); export takes one."
                                  " For example: --checkpoint=latest")
     [path] = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
-    parts = loaded_plugins.load(plan)
-    single = builder.for_one_process(plan.config, parts)
-    exported = exporters.recorded(
+    plugins = loaded_plugins.load(plan)
+    single = builder.for_one_process(plan.config, plugins)
+    exported = exporters.export_with_record(
         lambda: single.export_saved_model(
-            posixpath.join(plan.config.model_dir, "export", "manual"), parts.receiver_fn,
+            posixpath.join(plan.config.model_dir, "export", "manual"), plugins.receiver_fn,
             checkpoint_path=path),
         plan.config.model_dir, checkpoints.step_of(path))
     return str(tf.compat.as_str_any(exported))

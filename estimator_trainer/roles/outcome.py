@@ -1,4 +1,4 @@
-"""The outcome of a role is its result, or the error that it reports."""
+"""The outcome of a role: its result, or the error that it reports."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import ports
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoint_choice, checkpoints, shared_files
-from estimator_trainer.coordination.job_state import JobState, JobStateReader
+from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_history import EarlierRun
 from estimator_trainer.result import Result
-from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.roles.task_run import FollowerRun
 from estimator_trainer.training import end_of_training
 from estimator_trainer.training.end_of_training import EndOfTraining
 
@@ -29,10 +29,10 @@ _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedE
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
 _FULL = "No space left on device"
 _DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.errors.NotFoundError)
-# TensorFlow says no more when model_dir is gone.
+# All that TensorFlow raises when model_dir is gone.
 _GONE = ("There was no new checkpoint after the training", "is not a valid checkpoint",
          "doesn't exist, can't save", "No such file or directory")
-# TensorFlow says no more when another process has the port; with each strategy it is this error.
+# All that TensorFlow raises when another process has the port, with any strategy.
 _NO_SERVER = "Could not start gRPC server"
 
 
@@ -54,30 +54,31 @@ def follow(task: TaskConfig, final_state: JobState) -> Result:
     return Result(task.name, "done", final_state.step, final_state.reason)
 
 
-def left(task: TaskConfig, end: EndOfTraining, stop: Stop, state_reader: JobStateReader) -> Result:
+def left(run: FollowerRun, end: EndOfTraining) -> Result:
     """Returns the result of a worker that has stopped training.
 
     Raises:
       Interrupted, TrainerError: as `follow` does.
     """
+    task = run.task
     is_alone = end.reason == end_of_training.BY_HOOK and not task.is_all_reduce
     if end.reason in ("train_steps", "input_exhausted") or is_alone:
         return Result(task.name, "done", end.step, end.reason)
-    request = stop.request
+    request = run.stop.request
     if request and request.status != "stopping":
         if task.is_all_reduce:
-            # All trainers stopped at this step; the chief must be told why.
-            state_reader.request_end(request.status, request.reason, request.by)
+            # All trainers stopped at this step; the chief needs the reason.
+            run.state.request_end(request.status, request.reason, request.by)
         return follow(task, JobState("", request.status, end.step, request.reason))
-    # The chief says why all trainers stop, once it has saved.
-    final_state = state_reader.wait(deadlines.CHIEF_SAVES_SECS)
+    # Once the chief has saved, it writes why all trainers stop.
+    final_state = run.state.wait(deadlines.CHIEF_SAVES_SECS)
     if final_state is None:
         raise errors.Interrupted("lost", "the chief did not say why training ended", task.name)
     return follow(task, final_state)
 
 
-def reason_of(end: EndOfTraining, stop: Stop) -> str:
-    """Returns why the chief stopped; waits to hear that if a worker's ballot stopped all."""
+def wait_for_reason(end: EndOfTraining, stop: Stop) -> str:
+    """Returns why the chief stopped; waits for a worker's request if its vote stopped all."""
     if end.reason != end_of_training.REQUESTED_BY_ANOTHER:
         return end.reason
     stop.wait(deadlines.WORKER_REQUESTS_SECS)
@@ -85,21 +86,20 @@ def reason_of(end: EndOfTraining, stop: Stop) -> str:
     return stop.request.reason if stop.request else end.reason
 
 
-def interrupted(config: TrainerConfig, task: TaskConfig,
-                interruption: errors.Interrupted) -> Result:
-    """Describes the end of a task that was asked to end before the job was done."""
-    step = checkpoints.latest_step(config.model_dir)
+def interrupted(plan: Plan, interruption: errors.Interrupted) -> Result:
+    """Logs and returns the end of a task that was requested to end before the job was done."""
+    step = checkpoints.latest_step(plan.config.model_dir)
     logging.warning("%s at step %d: %s (%s)%s", interruption.status, step, interruption.reason,
                     interruption.by, "" if interruption.status == "failed" else
                     "; the same command goes on from there")
-    return Result(task.name, interruption.status, step, interruption.reason)
+    return Result(plan.task.name, interruption.status, step, interruption.reason)
 
 
 def explained(error: Exception, plan: Plan) -> Exception:
-    """Returns one sentence for an error that is not the code's fault, else the error itself."""
+    """Returns an error of one sentence for one that is not the code's fault, else the error."""
     error = errors.unwrapped(error)
-    config, task = plan.config, plan.task
-    step = checkpoints.latest_step(config.model_dir)
+    model_dir, task = plan.config.model_dir, plan.task
+    step = checkpoints.latest_step(model_dir)
     if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
         return errors.ConfigError(ports.taken(task))
     if isinstance(error, tf.estimator.NanLossDuringTrainingError):
@@ -107,18 +107,18 @@ def explained(error: Exception, plan: Plan) -> Exception:
             f"the loss became NaN in {task.name}, after the checkpoint of step {step}. Try a lower"
             " learning rate, or look for bad records and logarithms of 0.")
     is_full = _FULL in str(error)
-    if (isinstance(error, _WRITING_FAILED) or is_full) and config.model_dir in str(error):
-        why = next(line for line in str(error).splitlines() if config.model_dir in line)
+    if (isinstance(error, _WRITING_FAILED) or is_full) and model_dir in str(error):
+        why = next(line for line in str(error).splitlines() if model_dir in line)
         return errors.TrainerError(
-            f"model_dir {config.model_dir} cannot be written: {why.strip()}. The last checkpoint is"
+            f"model_dir {model_dir} cannot be written: {why.strip()}. The last checkpoint is"
             f" that of step {step}; {'make room' if is_full else 'let this user write there'} and"
             " run the same command.")
-    if _is_gone(config.model_dir, error):
+    if _is_gone(model_dir, error):
         return errors.TrainerError(
-            f"model_dir {config.model_dir} was deleted, or moved, while this job trained: its"
+            f"model_dir {model_dir} was deleted, or moved, while this job trained: its"
             " checkpoints are not there any more. Put it back and run the same command, which goes"
             " on from its last checkpoint, or else from the beginning.")
-    damage = checkpoint_choice.damage(error, config.model_dir)
+    damage = checkpoint_choice.damage(error, model_dir)
     if damage:
         return errors.TrainerError(damage)
     problem = loaded_plugins.data_problem(plan) if isinstance(error, _DATA_FAILED) else ""
@@ -132,45 +132,44 @@ def explained(error: Exception, plan: Plan) -> Exception:
 def _is_gone(model_dir: str, error: Exception) -> bool:
     """Returns whether an error comes from a model_dir that is not there any more."""
     text = str(error)
-    is_told = any(each in text for each in _GONE) and (model_dir in text or _GONE[0] in text)
-    return is_told and not shared_files.is_listed(posixpath.join(model_dir, run_record.NAME))
+    is_missing = any(each in text for each in _GONE) and (model_dir in text or _GONE[0] in text)
+    return is_missing and not shared_files.is_listed(posixpath.join(model_dir, run_record.NAME))
 
 
 def raise_explained(error: Exception, explanation: Exception) -> NoReturn:
-    """Raises what `explained` returned for `error`, whose own cause stays what the code made it."""
+    """Raises what `explained` returned for `error`, and leaves the cause of `error` as it is."""
     if explanation is error:
         raise error
     raise explanation from error
 
 
-def report(config: TrainerConfig, task: TaskConfig, record: EvaluationLog, step: int,
-           reason: str, earlier: EarlierRun = EarlierRun()) -> Result:
-    """Describes the end of the task that made the final evaluation, in `result.json` too."""
+def report(plan: Plan, evaluations: EvaluationLog, step: int, reason: str,
+           earlier: EarlierRun) -> Result:
+    """Returns the end of the task that made the final evaluation; writes it to result.json."""
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
-    step = record.metrics.get("global_step", step)
-    ended = Result(task=task.name, status="done", step=step, reason=reason,
-                   metrics=record.metrics, exports=tuple(
-                       path for path in record.exports if tf.io.gfile.exists(path)),
-                   returned=(record.returned, record.returned_exports))
-    ended = earlier.told_in(ended)
-    checkpoints.write_result(config.model_dir, ended)
+    step = evaluations.metrics.get("global_step", step)
+    exports = tuple(path for path in evaluations.exports if tf.io.gfile.exists(path))
+    ended = earlier.told_in(Result(
+        plan.task.name, "done", step, reason, evaluations.metrics, exports,
+        returned=(evaluations.returned, evaluations.returned_exports)))
+    checkpoints.write_result(plan.config.model_dir, ended)
     return ended
 
 
-def report_of_evaluator(config: TrainerConfig, task: TaskConfig, step: int, reason: str,
-                        earlier: EarlierRun) -> Result | None:
-    """Describes the end of a chief whose evaluator made the final evaluation.
+def report_of_evaluator(plan: Plan, step: int, reason: str, earlier: EarlierRun) -> Result | None:
+    """Returns the end of a chief whose evaluator made the final evaluation.
 
     Returns:
-      None if result.json does not tell of that evaluation: it was that of an earlier run.
+      None if result.json lacks that evaluation, which was made in an earlier run.
     """
-    found = checkpoints.read_result(config.model_dir)
+    model_dir = plan.config.model_dir
+    found = checkpoints.read_result(model_dir)
     if found is None or found.status != "done" or found.step < step:
         return None
     exports = tuple(path for path in found.exports if tf.io.gfile.exists(path))
-    ended = earlier.told_in(Result(task.name, "done", step, reason, found.metrics, exports))
+    ended = earlier.told_in(Result(plan.task.name, "done", step, reason, found.metrics, exports))
     if ended.note or exports != found.exports:
-        # The evaluator, which wrote it, does not know what the chief found.
-        checkpoints.write_result(config.model_dir, dataclasses.replace(
+        # The evaluator wrote the file without what the chief found.
+        checkpoints.write_result(model_dir, dataclasses.replace(
             found, exports=exports, was_finished=ended.was_finished, note=ended.note))
     return ended

@@ -1,4 +1,4 @@
-"""The run of one task chooses its role, and explains a failure and tells the others of it."""
+"""The run of one task: runs its role, explains a failure, and reports it to the other tasks."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from estimator_trainer.record import run_history
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import chief, evaluator, outcome, preflight, ps, worker
+from estimator_trainer.roles.task_run import ChiefRun, FollowerRun
 from estimator_trainer.training.sync_replicas import SyncReplicasHook
 
-_BESIDE_CHIEF = {"evaluator": evaluator.run, "ps": ps.run, "worker": worker.run}
+_FOLLOWERS = {"evaluator": evaluator.evaluate, "ps": ps.serve, "worker": worker.train}
 
 
 def train_and_evaluate(plan: Plan) -> Result:
@@ -42,10 +43,10 @@ def train_and_evaluate(plan: Plan) -> Result:
         try:
             lease = _lease(plan, stop) if task.is_chief else None
         except errors.Interrupted as interruption:
-            return outcome.interrupted(plan.config, task, interruption)
+            return outcome.interrupted(plan, interruption)
         try:
             with job_history.kept(plan) as end:
-                ended = _as_chief(plan, stop, lease) if lease else _beside_chief(plan, stop)
+                ended = _run_chief(plan, stop, lease) if lease else _run_follower(plan, stop)
                 end(ended)
                 return ended
         finally:
@@ -58,67 +59,66 @@ def _lease(plan: Plan, stop: Stop) -> Lease:
     try:
         return lease_lib.acquire(plan.config.model_dir, plan.task, plan.config.force, stop)
     except (tf.errors.OpError, OSError) as error:
-        raise preflight.unwritable(plan.config, plan.task.name, error) from error
+        raise preflight.unwritable(plan.config.model_dir, plan.task.name, error) from error
 
 
-def _as_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
-    """Runs the chief; tells every other task, and result.json, how it ended."""
+def _run_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
+    """Runs the chief; reports its end to every other task, and in result.json."""
     config, task = plan.config, plan.task
-    state_writer = JobStateWriter(config.model_dir, is_shared=task.name != "local",
-                                  peer_timeout_secs=config.peer_timeout_secs,
-                                  cluster=task.counts, addresses=task.fingerprint)
-    with Watchdog(config, task, stop, ChiefView(task, stop, state_writer, lease)) as watchdog:
+    state = JobStateWriter(config.model_dir, is_shared=task.name != "local",
+                           peer_timeout_secs=config.peer_timeout_secs,
+                           cluster=task.counts, addresses=task.fingerprint)
+    with Watchdog(config, task, stop, ChiefView(task, stop, state, lease)) as watchdog:
         try:
-            ended = chief.run(plan, stop, state_writer, watchdog)
+            ended = chief.train(ChiefRun(plan, stop, watchdog, state))
             run_history.end(plan, ended)
             return ended
         except errors.Interrupted as interruption:
-            ended = outcome.interrupted(config, task, interruption)
-            _tell(plan, state_writer, ended)
+            ended = outcome.interrupted(plan, interruption)
+            _report_early_end(plan, state, ended)
             return ended
         except Exception as error:
             explained = outcome.explained(error, plan)
             step = checkpoints.latest_step(config.model_dir)
-            _tell(plan, state_writer,
-                  Result(task.name, "failed", step, errors.in_short(explained)))
+            _report_early_end(plan, state, Result(task.name, "failed", step,
+                                                  errors.in_short(explained)))
             outcome.raise_explained(error, explained)
 
 
-def _beside_chief(plan: Plan, stop: Stop) -> Result:
-    """Runs any other role; a trainer or a ps tells the chief of its failure."""
+def _run_follower(plan: Plan, stop: Stop) -> Result:
+    """Runs any other role; a trainer or a ps reports its failure to the chief."""
     config, task = plan.config, plan.task
     poll_intervals = deadlines.poll_intervals(config.model_dir, config.peer_timeout_secs)
-    state_reader = JobStateReader(
+    state = JobStateReader(
         config.model_dir, config.max_steps,
         poll_intervals.evaluator_secs if task.role == "evaluator" else poll_intervals.task_secs)
-    view = OthersView(config, task, stop, state_reader)
-    with Watchdog(config, task, stop, view) as watchdog:
+    with Watchdog(config, task, stop, OthersView(config, task, stop, state)) as watchdog:
         try:
-            return _BESIDE_CHIEF[task.role](plan, stop, state_reader, watchdog)
+            return _FOLLOWERS[task.role](FollowerRun(plan, stop, watchdog, state))
         except errors.Interrupted as interruption:
-            return outcome.interrupted(config, task, interruption)
+            return outcome.interrupted(plan, interruption)
         except Exception as error:
             explained = outcome.explained(error, plan)
             if task.role == "evaluator":
                 evaluator_heartbeat.write_failure(config.model_dir)
             elif getattr(error, "is_missed", True):
-                state_reader.request_end("failed", errors.in_short(explained), task.name)
+                state.request_end("failed", errors.in_short(explained), task.name)
             outcome.raise_explained(error, explained)
 
 
-def _tell(plan: Plan, state_writer: JobStateWriter, ended: Result) -> None:
-    """Tells the other tasks, and whoever reads result.json, of an end before the job was done."""
+def _report_early_end(plan: Plan, state: JobStateWriter, ended: Result) -> None:
+    """Reports an end before the job was done to the other tasks, and in result.json."""
     try:
-        state_writer.announce(ended.status, ended.step, ended.reason)
-        if ended.step and not _is_told_as_done(plan, ended):
+        state.announce(ended.status, ended.step, ended.reason)
+        if ended.step and not _is_result_complete(plan, ended):
             checkpoints.write_result(plan.config.model_dir, ended)
         run_history.end(plan, ended)
     except tf.errors.OpError as error:
         logging.warning("cannot write how the job ended: %s", errors.first_line(error))
 
 
-def _is_told_as_done(plan: Plan, ended: Result) -> bool:
-    """Returns whether an earlier run did all that this one was to do, and result.json says so."""
+def _is_result_complete(plan: Plan, ended: Result) -> bool:
+    """Returns whether result.json is of an earlier run that did all that this one was to do."""
     found, max_steps = checkpoints.read_result(plan.config.model_dir), plan.config.max_steps
     return bool(found and found.status == "done" and found.step == ended.step
                 and max_steps and found.step >= max_steps)

@@ -1,4 +1,4 @@
-"""The end of training in one trainer: decided at a step boundary, for all of them or for itself."""
+"""The end of training in one trainer, decided at a step boundary, for all trainers or this one."""
 
 from __future__ import annotations
 
@@ -22,62 +22,62 @@ from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
 
-# The reason to end, where only another trainer's ballot tells of it.
+# The reason to end where only another trainer's vote is known.
 REQUESTED_BY_ANOTHER = "asked by another"
-# The reason to end, where a hook of the user's requests it.
+# The reason to end where a user's hook requests it.
 BY_HOOK = "stopped_by_hook"
-# The text of TensorFlow, in errors of any kind, when another process is to blame.
+# TensorFlow's text, in errors of any class, when another process broke the all-reduce.
 _BROKEN = "Collective ops is aborted"
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
             " batches than there are trainers, or ends at another step in each. Give it more data,"
             " smaller batches, fewer trainers, or .repeat() and --train_steps.")
 _POLL_SECS = 0.2
 _LOG_SECS = 10.0
-# monitored_session.py has the same two.
-_OF_A_LOST_TASK = (tf.errors.AbortedError, tf.errors.UnavailableError)
+# The same two as in monitored_session.py.
+_LOST_TASK_ERRORS = (tf.errors.AbortedError, tf.errors.UnavailableError)
 _PS = re.compile(r"/job:ps/replica:\d+/task:(\d+)")
 
 
 def is_of_another_trainer(error: tf.errors.OpError) -> bool:
-    """Returns whether an all-reduce broke because of another trainer, or of the way to it."""
+    """Returns whether an all-reduce broke because of another trainer, or of the network to it."""
     return _BROKEN in str(error)
 
 
 def lost_ps(error: tf.errors.OpError) -> str:
-    """Returns the name of the ps that an error says is gone, or was started again; else "".
+    """Returns the name of the ps that is gone or was started again, by an error's text; else "".
 
-    TensorFlow makes a new session for such errors as long as it trains, and not for the last calls
-    of hooks.
+    TensorFlow makes a new session after such errors while it trains, but not for the last calls of
+    hooks.
     """
     found = _PS.search(str(error))
-    return f"ps:{found[1]}" if found and isinstance(error, _OF_A_LOST_TASK) else ""
+    return f"ps:{found[1]}" if found and isinstance(error, _LOST_TASK_ERRORS) else ""
 
 
 class EndOfTraining(tf.estimator.SessionRunHook):
-    """Ends training at `max_steps`, with the input, or when asked to; knows which it was.
+    """Ends training at `max_steps`, with the input, or on request, and keeps the reason.
 
     Attributes:
       step: The last global step seen.
       reason: Why training ended, as in Result; "" before.
-      pace: The pace, which decides how many steps a session run makes.
+      loop_size: Decides how many steps a session run makes.
     """
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, watchdog: Watchdog,
-                 state_writer: JobStateWriter | None, state_reader: JobStateReader | None = None):
+                 state: JobStateWriter | JobStateReader):
         """Makes the hook.
 
         Args:
           config: The settings; training ends at `max_steps`.
           task: The task whose training ends.
           stop: The place where requests to end arrive.
-          watchdog: The watchdog, which is told of every step.
-          state_writer: What tells the workers to stop too, in the chief; else None.
-          state_reader: What tells the chief that a worker has stopped, in a worker; else None.
+          watchdog: The watchdog, which gets a tick at every step.
+          state: The state of the job: the chief's stops the workers too, a worker's leaves the job.
         """
         self.step, self.reason = 0, ""
         self._config, self._task, self._stop = config, task, stop
         self._watchdog = watchdog
-        self._state_writer, self._state_reader = state_writer, state_reader
+        self._state_writer = state if isinstance(state, JobStateWriter) else None
+        self._state_reader = state if isinstance(state, JobStateReader) else None
         self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
         self._count = StepCount(is_alone=not self._is_asynchronous)
         self.loop_size = LoopSize(config, is_exact=not self._is_asynchronous)
@@ -90,7 +90,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def begin(self) -> None:
         self._stop.attach_to(tf.compat.v1.get_default_graph())
         self._global_step = tf.compat.v1.train.get_global_step()
-        # Read after the step, not beside it: a trainer must not miss that the goal is reached.
+        # Read after the step, so that a trainer cannot miss that the goal is reached.
         with tf.control_dependencies(graph_state.TRAIN_OPS.all()):
             step = tf.identity(self._global_step.read_value())
         self._fetches = {"step": step,
@@ -110,7 +110,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         if self._task.is_all_reduce and self._has_stepped:
             self._watchdog.wait_for_end()
-        # Hooks that begin after this one put it there.
+        # Hooks that begin after this one add the op.
         self._wake = graph_state.WAKE.all(session.graph)
         self.step = int(session.run(self._global_step))
         self._count.start(self.step)
@@ -121,8 +121,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
         if self._stop_vote is not None:
             if run_context.stop_requested:
-                self._ask_all()
-            private_api.set_request_stop(run_context, self._ask_all)
+                self._request_end_of_all()
+            private_api.set_request_stop(run_context, self._request_end_of_all)
         feed = {self._stop_vote: 1} if self._stop_vote is not None and self._stop.request else {}
         steps = self.loop_size.plan(self.step)
         if self._steps is not None:
@@ -144,7 +144,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._end_if_due(run_context)
 
     def _vote(self, run_context: Any) -> None:
-        """Ends training if a trainer of the all-reduce asks for it, after all hooks of each."""
+        """Ends training if a trainer of the all-reduce requests it, after all hooks of each."""
         own = [np.array(counts) for counts in self._values["own_counts"]]
         own[0][2] = bool(self._stop.request)
         self._values["counts"], *_ = run_context.session.run(
@@ -159,29 +159,29 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def end(self, session: tf.compat.v1.Session) -> None:
         if not self.reason:
-            # The Estimator's own hook looks once more, and may see the step of another trainer.
+            # The Estimator's own hook reads the step again, and may see another trainer's.
             self.step = int(session.run(self._global_step))
             is_reached = self._config.max_steps and self.step >= self._config.max_steps
             self.reason = "train_steps" if is_reached else ""
         if not self.reason and self._last_run and self._last_run.stop_requested:
-            # Hooks that come after this one have requested it.
+            # A hook that comes after this one has requested the stop.
             self.reason = BY_HOOK
             if self._state_writer:
                 self._stop.request_end("done", BY_HOOK, self._task.name)
             self._leave(session)
-            self._save_what_came_late(session)
+            self._save_late_steps(session)
         if not self.reason and self._task.is_all_reduce:
             raise errors.TrainerError(_NO_DATA.format(self._task.name))
         if not self.reason:
-            # The input ended without a mark that foretold it.
+            # The input ended without a last batch marked as such.
             self.reason = "input_exhausted"
             self._leave(session)
-            self._save_what_came_late(session)
+            self._save_late_steps(session)
         self._leave_steps()
         self._log_end()
 
-    def _ask_all(self) -> None:
-        """Asks all trainers of an all-reduce to end, when a hook of this one requests a stop.
+    def _request_end_of_all(self) -> None:
+        """Requests that all trainers of an all-reduce end, when a hook of this one stops.
 
         If this trainer stopped alone, the others would wait for it in their next step.
         """
@@ -189,7 +189,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._stop.request_end("done", BY_HOOK, self._task.name)
 
     def _leave(self, session: tf.compat.v1.Session) -> None:
-        """Lets the others end too, whom this trainer's end concerns."""
+        """Lets the trainers end that depend on this one."""
         self._leave_steps()
         if self._is_asynchronous and self._state_writer:
             self._wait_for_workers(session, self._state_writer)
@@ -198,11 +198,11 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._wait_for_chief(session, self._state_reader)
 
     def _leave_steps(self) -> None:
-        # The chief saves at the end, and no ps ends before; others may find theirs gone by then.
+        # The chief saves at the end, before any ps ends; a worker's ps may be gone by then.
         self._watchdog.leave_steps(needs_peers="ps" in self._task.cluster and self._task.is_chief)
 
-    def _save_what_came_late(self, session: tf.compat.v1.Session) -> None:
-        """Saves the steps that workers made since the Estimator saved, at the end of a chief."""
+    def _save_late_steps(self, session: tf.compat.v1.Session) -> None:
+        """Saves in the chief the steps that workers made since the Estimator saved."""
         if not self._is_asynchronous or self._state_writer is None:
             return
         latest = checkpoints.latest(self._config.model_dir)
@@ -213,8 +213,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def _is_at_goal(self, before: int, made: int) -> bool:
         """Returns whether the session run that began at step `before` reached `max_steps`.
 
-        TensorFlow's StopAtStepHook looks at the step before a run, and counts on one more: a
-        train_op that makes two may run once beyond the goal. With a ps it sees the step after.
+        TensorFlow's StopAtStepHook reads the step before a run, and expects one more: a train_op
+        that makes two may run once beyond the goal. With a ps the hook reads the step after.
         """
         goal = self._config.max_steps
         return bool(goal and self.step >= goal and (
@@ -223,15 +223,15 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def _why_to_end(self) -> str:
         request = self._stop.request
         if self._stop_vote is not None:
-            last, empty, asked = (int(count) for count in self._values["counts"])
+            last, empty, votes = (int(count) for count in self._values["counts"])
             if empty:
                 raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
-            ends, is_asked = last > 0, asked > 0
+            ends, is_requested = last > 0, votes > 0
         else:
-            ends, is_asked = bool(self._values["is_last"]), request is not None
+            ends, is_requested = bool(self._values["is_last"]), request is not None
         if self._is_goal_reached:
             return "train_steps"
-        if is_asked:
+        if is_requested:
             return request.reason if request else REQUESTED_BY_ANOTHER
         if ends or (self._wake and self._is_a_worker_gone()):
             return "input_exhausted"
@@ -240,7 +240,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def _is_a_worker_gone(self) -> bool:
         """Returns whether, in the chief, a worker has come to the end of its input.
 
-        A step that waits for the gradients of all may wait for those of this worker.
+        A synchronous step may wait for the gradients of this worker.
         """
         if self._state_writer is None:
             return False
@@ -248,44 +248,44 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def _wait_for_workers(self, session: tf.compat.v1.Session,
                           state_writer: JobStateWriter) -> None:
-        """Waits until the workers have stopped, so that the last checkpoint holds all they did.
+        """Waits until the workers have stopped, so that the last checkpoint holds all their steps.
 
-        They stop by themselves, each at the end of its input, or are told to.
+        Each stops at the end of its input, or because the chief announces that training stops.
         """
         request = self._stop.request
         if request or (self._wake and self.reason != "train_steps"):
             state_writer.announce("stopping", reason=self.reason)
-        # A worker that does not listen may still come, and has its part of the input to read.
+        # A worker that does not answer may still start, with its part of the input to read.
         limit = (deadlines.WORKERS_READ_SECS if self.reason == "input_exhausted"
                  else deadlines.WORKERS_LEAVE_SECS)
         workers = peers.workers(self._task)
         changed_at = logged_at = time.monotonic()
         while True:
-            there = [name for i, name in enumerate(workers) if not state_writer.has_left(i)]
+            present = [name for i, name in enumerate(workers) if not state_writer.has_left(i)]
             if self.reason != "input_exhausted":
-                states = peers.states({name: workers[name] for name in there})
-                there = [name for name in there if states[name] != "down"]
+                states = peers.states({name: workers[name] for name in present})
+                present = [name for name in present if states[name] != "down"]
             session.run(self._wake)
             step, now = int(session.run(self._global_step)), time.monotonic()
             if step != self.step:
                 self.step, changed_at = step, now
                 self._watchdog.tick()
-            if not there or now - changed_at > limit:
+            if not present or now - changed_at > limit:
                 break
             if now - logged_at > _LOG_SECS:
                 logged_at = now
-                logging.info("waiting for %s to finish, at step %d", ", ".join(there), step)
+                logging.info("waiting for %s to finish, at step %d", ", ".join(present), step)
             if self._stop.request and not request:
                 request = self._stop.request
                 self.reason, limit = request.reason, deadlines.WORKERS_LEAVE_SECS
                 state_writer.announce("stopping", reason=request.reason)
             time.sleep(_POLL_SECS)
-        if there:
-            logging.warning("%s made no step for %d s: training ends without", ", ".join(there),
+        if present:
+            logging.warning("%s made no step for %d s: training ends without", ", ".join(present),
                             limit)
 
     def _wait_for_chief(self, session: tf.compat.v1.Session, state_reader: JobStateReader) -> None:
-        """Lets the others end, which may wait for this worker's gradients to complete a step."""
+        """Lets the trainers end that may wait for this worker's gradients to complete a step."""
         state_reader.leave(self._task.index)
         deadline = time.monotonic() + deadlines.CHIEF_STOPS_SECS
         while (self._stop.request is None and not state_reader.poll_final_state() and
@@ -306,36 +306,36 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
 _STUCK_RUNS = 200
 _REPEATED_AFTER = 10
-_DOUBLES_TO_TELL = 3
+_LEAST_DOUBLES = 3
 
 
 class StepCount:
-    """Tells the user of a train op that leaves the global step as it is, or moves it twice.
+    """Warns of a train op that leaves the global step as it is, or moves it twice.
 
     Attributes:
       runs_per_step: Session runs that make one global step, as with accumulated gradients.
     """
 
     def __init__(self, is_alone: bool):
-        """Starts to count; `is_alone` says whether no other trainer moves the step by itself."""
+        """Starts to count; `is_alone`: whether this trainer alone moves the global step."""
         self.runs_per_step = 1
         self._is_alone = is_alone
         self._steps_at_step = 0
-        self._told_at = _STUCK_RUNS
+        self._warned_at = _STUCK_RUNS
         self._doubles = 0
         self._previous = -1
 
     def start(self, step: int) -> None:
-        """Takes note of the step that a session begins with."""
+        """Records the step that a session begins with."""
         self._previous = step
 
     def check(self, step: int, made: int) -> None:
-        """Takes note of the step after a session run that made so many."""
+        """Warns if due, from the step after a session run and the steps that the run made."""
         moved = step - self._previous
         self._previous = step
         self._steps_at_step = 0 if moved else self._steps_at_step + made
-        if self._steps_at_step >= self._told_at * self.runs_per_step:
-            self._told_at *= _REPEATED_AFTER
+        if self._steps_at_step >= self._warned_at * self.runs_per_step:
+            self._warned_at *= _REPEATED_AFTER
             logging.warning(
                 "the global step stayed at %d for %d runs of the train_op. If it adds up gradients"
                 " over as many batches, all is well. If it does not advance the global step,"
@@ -343,9 +343,9 @@ class StepCount:
                 " minimize(loss, global_step=tf.compat.v1.train.get_global_step()), or for a"
                 " Keras optimizer set optimizer.iterations to it before any use.",
                 step, self._steps_at_step)
-        told = self._doubles >= _DOUBLES_TO_TELL
+        has_warned = self._doubles >= _LEAST_DOUBLES
         self._doubles = self._doubles + made if moved > made and self._is_alone else 0
-        if self._doubles >= _DOUBLES_TO_TELL and not told:
+        if self._doubles >= _LEAST_DOUBLES and not has_warned:
             logging.warning(
                 "the global step moves by %d a step: train_steps, checkpoints and logs count it so."
                 " Pass global_step to one optimizer only.", round(moved / made))

@@ -15,36 +15,35 @@ from estimator_trainer import errors, machine
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.graph import variable_names
-from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
 
 
 class NumericsListener(tf.estimator.CheckpointSaverListener):
-    """Looks at the trainable variables before each checkpoint, in the task that saves."""
+    """Checks the trainable variables before each checkpoint, in the task that saves."""
 
     def __init__(self, model_dir: str, loop_size: LoopSize, is_fatal: bool):
         """Makes the listener.
 
         Args:
           model_dir: The folder of the checkpoints.
-          pace: The pace of training, which leaves out the time of a look.
-          is_fatal: Whether a value that is not finite ends training; else it is a warning, once.
+          loop_size: Times the session runs, without the time of these checks.
+          is_fatal: Whether a value that is not finite ends training; else one warning is logged.
         """
         self._model_dir, self._loop_size, self._is_fatal = model_dir, loop_size, is_fatal
         self._names: list[str] = []
         self._has_warned = False
 
     def begin(self) -> None:
-        looked_at = [each for each in tf.compat.v1.trainable_variables()
-                     if each.dtype.is_floating or each.dtype.is_complex]
-        self._names = [variable_names.of(each) for each in looked_at]
-        self._are_finite = [_is_finite(each) for each in looked_at]
+        checked = [each for each in tf.compat.v1.trainable_variables()
+                   if each.dtype.is_floating or each.dtype.is_complex]
+        self._names = [variable_names.of(each) for each in checked]
+        self._are_finite = [_is_finite(each) for each in checked]
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
-        """Looks at the variables.
+        """Checks the variables.
 
         Raises:
-          TrainerError: if one of them is not finite, and that is to end training.
+          TrainerError: if one is not finite and `is_fatal` is set.
         """
         if self._has_warned:
             return
@@ -93,15 +92,10 @@ _RUNS_SECS = 2.0
 
 
 class Bfloat16Advice(tf.estimator.SessionRunHook):
-    """Logs one line once the pace is known, if the line is due."""
+    """Logs one line of advice once the time of a step is known, if bfloat16 may help."""
 
     def __init__(self, loop_size: LoopSize, instructions: str):
-        """Makes the hook.
-
-        Args:
-          pace: The pace of training.
-          instructions: The name of the CPU's instructions for bfloat16.
-        """
+        """Makes the hook; `instructions` names the CPU's instructions for bfloat16."""
         self._loop_size, self._instructions = loop_size, instructions
         self._is_done = False
 
@@ -117,14 +111,14 @@ class Bfloat16Advice(tf.estimator.SessionRunHook):
                 " --mixed_precision=bfloat16 is worth a try", 1000 * step_secs, self._instructions)
 
 
-def for_training(config: TrainerConfig, loop_size: LoopSize,
+def for_training(mixed_precision: str, loop_size: LoopSize,
                  task: TaskConfig) -> Bfloat16Advice | None:
-    """Builds the hook; None where it would have nothing to say.
+    """Builds the hook; None where bfloat16 could not help.
 
-    A step with a ps is timed as a whole, and nobody knows how much of it is computing.
+    A step with a ps is timed as a whole, with an unknown share of computing.
     """
     instructions = machine.bfloat16_instructions()
     if (not task.is_chief or "ps" in task.cluster or not instructions or
-            config.mixed_precision != "none" or tf.config.list_physical_devices("GPU")):
+            mixed_precision != "none" or tf.config.list_physical_devices("GPU")):
         return None
     return Bfloat16Advice(loop_size, instructions)

@@ -14,7 +14,7 @@ from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import evaluator_heartbeat, shared_files
 from estimator_trainer.coordination.stop import Stop
-from estimator_trainer.evaluation import evaluation_log as record_lib
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from tests.support import jobs
 
 CHIEF = task_config.parse(json.dumps({
@@ -24,7 +24,7 @@ CHIEF = task_config.parse(json.dumps({
 
 @pytest.fixture
 def record():
-    return record_lib.EvaluationLog()
+    return EvaluationLog()
 
 
 @pytest.fixture(autouse=True)

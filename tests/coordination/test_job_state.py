@@ -144,7 +144,8 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
         "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
         "task": {"type": "worker", "index": 0}}))
     hook = end_of_training.EndOfTraining(TrainerConfig(train_steps=100), task, Stop(),
-                                         mock.Mock(spec=Watchdog), None)
+                                         mock.Mock(spec=Watchdog),
+                                         mock.Mock(spec=job_state.JobStateReader))
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         global_step = tf.compat.v1.train.create_global_step()
         loop.Step(global_step.assign(step), tf.constant(0.0), tf.constant(False),

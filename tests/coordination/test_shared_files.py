@@ -17,8 +17,10 @@ from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, jo
                                             sequel, shared_files)
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.evaluation import evaluation_log as record_lib
+from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.roles import evaluator
+from estimator_trainer.roles.final_evaluation import FinalEvaluation
+from estimator_trainer.roles.task_run import FollowerRun
 from tests.support import cloud_storage, jobs
 
 
@@ -159,26 +161,23 @@ def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
 def fixture_evaluation(tmp_path, monkeypatch):
     """Returns a function that runs the evaluator's loop and returns the steps it evaluated."""
     evaluated = []
-    record = record_lib.EvaluationLog()
 
-    def evaluate(spec, single, record, path, max_steps):
+    def evaluate(final, path):
         evaluated.append(checkpoints.step_of(path))
-        record.checkpoint_path = path
+        final.evaluations.checkpoint_path = path
 
-    monkeypatch.setattr(evaluator.final_evaluation, "evaluate", evaluate)
+    monkeypatch.setattr(FinalEvaluation, "evaluate", evaluate)
     monkeypatch.setattr(deadlines, "FINAL_CHECKPOINT_SECS", 1.0)
-    experiment = mock.Mock()
-    experiment.estimator.model_dir = str(tmp_path)
-    experiment.train_spec.max_steps = None
-    experiment.eval_spec.throttle_secs, experiment.eval_spec.exporters = 0, []
+    final = FinalEvaluation(mock.Mock(throttle_secs=0, exporters=[]),
+                            mock.Mock(model_dir=str(tmp_path)), EvaluationLog(), [], max_steps=None)
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
 
     def run(step):
         state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
         chief.announce("running")
         chief.announce("done", step, "train_steps")
-        evaluator.evaluate_all(experiment, record, [], state_reader, Stop(),
-                               mock.Mock(spec=Watchdog))
+        run = FollowerRun(mock.Mock(), Stop(), mock.Mock(spec=Watchdog), state_reader)
+        evaluator.evaluate_all(run, final)
         return evaluated
 
     return run

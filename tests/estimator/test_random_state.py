@@ -57,7 +57,7 @@ def test_a_plugin_that_seeds_numpy_trains_with_the_numbers_that_it_would_draw_fi
         cwd=tmp_path, env=jobs.environment(), text=True, capture_output=True, timeout=120,
         check=False)
     assert ran.returncode == 0, ran.stderr
-    assert "each evaluation is built anew: its input_fn draws random numbers" in ran.stderr
+    assert "each evaluation builds its graph again: its input_fn draws random numbers" in ran.stderr
     generator = np.random.RandomState(1)
     x, weight = generator.rand(10, 1), generator.rand()
     for _ in range(5):

@@ -12,7 +12,7 @@ from estimator_trainer.checks import machine_check
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.roles import final_evaluation
+from estimator_trainer.roles.final_evaluation import FinalEvaluation
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import line_model
 
@@ -102,16 +102,16 @@ def test_a_better_checkpoint_takes_the_place_of_the_best_one(job):
 
 def test_nothing_is_exported_or_kept_once_another_process_does_that(job, tmp_path):
     is_replaced = []
-    record = EvaluationLog(is_made_elsewhere=lambda: bool(is_replaced))
+    evaluations = EvaluationLog(is_made_elsewhere=lambda: bool(is_replaced))
     exporter = exporters.RecordedExporter(
-        tf.estimator.LatestExporter("best", job.receiver), record)
-    job.export(record, 1, 1.0)
+        tf.estimator.LatestExporter("best", job.receiver), evaluations)
+    job.export(evaluations, 1, 1.0)
     kept = (tmp_path / "model" / "evaluated.json").read_text()
     assert job.export(exporter, 1, 1.0)
     is_replaced.append(True)
-    job.export(record, 4, 0.25)
+    job.export(evaluations, 4, 0.25)
     assert job.export(exporter, 4, 0.25) is None
-    assert len(job.exports()) == 1 and record.step == 4
+    assert len(job.exports()) == 1 and evaluations.step == 4
     assert (tmp_path / "model" / "evaluated.json").read_text() == kept
 
 
@@ -134,13 +134,13 @@ def test_an_export_that_was_made_twice_is_left_once(job):
 
 def test_a_chief_exports_alone_what_an_evaluator_had_evaluated_before_it_was_gone(job):
     job.export(EvaluationLog(), 4, 0.25)
-    record = EvaluationLog()
+    evaluations = EvaluationLog()
     exporter = exporters.RecordedExporter(
-        tf.estimator.LatestExporter("best", job.receiver), record)
+        tf.estimator.LatestExporter("best", job.receiver), evaluations)
     spec = tf.estimator.EvalSpec(lambda: pytest.fail("evaluated again"), exporters=[exporter])
-    final_evaluation.finish(spec, job.estimator, record, [], max_steps=4)
-    assert record.metrics == {"global_step": 4, "loss": 0.25}
-    assert record.exports == job.exports() and len(record.exports) == 1
+    FinalEvaluation(spec, job.estimator, evaluations, [], max_steps=4).finish()
+    assert evaluations.metrics == {"global_step": 4, "loss": 0.25}
+    assert evaluations.exports == job.exports() and len(evaluations.exports) == 1
 
 
 def test_files_that_a_training_removes_meanwhile_count_as_gone(job, tmp_path):

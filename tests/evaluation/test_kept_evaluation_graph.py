@@ -100,10 +100,10 @@ def test_what_would_not_start_over_is_built_anew(reason, job, written, caplog):
     model_fn, _ = written(_OBSTACLES[reason])
     single, input_fn, paths = job(model_fn)
     kept = KeptEvaluation(single, input_fn, [])
-    assert "loss" in kept.metrics
+    assert "loss" in kept.build()
     with caplog.at_level("INFO"), kept.used_by(single):
         assert "evaluate" not in vars(single)
-    assert "each evaluation is built anew: " in caplog.text and reason in caplog.text
+    assert "each evaluation builds its graph again: " in caplog.text and reason in caplog.text
 
 
 def _run(folder, model_fn, data_dir, *flags):
@@ -122,7 +122,7 @@ def test_a_job_trains_and_evaluates_as_without_and_builds_the_graph_once(
             (tmp_path / "calls").unlink()
         model_fn, calls = written(extra)
         ran = _run(tmp_path / name, model_fn, data_dir, *flags)
-        assert ("each evaluation is built anew" in ran.stderr) == (name == "own")
+        assert ("each evaluation builds its graph again" in ran.stderr) == (name == "own")
         # Three evaluations; the graph that tells the metrics is one more where none is kept.
         assert calls() == (1 if name == "kept" else 4)
         reader = tf.train.load_checkpoint(f"{tmp_path}/{name}/model.ckpt-30")
@@ -148,7 +148,7 @@ def test_tensors_in_place_of_a_dataset_are_evaluated_anew_each_time(job, caplog)
         return iterator.get_next()
 
     kept = KeptEvaluation(single, queued, [])
-    assert kept.metrics == sorted(expected)
+    assert kept.build() == sorted(expected)
     with caplog.at_level("INFO"), kept.used_by(single):
         assert [single.evaluate(queued, checkpoint_path=paths[0]) for _ in range(2)] == (
             [expected, expected])

@@ -72,7 +72,7 @@ def test_the_chief_tells_it_where_the_cpu_can(flags, config, counts, index, is_t
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda _: [])
     config = TrainerConfig(**config)
     task = task_config.of_counts(counts)[index]
-    advice = numerics.for_training(config, LoopSize(config, is_exact=True), task)
+    advice = numerics.for_training(config.mixed_precision, LoopSize(config, is_exact=True), task)
     assert (advice is not None) == is_told
 
 
