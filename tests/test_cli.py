@@ -1,15 +1,42 @@
-"""The program answers without TensorFlow where it can, and imports it with care."""
+"""The command line: help, mistakes in one sentence, and what it imports."""
 
 from __future__ import annotations
 
 import gc
+import json
+import socket
 import subprocess
 import sys
+import tempfile
+import textwrap
 
 import pytest
 
 from estimator_trainer import __version__, cli
 from tests.support import jobs
+
+_BROKEN = {
+    "no_spec": "def model_fn(features, labels, mode): return {'loss': 1}",
+    "no_dataset": "def input_fn(mode): return [1, 2]",
+    "endless": """
+        import tensorflow as tf
+        def input_fn(mode):
+            return tf.data.Dataset.from_tensors(({'image': [[1.0]]}, [0])).repeat()""",
+    "bad_import": "import not_a_package\ndef model_fn(features): pass",
+}
+
+_LIGHT = [
+    (["--train_stps=5"], "unknown"),
+    (["trian"], "command is 'trian'"),
+    (["--model_fn=cn"], "Did you mean 'cnn'?"),
+    (["--input_fn=digit"], "Did you mean 'digits'?"),
+    (["--param", "learning_rat=1"], "Did you mean 'learning_rate'?"),
+    (["--param", "batch_size=big"], "expected an integer"),
+    (["--train_distribute=mirror"], "Did you mean 'mirrored'?"),
+    (["--train_distribute=parameter_server"], "parameter_server"),
+    (["--params_file=/nowhere.json"], "No such file"),
+    (["--exporters=finale"], "Did you mean 'final'?"),
+]
 
 
 @pytest.mark.parametrize("args", [
@@ -60,3 +87,108 @@ def test_of_a_caller_that_has_tensorflow_nothing_is_kept_for_ever(tmp_path):
     before = gc.get_freeze_count()
     assert cli.main(["export", f"--model_dir={tmp_path}"]) == 2
     assert gc.isenabled() and gc.get_freeze_count() <= before
+
+
+def test_a_value_that_reads_like_a_question_is_a_value(capsys, tmp_path):
+    assert cli.main(["predict", "--checkpoint", "help", f"--model_dir={tmp_path}"]) == 2
+    output = capsys.readouterr()
+    assert "checkpoint is 'help' (from --checkpoint)" in output.err and not output.out
+
+
+def test_a_command_explains_itself(capsys):
+    assert cli.main(["manifest", "--help"]) == cli.main(["help", "manifest"]) == 0
+    output = capsys.readouterr().out
+    assert output.count("usage: estimator-trainer manifest") == 2 and "--train_steps" not in output
+
+
+def _broken(tmp_path, name):
+    path = tmp_path / f"{name}.py"
+    path.write_text(textwrap.dedent(_BROKEN[name]))
+    return str(path)
+
+
+@pytest.mark.parametrize("args, expected", _LIGHT)
+def test_bad_input_is_one_sentence_and_exit_2_without_tensorflow(args, expected, tmp_path,
+                                                                 no_tensorflow):
+    model_dir = tmp_path / "model"
+    ran = jobs.program(*args, f"--model_dir={model_dir}", PYTHONPATH=no_tensorflow)
+    _assert_one_sentence(ran, expected, model_dir)
+
+
+@pytest.mark.parametrize("words", [
+    ["train"], ["launch", "--worker=1", "--ps=1", "--"],
+    ["manifest", "--platform=slurm", "--worker=1", "--ps=1", "--output_dir=OUT", "--"]])
+@pytest.mark.parametrize("name, plain", [
+    ("run[1]", "run-1"), ("run*", "run"), ("a?b", "a-b"), ("a\\b", "a-b"), ("*", "job")])
+def test_a_model_dir_that_tensorflow_takes_for_a_pattern_is_refused(words, name, plain, tmp_path,
+                                                                    capsys):
+    words = [word.replace("OUT", f"{tmp_path}/out") for word in words]
+    assert cli.main([*words, f"--model_dir={tmp_path}/{name}"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"model_dir is {f'{tmp_path}/{name}'!r} (from --model_dir)" in line
+    assert line.endswith(f"without [, *, ? and \\. For example: --model_dir={tmp_path}/{plain}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("flag, name, expected", [
+    ("model_fn", "no_spec", "returned a dict in mode 'eval'; expected a tf.estimator"),
+    ("input_fn", "no_dataset", "returned a list in mode 'eval'; expected a tf.data.Dataset"),
+    ("input_fn", "endless", "evaluation would never end"),
+    ("model_fn", "bad_import", "No module named 'not_a_package'"),
+])
+def test_a_broken_plugin_is_one_sentence_and_exit_2(flag, name, expected, tmp_path, data_dir):
+    model_dir = tmp_path / "model"
+    ran = jobs.trainer(f"--{flag}={_broken(tmp_path, name)}", f"--model_dir={model_dir}",
+                       *([f"--param=data_dir={data_dir}"] if flag == "model_fn" else
+                         ["--param=num_classes=2"]))
+    assert ran.stderr.rstrip().rpartition("\n")[2].startswith("role=local status=failed")
+    body = "\n".join(line for line in ran.stderr.splitlines() if not _is_log_line(line))
+    assert expected in body and len(body.splitlines()) == 1, ran.stderr
+    assert ran.returncode == 2 and "Traceback" not in ran.stderr
+    assert not model_dir.exists()
+
+
+def test_a_cluster_without_model_dir_is_refused():
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    ran = jobs.program(TF_CONFIG=json.dumps({"cluster": hosts,
+                                             "task": {"type": "chief", "index": 0}}))
+    _assert_one_sentence(ran, "model_dir is missing")
+
+
+def test_a_taken_port_is_named():
+    hosts = jobs.cluster(chief=1, worker=1, ps=1)
+    host, _, port = hosts["worker"][0].partition(":")
+    with socket.create_server((host, int(port))):
+        ran = jobs.program("--model_dir=/tmp/unused", TF_CONFIG=json.dumps(
+            {"cluster": hosts, "task": {"type": "worker", "index": 0}}))
+    _assert_one_sentence(ran, f"port {port} is taken")
+
+
+def test_chief_and_worker_without_ps_or_strategy_are_refused_at_once():
+    hosts = jobs.cluster(chief=1, worker=1)
+    ran = jobs.program("--model_dir=/tmp/unused", TF_CONFIG=json.dumps(
+        {"cluster": hosts, "task": {"type": "worker", "index": 0}}))
+    _assert_one_sentence(ran, "--train_distribute=multi_worker_mirrored")
+
+
+def _is_log_line(line):
+    return line.startswith("role=") or line[2:3] == ":"
+
+
+def _assert_one_sentence(ran, expected, model_dir=None):
+    assert ran.returncode == 2, ran.stderr
+    assert expected in ran.stderr and ran.stderr.startswith("estimator-trainer: ")
+    assert len(ran.stderr.splitlines()) == 1 and "Traceback" not in ran.stderr, ran.stderr
+    assert model_dir is None or not model_dir.exists()
+
+
+def test_a_place_without_temporary_files_is_told_before_tensorflow_is_imported(
+        tmp_path, monkeypatch, capsys):
+    def refuse():
+        raise FileNotFoundError("No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", refuse)
+    assert cli.main([f"--model_dir={tmp_path}"]) == 2
+    text = capsys.readouterr().err
+    assert "TMPDIR" in text and "For example: docker run --read-only --tmpfs /tmp" in text

@@ -1,9 +1,11 @@
-"""A run without --model_dir says where its model is, and the last such directory alone stays."""
+"""The folder of a run without --model_dir, and the commands that show a model_dir."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -12,10 +14,10 @@ import pytest
 
 from estimator_trainer.checks import machine_check, model_dir_name, run_plan
 from estimator_trainer.environment import Environment
+from estimator_trainer.settings import command_line
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
-pytestmark = pytest.mark.any_tensorflow
 _MAKE = ("from estimator_trainer.checks import model_dir_name\n"
          "print(model_dir_name.make(), flush=True)")
 
@@ -32,6 +34,7 @@ def _made_elsewhere(parent, then=""):
                             env={**os.environ, "TMPDIR": str(parent)})
 
 
+@pytest.mark.any_tensorflow
 def test_the_last_scratch_directory_alone_is_kept(parent):
     (parent / "estimator_trainer-of-somebody").mkdir()
     (parent / "estimator_trainer-link").symlink_to(parent / "estimator_trainer-of-somebody")
@@ -47,6 +50,7 @@ def test_the_last_scratch_directory_alone_is_kept(parent):
     assert "--model_dir=DIR" in model_dir_name.notice(str(third))
 
 
+@pytest.mark.any_tensorflow
 def test_a_disk_without_room_for_a_checkpoint_is_a_problem(tmp_path, monkeypatch):
     monkeypatch.setattr(machine_check, "bytes_at", lambda folder: 50 << 20)
     config = TrainerConfig(model_dir=str(tmp_path / "job"))
@@ -57,3 +61,19 @@ def test_a_disk_without_room_for_a_checkpoint_is_a_problem(tmp_path, monkeypatch
     monkeypatch.setattr(machine_check, "bytes_at", lambda folder: 500 << 20)
     plan = run_plan.for_training(config, Environment())
     assert not plan.problems and machine_check.examine(plan, Environment()).warnings
+
+
+def test_the_command_that_is_shown_can_be_typed():
+    line = model_dir_name.while_it_runs("/tmp/my runs/a;b")
+    assert "/tmp/my runs/a;b/report.html" in line
+    words = shlex.split(line.partition("estimator-trainer ")[2])
+    page = command_line.parse(words).page
+    assert page.model_dir == ("/tmp/my runs/a;b",) and page.serve
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_tensorboard_is_shown_or_how_to_install_it(is_installed, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: is_installed or None)
+    line = model_dir_name.tensorboard("/tmp/digits")
+    assert line.endswith("tensorboard --logdir=/tmp/digits")
+    assert ("pip install tensorboard" in line) == (not is_installed)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
-import subprocess
-import sys
 
-import pytest
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.cluster import peers
-from estimator_trainer.coordination import stop as stop_lib
-from estimator_trainer.coordination.stop import Stop
-from tests.support import jobs
 
 
 def test_a_tensorflow_server_is_up():
@@ -46,46 +37,3 @@ def test_many_peers_that_say_nothing_take_no_longer_than_one(monkeypatch):
         found = peers.states(addresses)
     assert found.pop("ps:50") == "down"
     assert found == dict.fromkeys(found, "silent") and len(found) == 50
-
-
-def test_the_first_request_to_stop_counts():
-    stop = Stop()
-    stop.check()
-    stop.request_end("stopped", "SIGTERM", "chief:0")
-    stop.request_end("failed", "NaN", "worker:0")
-    with pytest.raises(errors.Interrupted, match="chief:0: stopped: SIGTERM"):
-        stop.check()
-
-
-def test_the_end_of_a_job_interrupts_no_evaluation():
-    stop = Stop()
-    stop.request_end("done", "early_stopping", "chief:0")
-    stop.check()
-
-
-def test_a_signal_asks_to_stop_and_the_handlers_come_back():
-    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
-    stop = Stop()
-    with stop_lib.stopping_on_signals(stop, "local", lambda: 0):
-        stop_lib.reclaim_sigterm()
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert stop.wait(5) and stop.request.reason == "SIGTERM"
-    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
-
-
-# usleep waits with Python's lock, as TensorFlow does for the tasks of an all-reduce.
-_WAITS_WITH_THE_LOCK = """
-import ctypes
-from estimator_trainer.coordination import stop
-with stop.killed_after(0.1):
-    pass
-with stop.killed_after(2):
-    ctypes.PyDLL(None).usleep(60_000_000)
-"""
-
-
-def test_a_process_that_waits_with_pythons_lock_is_killed_and_shows_where():
-    ended = subprocess.run([sys.executable, "-c", _WAITS_WITH_THE_LOCK], text=True, timeout=50,
-                           stderr=subprocess.PIPE, env=jobs.environment(), check=False)
-    assert ended.returncode == -signal.SIGALRM
-    assert "line 7 in <module>" in ended.stderr

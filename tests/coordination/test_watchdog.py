@@ -1,16 +1,17 @@
-"""The watchdog ends a process whose main thread waits in vain, and has the last word."""
+"""The watchdog ends a process whose main thread waits in vain, and breaks dead connections."""
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 
 import pytest
 
-from estimator_trainer.coordination.stop import Request
+from estimator_trainer import deadlines
+from estimator_trainer.cluster import task_config
+from estimator_trainer.coordination import watchdog
 from tests.support import jobs
-
-pytestmark = pytest.mark.cluster
 
 # The main thread makes no progress, and logs without a pause.
 _STALLED = """
@@ -37,6 +38,7 @@ with Watchdog(config, task, stop, view):
 """
 
 
+@pytest.mark.cluster
 def test_a_thread_that_still_logs_does_not_take_the_last_line(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", _STALLED, str(tmp_path)], text=True, stderr=subprocess.PIPE,
@@ -46,8 +48,21 @@ def test_a_thread_that_still_logs_does_not_take_the_last_line(tmp_path):
         'role=local status=lost step=0 reason="no progress for 1 s"')
 
 
-@pytest.mark.parametrize("reason, told", [
-    ("worker:0 got no data", "worker:0 got no data"), ("SIGTERM", "worker:0: SIGTERM"),
-    ("worker:01 is lost", "worker:0: worker:01 is lost")])
-def test_a_request_names_its_task_once(reason, told):
-    assert str(Request("failed", reason, "worker:0")) == told
+@pytest.mark.skipif(not sys.platform.startswith('linux'), reason='it needs /proc')
+def test_only_connections_to_the_ports_of_tasks_break_when_they_are_silent():
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_server(
+            ("127.0.0.1", 0)) as other:
+        with (socket.create_connection(server.getsockname()) as to_task,
+              socket.create_connection(other.getsockname()) as to_other):
+            assert watchdog.keep_alive(frozenset([server.getsockname()[1]])) == 1
+            assert to_task.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            limit = to_task.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+            assert limit == deadlines.CONNECTION_SECS * 1000
+            assert not to_other.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            to_task.sendall(b"x")  # It is open still.
+
+
+@pytest.mark.skipif(not sys.platform.startswith('linux'), reason='it needs /proc')
+def test_the_ports_are_those_of_the_cluster():
+    [task, *_] = task_config.of_counts({"chief": 1, "worker": 1})
+    assert watchdog.ports(task) == {2222}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from input_fns import tfrecord as plugin
+from input_fns import tfrecord, tfrecord as plugin
 from tests.support import example_files, reading
 from tests.support.example_files import example, row, ROWS, rows_of, SHAPE
 from tests.support.reading import context
@@ -189,3 +189,41 @@ def test_a_mistake_is_one_sentence(params, folders, changes, exit_code, expected
         plugin.input_fn("train", params)
     assert caught.value.exit_code == exit_code
     assert expected.format(folder=folder) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def _infer(plugin, params):
+    return list(plugin.input_fn("infer", params).as_numpy_iterator())
+
+
+def _records(path, **params):
+    return {**tfrecord.DEFAULT_PARAMS, "train_files": "/gone", "predict_files": str(path),
+            "image_shape": example_files.SHAPE, "num_classes": 3, **params}
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.cluster
+def test_records_are_predicted_with_and_without_labels(tmp_path):
+    path = tmp_path / "new"
+    example_files.write(path, [example_files.example(image_raw=bytes(6))])
+    assert isinstance(_infer(tfrecord, _records(path))[0], dict)
+    # A label that is no class is told, and harms no prediction.
+    example_files.write(path, [example_files.row(7)])
+    [(_, label)] = _infer(tfrecord, _records(path))
+    assert label.tolist() == [7]
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.cluster
+def test_a_record_that_cannot_be_predicted_is_named(tmp_path):
+    example_files.write(tmp_path / "new", [example_files.example(image_raw=bytes(5))])
+    assert "has 5 bytes; expected 6" in tfrecord.data_problem(_records(tmp_path / "new"))
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.cluster
+def test_a_conversion_keeps_the_names_of_the_classes(tmp_path):
+    facts = {"num_examples": {}, "num_classes": 2, "image_shape": [8, 8, 3],
+             "class_names": ["cat", "dog"]}
+    (tmp_path / "dataset.json").write_text(json.dumps(facts))
+    assert tfrecord.data_params({"train_files": f"{tmp_path}/train-*"})["class_names"] == [
+        "cat", "dog"]

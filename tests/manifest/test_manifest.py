@@ -11,20 +11,21 @@ from typing import Any
 import pytest
 import yaml
 
-from estimator_trainer import cli, errors
+from estimator_trainer import cli, errors, versions
 from estimator_trainer.cluster import ports, task_config, topology
-from estimator_trainer.manifest import platform as platform_lib, source_package
+from estimator_trainer.manifest import manifest, platform as platform_lib, source_package
+from estimator_trainer.settings import job_config
 from tests.support import platform_schemas
 from tests.support.manifests import counts, documents, expanded, ODD, PLATFORMS, SHAPES, write
 
-pytestmark = pytest.mark.usefixtures("own_folder")
 
-
+@pytest.mark.usefixtures('own_folder')
 def test_a_param_that_names_a_file_here_is_refused() -> None:
     with pytest.raises(errors.ConfigError, match="which the job does not pack"):
         write(flags=["--input_fn=csv", "--param", "train_files=./mine.csv"])
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.cluster
 def test_what_the_platforms_tell_the_tasks_is_the_same_job_to_them() -> None:
     for shape, strategy in SHAPES:
@@ -48,6 +49,7 @@ def test_what_the_platforms_tell_the_tasks_is_the_same_job_to_them() -> None:
         assert normal[0] == normal[1]
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_flags_reach_every_task_unchanged(platform: str) -> None:
     write(f"--platform={platform}", "--worker=2", "--ps=1", "--evaluator=1", flags=ODD)
@@ -68,6 +70,7 @@ def _values_of(key: str, value: Any) -> Any:
             yield from _values_of(key, inner)
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("value", [
     {"a": [[1, [2, 3]], {"b": {}}, []], "c": True, "d": None, "e": 1.5, "f": -3},
     {text: text for text in (
@@ -84,6 +87,7 @@ def test_yaml_reads_back_as_what_was_written(value: Any) -> None:
     assert not re.search("[^'\"][&*]id0", text)
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("text", ["y", "N", "yes", "on", "null", "1e3", "1E+3", "08", "0o17", "0X1",
                                   "0b1", "1_000", "12:30:45", "2001-01-01", ".5", "-1", "~", ""])
 def test_what_kubernetes_would_take_for_another_type_is_quoted(text: str) -> None:
@@ -92,12 +96,14 @@ def test_what_kubernetes_would_take_for_another_type_is_quoted(text: str) -> Non
     assert written in (f'key: "{text}"\n', f"key: '{text}'\n")
 
 
+@pytest.mark.usefixtures('own_folder')
 def test_a_job_file_keeps_the_order_of_keys_and_long_texts_on_a_line() -> None:
     long = "--param=" + "word " * 100
     written = platform_lib.text([{"kind": "Job", "args": [long], "image": "a/b:1"}], "C")
     assert written == f'# C\nkind: Job\nargs:\n- "{long}"\nimage: "a/b:1"\n'
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_nothing_of_the_environment_gets_into_the_files(
         platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +117,7 @@ def test_nothing_of_the_environment_gets_into_the_files(
     assert b"s3cr3t" not in packed + files + text.encode()
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("platform, commands", [
     ("tfjob", ["docker build -t REGISTRY/digits:1 manifest", "docker push REGISTRY/digits:1",
                "kubectl apply -f manifest/job.yaml"]),
@@ -133,6 +140,7 @@ def test_it_says_what_it_wrote_and_what_to_type_next(
     assert "WARNING" not in text
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("job_flags, flags, says", [
     (["--name=Bad_Name"], [], ["name is 'Bad_Name' (from --name)", "--name=digits"]),
     (["--name=1st"], [], ["name is '1st'"]),
@@ -170,6 +178,7 @@ def test_what_could_not_run_is_refused_in_a_sentence_and_nothing_is_written(
     assert not pathlib.Path("manifest").exists()
 
 
+@pytest.mark.usefixtures('own_folder')
 def test_every_problem_is_named_at_once() -> None:
     with pytest.raises(errors.ConfigError) as error:
         write("--worker=2", "--name=A", "--namespace=B", flags=["--model_dir=", "--model_fn=nope"])
@@ -177,6 +186,7 @@ def test_every_problem_is_named_at_once() -> None:
     assert starts == ["train_distribute", "model_dir", "model_fn", "name", "namespace"]
 
 
+@pytest.mark.usefixtures('own_folder')
 @pytest.mark.cluster
 def test_a_model_dir_inside_the_containers_is_warned_of_and_one_that_is_mounted_is_not() -> None:
     for platform in PLATFORMS:
@@ -189,6 +199,7 @@ def test_a_model_dir_inside_the_containers_is_warned_of_and_one_that_is_mounted_
     assert "baseOutputDirectory" not in spec
 
 
+@pytest.mark.usefixtures('own_folder')
 def test_the_ports_and_the_variables_of_this_machine_do_not_matter(
         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "_is_free", lambda address: False)
@@ -197,6 +208,7 @@ def test_the_ports_and_the_variables_of_this_machine_do_not_matter(
     write("--worker=1", "--ps=1")
 
 
+@pytest.mark.usefixtures('own_folder')
 def test_a_checker_that_accepted_anything_would_prove_nothing() -> None:
     write("--worker=1", "--ps=1", "--platform=kubernetes")
     service, policy, job = documents()[:3]
@@ -238,3 +250,36 @@ def _changed(value: Any, path: str, new: Any) -> Any:
     else:
         inner[last] = new
     return copy
+
+
+def test_every_platform_of_the_flag_is_in_the_table() -> None:
+    assert tuple(manifest.BY_NAME) == job_config.PLATFORMS
+
+
+@pytest.mark.usefixtures('own_folder')
+def test_it_names_what_an_earlier_job_left_in_the_folder() -> None:
+    assert "NOTE" not in write("--platform=kubernetes", "--image=REGISTRY/digits:1")
+    left = [line for line in write("--platform=vertex", "--image=").splitlines()
+            if line.startswith("NOTE")]
+    assert left == ["NOTE: manifest/Dockerfile is of an earlier job, and no part of this one"]
+
+
+@pytest.mark.usefixtures('own_folder')
+@pytest.mark.parametrize("path", ["s3://bucket/job", "hdfs://namenode:8020/job"])
+def test_a_file_system_is_refused_that_the_jobs_tensorflow_does_not_have(
+        path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = [f"--model_dir={path}"]
+    monkeypatch.setattr(versions, "installed", lambda: versions.Versions(
+        "3.13.0", "2.21.0", "2.15.0", "2.21.0", "3.0.0"))
+    for platform in ("vertex", "kubernetes", "slurm"):
+        with pytest.raises(errors.ConfigError) as error:
+            write(f"--platform={platform}", "--worker=1", "--ps=1", flags=flags)
+        assert f"model_dir is {path!r} (from --model_dir), and TensorFlow 2.21" in str(error.value)
+        assert "tensorflow-io" not in str(error.value)
+        assert not pathlib.Path("manifest").exists()
+    # Without an image Vertex AI has TensorFlow 2.15, and pip installs what opens it there.
+    write("--platform=vertex", "--image=", "--staging_bucket=gs://bucket", "--worker=1", "--ps=1",
+          flags=flags)
+    with tarfile.open(f"manifest/{source_package.NAME}") as package:
+        setup = package.extractfile(f"{source_package.STEM}/setup.py")
+        assert setup is not None and b"'tensorflow-io==0.36.*'" in setup.read()

@@ -1,4 +1,4 @@
-"""`manifest` writes jobs of Vertex AI and AI Platform that fit their schemas and gcloud."""
+"""`manifest` writes jobs of Vertex AI that fit its schema and gcloud."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import threading
 from typing import Any, Iterator
 
 import pytest
-import yaml
 
-from estimator_trainer import errors, versions
 from estimator_trainer.manifest import manifest, source_package
 from estimator_trainer.plugins import script_file
 from estimator_trainer.settings import command_line, job_config
@@ -83,48 +81,6 @@ def test_vertex_takes_the_package_from_a_staging_bucket_and_runs_a_module_of_one
     assert f"gcloud storage cp manifest/{source_package.NAME} gs://stage/" in text
     with tarfile.open(f"manifest/{source_package.NAME}") as tar:
         assert f"{source_package.STEM}/trainer/model.py" in tar.getnames()
-
-
-@pytest.mark.cluster
-def test_every_shape_fits_ai_platforms_schema() -> None:
-    for shape, strategy in SHAPES:
-        write("--platform=ai-platform", *counts(shape), flags=[f"--train_distribute={strategy}"])
-        (job,) = documents()
-        platform_schemas.check_google("ml.v1", "GoogleCloudMlV1__Job", job)
-        content = job["trainingInput"]
-        workers = shape["worker"] - (not shape["chief"])
-        if (workers, shape["ps"], shape["evaluator"]) == (4, 3, 0):
-            assert content["scaleTier"] == "STANDARD_1" and "workerCount" not in content
-        else:
-            assert content["scaleTier"] == "CUSTOM" and content["masterType"]
-            assert [content.get(f"{name}Count", 0) for name in (
-                "worker", "parameterServer", "evaluator")] == [
-                    workers, shape["ps"], shape["evaluator"]]
-            for name in ("worker", "parameterServer", "evaluator"):
-                assert (f"{name}Count" in content) == (f"{name}Type" in content)
-        assert content["jobDir"] == "gs://bucket/job" and content["region"] == "us-central1"
-        assert content["masterConfig"]["imageUri"] == "REGISTRY/digits:1"
-        assert content["useChiefInTfConfig"] is True
-    assert "ended the service" in pathlib.Path("manifest/job.yaml").read_text()
-
-
-def test_ai_platform_calls_the_chief_master_where_asked_and_others_refuse() -> None:
-    write("--platform=ai-platform", "--chief_name=master", "--worker=1", "--ps=1")
-    content = yaml.safe_load(pathlib.Path("manifest/job.yaml").read_text())["trainingInput"]
-    assert content["useChiefInTfConfig"] is False
-    with pytest.raises(errors.ConfigError, match="--chief_name=chief --evaluator=1"):
-        write("--platform=vertex", "--chief_name=master")
-
-
-def test_ai_platform_gpus_are_the_chiefs_and_the_workers() -> None:
-    write("--platform=ai-platform", "--worker=4", "--ps=3", "--gpus=1")
-    (job,) = documents()
-    platform_schemas.check_google("ml.v1", "GoogleCloudMlV1__Job", job)
-    gpu = {"type": "NVIDIA_TESLA_T4", "count": 1}
-    assert job["trainingInput"]["masterConfig"]["acceleratorConfig"] == gpu
-    assert job["trainingInput"]["workerConfig"]["acceleratorConfig"] == gpu
-    assert "parameterServerConfig" not in job["trainingInput"]
-    assert job["trainingInput"]["scaleTier"] == "CUSTOM"
 
 
 def test_the_gpu_types_are_vertex_ais_and_in_part_ai_platforms() -> None:
@@ -201,30 +157,3 @@ def _integers_as_text(value: Any) -> Any:
     if isinstance(value, list):
         return [_integers_as_text(inner) for inner in value]
     return str(value) if type(value) is int else value
-
-
-def test_it_names_what_an_earlier_job_left_in_the_folder() -> None:
-    assert "NOTE" not in write("--platform=kubernetes", "--image=REGISTRY/digits:1")
-    left = [line for line in write("--platform=vertex", "--image=").splitlines()
-            if line.startswith("NOTE")]
-    assert left == ["NOTE: manifest/Dockerfile is of an earlier job, and no part of this one"]
-
-
-@pytest.mark.parametrize("path", ["s3://bucket/job", "hdfs://namenode:8020/job"])
-def test_a_file_system_is_refused_that_the_jobs_tensorflow_does_not_have(
-        path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    flags = [f"--model_dir={path}"]
-    monkeypatch.setattr(versions, "installed", lambda: versions.Versions(
-        "3.13.0", "2.21.0", "2.15.0", "2.21.0", "3.0.0"))
-    for platform in ("vertex", "kubernetes", "slurm"):
-        with pytest.raises(errors.ConfigError) as error:
-            write(f"--platform={platform}", "--worker=1", "--ps=1", flags=flags)
-        assert f"model_dir is {path!r} (from --model_dir), and TensorFlow 2.21" in str(error.value)
-        assert "tensorflow-io" not in str(error.value)
-        assert not pathlib.Path("manifest").exists()
-    # Without an image Vertex AI has TensorFlow 2.15, and pip installs what opens it there.
-    write("--platform=vertex", "--image=", "--staging_bucket=gs://bucket", "--worker=1", "--ps=1",
-          flags=flags)
-    with tarfile.open(f"manifest/{source_package.NAME}") as package:
-        setup = package.extractfile(f"{source_package.STEM}/setup.py")
-        assert setup is not None and b"'tensorflow-io==0.36.*'" in setup.read()

@@ -1,4 +1,4 @@
-"""Every spelling of a flag is understood, and every mistake is told in one sentence."""
+"""Every spelling of a flag is understood, and every mistake is one sentence, with its file."""
 
 from __future__ import annotations
 
@@ -83,3 +83,31 @@ def test_flags_of_plugins_after_the_dashes_count_as_given():
     line = command_line.parse(["evaluate", "--model_dir=d", "--", "--hidden=3"])
     assert line.given == {"model_dir", "plugin_flag"}
     assert command_line.parse(["evaluate", "--model_dir=d"]).given == {"model_dir"}
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.parametrize("text, expected", [
+    ("--train_stepz=3\n", "flag --train_stepz (from --flagfile={file}) is unknown"),
+    ("# steps\n--train_steps=x\n", "train_steps is 'x' (from --train_steps in --flagfile={file})"),
+])
+def test_the_message_names_the_file(text, expected, tmp_path):
+    file = tmp_path / "flags"
+    file.write_text(text)
+    for words in ([f"--flagfile={file}"], ["--flagfile", str(file)]):
+        with pytest.raises(errors.ConfigError) as raised:
+            command_line.parse(words)
+        assert expected.format(file=file) in str(raised.value)
+
+
+@pytest.mark.any_tensorflow
+def test_a_mistake_on_the_line_is_not_laid_on_the_file(tmp_path):
+    (tmp_path / "flags").write_text("--train_steps=3\n")
+    with pytest.raises(errors.ConfigError, match="from the command line"):
+        command_line.parse([f"--flagfile={tmp_path / 'flags'}", "--train_stepz=3"])
+
+
+@pytest.mark.any_tensorflow
+def test_a_missing_file_is_one_sentence(tmp_path):
+    with pytest.raises(errors.ConfigError) as raised:
+        command_line.parse([f"--flagfile={tmp_path / 'none'}"])
+    assert "No such file" in str(raised.value) and "ERROR" not in str(raised.value)

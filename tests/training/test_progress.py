@@ -1,4 +1,4 @@
-"""The speed in the log is the whole job's; a launcher's row has the task's own share."""
+"""The speed in the log, the size of the model, and a launcher's row."""
 
 from __future__ import annotations
 
@@ -66,3 +66,17 @@ def test_the_bar_is_seen_on_a_terminal_and_every_line_is_in_the_history(tmp_path
     history = (tmp_path / "model" / "history.jsonl").read_text().splitlines()
     steps = [json.loads(line)["step"] for line in history if '"kind": "train"' in line]
     assert steps == list(range(100, 3001, 100))
+
+
+def test_parameters_are_counted_by_layer():
+    with tf.Graph().as_default():
+        for name, shape, trainable in (
+                ("net/dense/kernel", [4, 3], True), ("net/dense/bias", [3], True),
+                ("net/norm/mean", [3], False), ("slope", [], True),
+                ("net/dense/kernel/replica_1", [4, 3], True),
+                ("table/part_0", [5, 2], True), ("table/part_1", [5, 2], True)):
+            tf.compat.v1.get_variable(name, shape, trainable=trainable)
+        layers = progress.layers_of(tf.compat.v1.trainable_variables())
+    assert [(layer["name"], layer["parameters"]) for layer in layers] == [
+        ("net/dense", 15), ("slope", 1), ("table", 20)]
+    assert layers[0]["shapes"] == {"kernel": [4, 3], "bias": [3]}
