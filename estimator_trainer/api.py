@@ -15,19 +15,23 @@ of a job that hangs (`stall_timeout_secs`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
-from typing import Any, Mapping, Sequence
+import re
+from typing import Any, Iterator, Mapping, Sequence
 
-from estimator_trainer import environment, python_call
-from estimator_trainer.checks import (machine_check, model_dir_name, printout as plan_report,
-                                      run_plan)
-from estimator_trainer.checks.plan import Invocation
+from estimator_trainer import environment, logs, redaction, start
+from estimator_trainer.checks import machine_check, model_dir_name, printout, run_plan
+from estimator_trainer.checks.plan import Invocation, Plan
+from estimator_trainer.environment import Environment
 from estimator_trainer.errors import ConfigError, Interrupted, TrainerError
+from estimator_trainer.plugins import importing, loader
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
            "report", "Result", "show", "train", "TrainerError"]
@@ -35,6 +39,7 @@ __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch"
 # A name, or what the name of a plug-in may stand for.
 PlugIn = Any
 Folder = str | os.PathLike[str]
+_PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
 
 
 def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
@@ -60,12 +65,10 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         saved where it could be, and the same call goes on from there.
       TrainerError: if one sentence explains what failed; else what the user's code raised.
     """
-    with python_call.call(model_fn, input_fn, model_dir, settings) as given:
-        plan = python_call.plan_of(run_plan.for_training, "train", given, params,
-                                   python_call.variables_of(tf_config))
+    with _call(settings, model_fn, input_fn, model_dir) as user_set:
+        plan = _planned(run_plan.for_training, "train", user_set, params, _variables(tf_config))
+        ended = start.train(plan)
         from estimator_trainer.evaluation import event_files
-        from estimator_trainer.roles import run
-        ended = run.train_and_evaluate(plan)
         if ended.status in ("stopped", "lost"):
             raise Interrupted(ended.status, ended.reason, ended.task)
         return dataclasses.replace(ended, history=tuple(event_files.read(plan.config.model_dir)))
@@ -86,13 +89,13 @@ def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
     Raises:
       ConfigError: for a mistake, TrainerError for data that fail.
     """
-    with python_call.call(None, None, model_dir, settings) as given:
-        if given.get("checkpoint") == "all":
+    with _call(settings, model_dir=model_dir) as user_set:
+        if user_set.get("checkpoint") == "all":
             raise ConfigError("checkpoint is 'all' (from checkpoint=); evaluate takes one."
                               " For example: checkpoint='step=1000'")
-        plan = python_call.plan_of(run_plan.for_one_process, "evaluate", given, params)
-        from estimator_trainer.evaluation import offline
-        with python_call.explained(plan):
+        plan = _planned(run_plan.for_one_process, "evaluate", user_set, params)
+        with start.using_model(plan):
+            from estimator_trainer.evaluation import offline
             return offline.evaluate(plan)[0]
 
 
@@ -116,20 +119,20 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
     """
     is_path = data is None or isinstance(data, (str, os.PathLike))
     settings = {**settings, **({} if data is None else {"data": data if is_path else "-"})}
-    with python_call.call(None, None, model_dir, settings) as given:
-        plan = python_call.plan_of(run_plan.for_one_process, "predict", given, params)
-        from estimator_trainer.prediction import predict as predict_lib
-        with python_call.explained(plan):
+    with _call(settings, model_dir=model_dir) as user_set:
+        plan = _planned(run_plan.for_one_process, "predict", user_set, params)
+        with start.using_model(plan):
+            from estimator_trainer.prediction import predict as predict_lib
             return list(predict_lib.instances(plan, None if is_path else data))
 
 
 def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
            **settings: Any) -> str:
     """Exports a SavedModel from a checkpoint, and returns its path; see `evaluate`."""
-    with python_call.call(None, None, model_dir, settings) as given:
-        plan = python_call.plan_of(run_plan.for_one_process, "export", given, params)
-        from estimator_trainer.evaluation import offline
-        with python_call.explained(plan):
+    with _call(settings, model_dir=model_dir) as user_set:
+        plan = _planned(run_plan.for_one_process, "export", user_set, params)
+        with start.using_model(plan):
+            from estimator_trainer.evaluation import offline
             return offline.export(plan)
 
 
@@ -145,12 +148,13 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
     Raises:
       ConfigError: for a keyword that is no setting, or a value out of its range.
     """
-    with python_call.call(model_fn, input_fn, model_dir, settings) as given:
-        variables = python_call.variables_of(tf_config)
-        plan = run_plan.for_training(keyword_settings.config_of(given), variables,
-                                     Invocation(frozenset(given), params or {}))
+    with _call(settings, model_fn, input_fn, model_dir) as user_set:
+        variables, config = _variables(tf_config), keyword_settings.config_of(user_set)
+        plan = run_plan.for_training(config, variables,
+                                     Invocation(frozenset(user_set), params or {}))
         found = machine_check.examine(plan, variables)
-        content: dict[str, Any] = json.loads(plan_report.describe(plan, found, as_json=True))
+        found.problems += _tf1_problems(config)
+        content: dict[str, Any] = json.loads(printout.describe(plan, found, as_json=True))
         return content
 
 
@@ -179,19 +183,18 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
                 f" it; expected the name of a plug-in. For example: {kind}='./my_{kind}.py'")
     of_job = {field.name for field in dataclasses.fields(JobConfig)}
     job = JobConfig(**{name: settings.pop(name) for name in of_job & settings.keys()})
-    with python_call.call(model_fn, input_fn, model_dir, settings) as given:
-        if not given.get("model_dir"):
+    with _call(settings, model_fn, input_fn, model_dir) as user_set:
+        if not user_set.get("model_dir"):
             raise ConfigError("model_dir is missing (from model_dir=); expected a directory that"
                               " all tasks share. For example: model_dir='/tmp/digits'")
         pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
                  for key, value in (params or {}).items()]
-        given["param"] = (*given.get("param", ()), *pairs)
-        config = keyword_settings.config_of(given)
+        user_set["param"] = (*user_set.get("param", ()), *pairs)
+        config, variables = keyword_settings.config_of(user_set), environment.read()
         from estimator_trainer.launcher import launch as launch_lib
-        variables = environment.read()
-        code = launch_lib.run(job, config, keyword_settings.words_of(config, given), variables,
-                              given=frozenset(given))
-        return python_call.result_of_job(model_dir_name.of_trial(
+        code = launch_lib.run(job, config, keyword_settings.words_of(config, user_set), variables,
+                              user_set=frozenset(user_set))
+        return _result_of_job(model_dir_name.of_trial(
             config.model_dir, variables.trial, variables.aip_model_dir), code)
 
 
@@ -206,17 +209,83 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
     if not folders:
         raise ConfigError("model_dir is [] (from model_dir=); expected the directory of a training,"
                           " or several. For example: model_dir='/tmp/digits'")
-    with python_call.call(None, None, folders[0], {}) as given:
-        python_call.prepare(run_plan.for_model_dir(
-            keyword_settings.config_of(given), environment.read()))
+    with _call({}):
+        names, page_file = [os.fspath(folder) for folder in folders], os.fspath(output)
+        start.read_model_dirs(TrainerConfig(output=page_file), environment.read(), names)
         from estimator_trainer.reports import page
-        return page.write([os.fspath(folder) for folder in folders], os.fspath(output))
+        return page.write(names, page_file)
 
 
 def show(model_dir: Folder) -> dict[str, Any]:
     """Returns what `estimator-trainer show --json` prints: what a model_dir holds."""
-    with python_call.call(None, None, model_dir, {}) as given:
-        plan = run_plan.for_model_dir(keyword_settings.config_of(given), environment.read())
-        python_call.prepare(plan)
+    with _call({}, model_dir=model_dir) as user_set:
+        [folder] = start.read_model_dirs(keyword_settings.config_of(user_set), environment.read())
         from estimator_trainer.reports import show as show_lib
-        return show_lib.found_in(plan.config.model_dir)
+        return show_lib.found_in(folder)
+
+
+@contextlib.contextmanager
+def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn = None,
+          model_dir: Folder = "") -> Iterator[dict[str, Any]]:
+    """Yields the settings of a call by name, and leaves the process as it was afterwards."""
+    named = {"model_fn": model_fn, "input_fn": input_fn, "model_dir": os.fspath(model_dir)}
+    user_set = {**{name: value for name, value in named.items() if value not in (None, "")},
+                **settings}
+    for kind in _PLUGINS:
+        if kind in user_set and not isinstance(user_set[kind], str):
+            user_set[kind] = loader.keep(user_set[kind])
+    importing.forget_edited()
+    with logs.as_before(), environment.as_before():
+        try:
+            yield user_set
+        except TrainerError as error:
+            # A Python program sets keywords, not flags.
+            error.args = tuple(re.sub(r"\(from --(\w+)\)", r"(from \1=)", str(each))
+                               for each in error.args)
+            raise
+
+
+def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
+             params: Mapping[str, Any] | None, variables: Environment | None = None) -> Plan:
+    """Returns the plan of a call of the function."""
+    config = keyword_settings.config_of(user_set)
+    for problem in _tf1_problems(config):
+        raise ConfigError(problem)
+    words = (f"estimator_trainer.{function}",
+             *(f"{name}={redaction.masked(name, value)!r}"
+               for name, value in {**user_set, **(params or {})}.items()))
+    return start.planned(make, config, variables or environment.read(), Invocation(
+        frozenset(user_set), params or {}, command=words))
+
+
+def _tf1_problems(config: TrainerConfig) -> list[str]:
+    return ["tf1 is True (from tf1=), which would change TensorFlow for this whole process;"
+            " expected the command line for it, or in this program:"
+            " import estimator_trainer.compat.tf1"] if config.tf1 else []
+
+
+def _variables(tf_config: Mapping[str, Any] | str | None) -> Environment:
+    """Returns the environment of this process, with another TF_CONFIG where one is passed."""
+    variables = environment.read()
+    if tf_config is None:
+        return variables
+    text = tf_config if isinstance(tf_config, str) else json.dumps(tf_config)
+    return dataclasses.replace(variables, tf_config=text, cluster_spec="")
+
+
+def _result_of_job(model_dir: str, code: int) -> Result:
+    """Returns how a job ended whose launcher returned `code`."""
+    start.import_tensorflow(run_plan.for_model_dir(
+        TrainerConfig(model_dir=model_dir), environment.read()))
+    from estimator_trainer.coordination import checkpoints
+    from estimator_trainer.evaluation import event_files
+    ended = checkpoints.read_result(model_dir)
+    if code in (130, 142, 143):
+        raise Interrupted("lost" if code == 142 else "stopped", f"exit {code}", "launch")
+    if code:
+        raise TrainerError(f"the job failed with exit {code}"
+                           + (f": {ended.reason}" if ended else "; its log says why"))
+    if ended is None:
+        raise TrainerError(f"the job ended with exit 0, and {model_dir} has no result.json that is"
+                           " whole; its log says how it ended")
+    return dataclasses.replace(ended, history=tuple(event_files.read(model_dir)))

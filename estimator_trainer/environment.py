@@ -16,6 +16,8 @@ _RANKS = ("SLURM_", "OMPI_", "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_", "MPI_", "PMIX
           "PMIX_SIZE", "MV2_COMM_WORLD_", "JSM_NAMESPACE_", "FLUX_TASK_", "FLUX_JOB_", "PALS_",
           "ALPS_APP_PE", "PBS_JOBID", "LSB_JOBID")
 _EVENTS = "ESTIMATOR_TRAINER_EVENTS_FD"
+# The variables that a run writes for TensorFlow to read.
+_WRITTEN = ("TF_CONFIG", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF_XLA_FLAGS")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,21 +157,22 @@ def write_tf_config(text: str) -> None:
 
 
 @contextlib.contextmanager
-def same_cluster_after() -> Iterator[None]:
-    """Sets TF_CONFIG back, at the end of the context, to what it was."""
-    saved = os.environ.get("TF_CONFIG")
+def as_before() -> Iterator[None]:
+    """Sets the variables that a run writes back, at the end of the context, to what they were."""
+    saved = {name: os.environ.get(name) for name in _WRITTEN}
     try:
         yield
     finally:
-        os.environ.pop("TF_CONFIG", None)
-        if saved is not None:
-            os.environ["TF_CONFIG"] = saved
+        for name, value in saved.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager
 def tf_config(text: str) -> Iterator[None]:
     """Sets TF_CONFIG within the context, for what TensorFlow reads there; "" unsets it."""
-    with same_cluster_after():
+    with as_before():
         write_tf_config(text)
         yield
 

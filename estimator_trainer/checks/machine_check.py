@@ -139,7 +139,7 @@ _FLOOR_BYTES = 100 * _MIB
 _CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.")
 
 
-def problem(model_dir: str) -> str:
+def problem(model_dir: str, source: str = "--model_dir") -> str:
     """Returns why a job in this directory would lose its next checkpoint, or ""."""
     if not model_dir or "://" in model_dir:
         return ""
@@ -150,7 +150,7 @@ def problem(model_dir: str) -> str:
     if free >= needed:
         return ""
     why = f", and a checkpoint takes {size / _MIB:.0f} MiB" if size > _FLOOR_BYTES else ""
-    return (f"model_dir is {model_dir!r} (from --model_dir), and {existing} has {free / _MIB:.0f}"
+    return (f"model_dir is {model_dir!r} (from {source}), and {existing} has {free / _MIB:.0f}"
             f" MiB of free disk{why}; expected at least {needed / _MIB:.0f} MiB. Make room there,"
             " or choose another directory. To look: df -h")
 

@@ -94,9 +94,9 @@ def is_one(folder: str) -> bool:
 
 
 def notice(folder: str) -> str:
-    """Returns a sentence that tells what becomes of a scratch directory."""
-    return (f"model_dir is {folder}, which the next run without --model_dir removes; to keep a"
-            " model: --model_dir=DIR")
+    """Returns a sentence on what becomes of a scratch directory."""
+    return (f"model_dir is {folder}, which the next run without a model_dir removes; to keep a"
+            " model, name its directory")
 
 
 def _remove_unused(folder: pathlib.Path) -> None:

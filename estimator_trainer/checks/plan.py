@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Mapping
+from typing import Any, Mapping, Protocol
 
 from estimator_trainer.cluster import task_config
 from estimator_trainer.plugins.params import Params
@@ -14,6 +14,25 @@ from estimator_trainer.record.changes import Change
 from estimator_trainer.record.recorded_run import RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.versions import Versions
+
+
+class ScriptRun(Protocol):
+    """A training that a script asks for, in the place of plug-ins; see script/experiment.py."""
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether anything is evaluated."""
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol of the servers; None for the usual one."""
+
+    @property
+    def strategies(self) -> object:
+        """The `Strategies` of estimator/strategy.py."""
+
+    def load(self, plan: Plan) -> object:
+        """Returns the `LoadedPlugins` of estimator/loaded_plugins.py."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +50,7 @@ class Plan:
       train_data: The input_fn plug-in of training, or None if it is that of `data`.
       serving: The plug-in of --serving_input_fn, or None.
       script: The script that runs in the place of plug-ins, or None.
-      given: What the script gives in their place (script/experiment.py); None before.
+      script_run: The training that the script has begun; None before, and without a script.
       recorded: What the run before in the same model_dir has left, or None.
       changes: The differences from that run.
       notes: Sentences on what this process does otherwise than the defaults say.
@@ -48,7 +67,7 @@ class Plan:
     train_data: Plugin | None = None
     serving: Plugin | None = None
     script: Script | None = None
-    given: Any = None
+    script_run: ScriptRun | None = None
     recorded: RecordedRun | None = None
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
@@ -57,7 +76,7 @@ class Plan:
     @property
     def is_evaluated(self) -> bool:
         """Whether the job evaluates; a script that calls `Estimator.train` does so by itself."""
-        return self.given is None or self.given.eval_spec is not None
+        return self.script_run is None or self.script_run.evaluates
 
     @property
     def passes(self) -> int:
@@ -93,16 +112,16 @@ class Findings:
 
 @dataclasses.dataclass(frozen=True)
 class Invocation:
-    """What a process is asked for.
+    """What the user asked a process for.
 
     Attributes:
-      given: The names of the settings that the user gives; None: those not at their defaults.
-      values: The params that a Python program gives, as they are.
+      user_set: The names of the settings that the user sets; None: those not at their defaults.
+      values: The params that a Python program passes, as they are.
       read: The function that reads a file of model_dir, for the record of the run before.
       command: The words that the user typed.
     """
 
-    given: frozenset[str] | None = None
+    user_set: frozenset[str] | None = None
     values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     read: recorded_run.Read = recorded_run.read_local
     command: tuple[str, ...] = ()

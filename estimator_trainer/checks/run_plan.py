@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple, Sequence, TypeVar
 
 from estimator_trainer import errors, machine, storage, versions
 from estimator_trainer.checks import machine_check, model_dir_name
-from estimator_trainer.checks.plan import Invocation, Plan
+from estimator_trainer.checks.plan import Invocation, Plan, ScriptRun
 from estimator_trainer.cluster import ports, rank_source, task_config, topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
@@ -28,34 +28,31 @@ _LOCAL = task_config.parse(None)
 
 
 def for_training(config: TrainerConfig, environment: Environment,
-                 asked: Invocation = Invocation()) -> Plan:
+                 invocation: Invocation = Invocation()) -> Plan:
     """Plans `train` in the role that TF_CONFIG gives."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     task = _collect(problems, lambda: _task(config, environment))
     recorded = None
     if task is not None:
         config = _with_model_dir(config, environment, task.trial or environment.trial)
-        config, recorded = _as_recorded(problems, config, asked, is_training=True)
-        problems += topology.problems(task, config.train_distribute, config.eval_distribute,
-                                      config.sync_replicas)
-        problems += topology.events_problems(task, config.worker_events)
-        problems += ports.problems(task)
+        config, recorded = _as_recorded(problems, config, invocation, is_training=True)
+        problems += [*_task_problems(config, task), *ports.problems(task)]
         if not config.model_dir and not task.is_local:
             problems.append(
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
                 " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
     problems += storage_problems(config) + replica_problems(config)
-    problems += filter(None, (model_dir_name.problem(config.model_dir),
-                              machine_check.problem(config.model_dir)))
+    problems += model_dir_problems(config.model_dir)
     return _with_plugins(
-        config, task or _LOCAL, problems, asked, recorded,
+        config, task or _LOCAL, problems, invocation, recorded,
         count_replicas(config, task or _LOCAL, environment.cuda_visible_devices))
 
 
-def for_script(config: TrainerConfig, environment: Environment, script: Script) -> Plan:
+def for_script(script: Script, config: TrainerConfig, environment: Environment,
+               invocation: Invocation = Invocation()) -> Plan:
     """Plans the run of a script in the role that TF_CONFIG gives.
 
-    What only the script knows, such as its strategy, is looked at when it begins to train.
+    Settings that only the script knows, such as its strategy, are checked when it begins to train.
     """
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     task = _collect(problems, lambda: _task(config, environment))
@@ -63,18 +60,38 @@ def for_script(config: TrainerConfig, environment: Environment, script: Script) 
         problems += ports.problems(task)
     problems += storage_problems(config)
     return Plan(config, task or _LOCAL, None, None, None, tuple(problems), versions.installed(),
-                script=script)
+                script=script, command=invocation.command)
+
+
+def for_script_training(plan: Plan, config: TrainerConfig, task: TaskConfig,
+                        script_run: ScriptRun, has_own_strategy: bool) -> Plan:
+    """Plans a training that a script has begun.
+
+    Args:
+      plan: The plan of the script.
+      config: The settings, those that the script makes included.
+      task: The place of this process in the job, as the script left it.
+      script_run: The training.
+      has_own_strategy: Whether the script made the strategy.
+    """
+    # The ports of an earlier training of this process are in use, by itself.
+    problems = [*([] if task is plan.task else ports.problems(task)),
+                *_task_problems(config, task, has_own_strategy), *replica_problems(config),
+                *model_dir_problems(config.model_dir, "the script's Estimator")]
+    return dataclasses.replace(plan, config=config, task=task, script_run=script_run,
+                               problems=tuple(problems))
 
 
 def for_one_process(config: TrainerConfig, environment: Environment,
-                    asked: Invocation = Invocation()) -> Plan:
+                    invocation: Invocation = Invocation()) -> Plan:
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     config = _with_model_dir(config, environment)
     problems += [] if config.export_dir else _lacks_model_dir(config)
+    problems += filter(None, [_file_problem(config.model_dir)])
     problems += storage_problems(config)
-    config, recorded = _as_recorded(problems, config, asked, is_training=False)
-    return _with_plugins(config, _LOCAL, problems, asked, recorded)
+    config, recorded = _as_recorded(problems, config, invocation, is_training=False)
+    return _with_plugins(config, _LOCAL, problems, invocation, recorded)
 
 
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
@@ -101,20 +118,21 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
         problems.append(
             "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
             " own container is lost. For example: -- --model_dir=gs://bucket/job")
-    problems += filter(None, [model_dir_name.problem(config.model_dir)])
+    problems += filter(None, [model_dir_name.problem(config.model_dir),
+                              _file_problem(config.model_dir)])
     gpus = ",".join(map(str, range(num_gpus))) or machine.NO_GPU
     return _with_plugins(config, tasks[0], problems + replica_problems(config), Invocation(),
                          num_replicas=count_replicas(config, tasks[0], gpus))
 
 
 def ready(plan: Plan) -> Plan:
-    """Returns the plan, with a model_dir, if it can run.
+    """Returns the plan, with a model_dir unless its script has one, if it can run.
 
     Raises:
       ConfigError: with all the plan's problems, one a line.
     """
     refuse(plan)
-    if plan.config.model_dir:
+    if plan.config.model_dir or plan.script:
         return plan
     folder = model_dir_name.make()
     return dataclasses.replace(plan, config=dataclasses.replace(plan.config, model_dir=folder))
@@ -140,22 +158,19 @@ def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskCo
 
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
-                  asked: Invocation, recorded: RecordedRun | None = None,
+                  invocation: Invocation, recorded: RecordedRun | None = None,
                   num_replicas: int = 0) -> Plan:
     """Finds the plug-ins and their params; without a replica nothing is to be trained."""
-    if config.model_dir and os.path.isfile(config.model_dir):
-        problems.append(f"model_dir is {config.model_dir!r} (from --model_dir), which is a file;"
-                        " expected a directory, existing or not.")
     model = _collect(problems, lambda: loader.find("model_fn", config.model_fn))
     data = _collect(problems, lambda: loader.find_inputs(config, bool(num_replicas)))
     plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
                 train_data=data and data.training, serving=data and data.serving,
-                recorded=recorded, command=asked.command)
+                recorded=recorded, command=invocation.command)
     problems += params.problems(config, data.evaluation) if data else []
     merged = None
     if model is not None and data is not None:
         merged = _collect(problems, lambda: params.merge(
-            model, data.evaluation, [*config.param, *_of_program(asked)],
+            model, data.evaluation, [*config.param, *_of_program(invocation)],
             config.params_file, _of_flags(plan, data.training or data.evaluation),
             [plugin for plugin in (data.training, data.serving) if plugin],
             recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
@@ -172,11 +187,11 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
         problems=tuple(recorded.sourced(text) if recorded else text for text in problems))
 
 
-def _as_recorded(problems: list[str], config: TrainerConfig, asked: Invocation,
+def _as_recorded(problems: list[str], config: TrainerConfig, invocation: Invocation,
                  is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
     """Returns the settings, those of the run before among them, and what that run has left."""
     recorded = _collect(problems, lambda: recorded_run.find(
-        config, asked.given, is_training, asked.read))
+        config, invocation.user_set, is_training, invocation.read))
     if recorded is None:
         return config, None
     return _collect(problems, lambda: recorded.settings(config)) or config, recorded
@@ -188,6 +203,27 @@ def _lacks_model_dir(config: TrainerConfig) -> list[str]:
         " example: --model_dir=/tmp/digits"]
 
 
+def _task_problems(config: TrainerConfig, task: TaskConfig,
+                   has_own_strategy: bool = False) -> list[str]:
+    """Returns what is wrong with the settings of training in this task of a cluster."""
+    return [*topology.problems(task, config.train_distribute, config.eval_distribute,
+                               config.sync_replicas, is_script=has_own_strategy),
+            *topology.events_problems(task, config.worker_events)]
+
+
+def model_dir_problems(folder: str, source: str = "--model_dir") -> list[str]:
+    """Returns why a job cannot train in a directory; `source` named it."""
+    found = (model_dir_name.problem(folder, source), machine_check.problem(folder, source),
+             _file_problem(folder, source))
+    return [problem for problem in found if problem]
+
+
+def _file_problem(folder: str, source: str = "--model_dir") -> str:
+    is_file = folder and os.path.isfile(folder)
+    return (f"model_dir is {folder!r} (from {source}), which is a file; expected a directory,"
+            " existing or not.") if is_file else ""
+
+
 def storage_problems(config: TrainerConfig) -> list[str]:
     """Returns a sentence for each setting whose file system is not there."""
     tensorflow = versions.installed().tensorflow
@@ -197,10 +233,10 @@ def storage_problems(config: TrainerConfig) -> list[str]:
     return [problem for problem in found if problem]
 
 
-def _of_program(asked: Invocation) -> list[params.Given]:
-    """Returns the params that a Python program gives."""
+def _of_program(invocation: Invocation) -> list[params.Given]:
+    """Returns the params that a Python program passes."""
     return [params.Given(key, value, f"params[{key!r}]", f"params[{key!r}] = ", is_typed=True)
-            for key, value in asked.values.items()]
+            for key, value in invocation.values.items()]
 
 
 def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:

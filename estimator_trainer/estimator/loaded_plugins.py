@@ -93,9 +93,10 @@ def load(plan: Plan) -> LoadedPlugins:
     Raises:
       ConfigError: if a plug-in or its data cannot be used.
     """
-    if plan.given is not None:
-        loaded: LoadedPlugins = plan.given.load(plan)
-        return loaded
+    if plan.script_run is not None:
+        of_script = plan.script_run.load(plan)
+        assert isinstance(of_script, LoadedPlugins)
+        return of_script
     loaded, module = _adapted(plan)
     with random_state.kept():
         spec = data_spec.describe(loaded.input_fn, loaded.params)

@@ -60,15 +60,16 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
 
 def of_plan(plan: Plan) -> Strategies:
     """Returns the strategies of this task: those that a script has made, or new ones."""
-    if plan.given is None:
+    if plan.script_run is None:
         # All trainers have joined, and one that is gone since then is waited for in vain.
         config = plan.config
         patience_secs = min(config.stall_timeout_secs,
                             config.peer_timeout_secs + deadlines.DISK_REMEMBERS_SECS)
         with stop.killed_after(patience_secs if plan.task.is_all_reduce else None):
             return for_training(plan.config, plan.task)
-    given: Strategies = plan.given.strategies
-    return given if plan.task.is_trainer else Strategies(None, given.eval)
+    of_script = plan.script_run.strategies
+    assert isinstance(of_script, Strategies)
+    return of_script if plan.task.is_trainer else Strategies(None, of_script.eval)
 
 
 def name_of(strategy: tf.distribute.Strategy | None) -> str:

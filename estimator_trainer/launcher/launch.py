@@ -31,7 +31,7 @@ _POLL_SECS = 0.05
 
 def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         variables: Environment, script: Script | None = None,
-        given: frozenset[str] | None = None) -> int:
+        user_set: frozenset[str] | None = None) -> int:
     """Runs a job to its end and prints a summary.
 
     Args:
@@ -40,7 +40,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
       flags: The flags of every task; of a script, `run` and all that follows.
       variables: The environment of this process.
       script: The script that every task runs, or None.
-      given: The names of the settings that `flags` give; None: those not at their defaults.
+      user_set: The names of the settings in `flags`; None: those not at their defaults.
 
     Returns:
       The exit code of the job: 0 if it is done, 143 if it was stopped by a signal, else that of
@@ -58,9 +58,9 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                       for role, index in tasks]
         # Every task would find the same problems, for all the ports are on this machine.
         first = Environment(tf_config=tf_configs[0])
-        run_plan.refuse(run_plan.for_script(config, first, script) if script else
+        run_plan.refuse(run_plan.for_script(script, config, first) if script else
                         run_plan.for_training(dataclasses.replace(config, model_dir=model_dir),
-                                              first, Invocation(given)))
+                                              first, Invocation(user_set)))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         parts = divide(job.tasks, gpus, num_cores)

@@ -38,7 +38,7 @@ def serve(run: FollowerRun) -> Result:
     plan, task, state = run.plan, run.task, run.state
     # The server must have a name: without a reference it would be collected, and stop.
     server = _server(task, run.config.train_distribute != "none",
-                     plan.given.model.config.protocol if plan.given else None)
+                     plan.script_run.protocol if plan.script_run else None)
     logging.info("serves variables at %s", server.target)
     task_events.emit("serves")
     leaves_at: float | None = None

@@ -17,10 +17,10 @@ from typing import Any, Callable, Iterator, NoReturn
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import environment, errors
-from estimator_trainer.checks import model_dir_name, run_plan
+from estimator_trainer import environment, errors, start
+from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.cluster import ports, task_config, topology
+from estimator_trainer.cluster import task_config
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.coordination import checkpoints, sequel
@@ -29,7 +29,7 @@ from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.patches import private_api
 from estimator_trainer.result import Result
-from estimator_trainer.roles import access, ps, run as role
+from estimator_trainer.roles import ps, run as role
 from estimator_trainer.script.experiment import ScriptExperiment
 
 # The methods that compute with a model in one process.
@@ -52,20 +52,22 @@ class Calls:
 
     Attributes:
       result: How training in this task ended last, or that the script failed; None before.
-      plan: The plan of this task, with what only the script knows, once it has begun to train.
+      plan: The plan of this task, with what only the script knows, once it asks for a training.
+      has_begun: Whether a training has passed its checks.
     """
 
-    def __init__(self, plan: Plan, given: frozenset[str],
+    def __init__(self, plan: Plan, user_set: frozenset[str],
                  strategies: Strategies | None):
         """Makes the object.
 
         Args:
           plan: The plan of this task, as far as it was known before the script began.
-          given: The names of the settings that the command line gives.
+          user_set: The names of the settings on the command line.
           strategies: The strategies that the command line asks for, or None.
         """
         self.result: Result | None = None
-        self.plan, self._given = plan, given
+        self.has_begun = False
+        self.plan, self._user_set = plan, user_set
         self._strategies = strategies
         self._of_thread = _OfThread()
         self._teller, self._num_trainings = sequel.SequelWriter(), 0
@@ -93,7 +95,7 @@ class Calls:
         """Makes the result a failure, unless it is one."""
         plan, ended = self.plan, self.result
         if ended is None:
-            step = checkpoints.latest_step(plan.config.model_dir) if plan.given else 0
+            step = checkpoints.latest_step(plan.config.model_dir) if self.has_begun else 0
             self.result = Result(plan.task.name, "failed", step, reason)
         elif ended.status == "done":
             self.result = Result(ended.task, "failed", ended.step, reason)
@@ -117,8 +119,8 @@ class Calls:
             return self._run_its_own_way(estimator, lambda: original(estimator, *args, **kwargs))
         bound = inspect.signature(original).bind(estimator, *args, **kwargs)
         bound.apply_defaults()
-        given = bound.arguments
-        steps, max_steps = given["steps"], given["max_steps"]
+        passed = bound.arguments
+        steps, max_steps = passed["steps"], passed["max_steps"]
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         if steps is not None:
@@ -126,8 +128,8 @@ class Calls:
             max_steps = steps + (checkpoints.latest_step(estimator.model_dir)
                                  if self.plan.task.is_local else 0)
         self._run(estimator, tf.estimator.TrainSpec(
-            given["input_fn"], max_steps, given["hooks"],
-            saving_listeners=given["saving_listeners"]), None)
+            passed["input_fn"], max_steps, passed["hooks"],
+            saving_listeners=passed["saving_listeners"]), None)
         return estimator
 
     def _use(self, original: Callable[..., Any], estimator: Any, *args: Any,
@@ -146,12 +148,12 @@ class Calls:
             raise errors.ConfigError(
                 "the script trains a second time in one job with a ps; expected one call of"
                 " tf.estimator.train_and_evaluate or Estimator.train, after which the ps ends")
-        _refuse_pattern(estimator)
         experiment = ScriptExperiment(user_estimator.take_apart(estimator), train_spec, eval_spec,
-                                      self._strategies, self._given)
+                                      self._strategies, self._user_set)
         self.plan = plan = self._planned(experiment)
         run_plan.refuse(plan)
-        access.check(plan.config, plan.versions.tensorflow)
+        start.check(plan)
+        self.has_begun = True
         goes_on = self._going_on(plan)
         with self._inside():
             self.result = role.train_and_evaluate(plan)
@@ -173,7 +175,9 @@ class Calls:
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
         """Lets an Estimator train itself whose `train` is more than TensorFlow's."""
-        _refuse_pattern(estimator)
+        problems = run_plan.model_dir_problems(estimator.model_dir, "the script's Estimator")
+        if problems:
+            raise errors.ConfigError("\n".join(problems))
         logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         if self.plan.task.role == "ps":
@@ -196,9 +200,9 @@ class Calls:
         The Estimator's own ps never ends.
         """
         task, since, model_dir = self.task, time.time(), estimator.model_dir
-        given = estimator.config
+        config = estimator.config
         is_done = ps.serve_silent(task, lambda: checkpoints.has_result_since(model_dir, since),
-                                  self.plan.config, bool(given.train_distribute), given.protocol)
+                                  self.plan.config, bool(config.train_distribute), config.protocol)
         step = checkpoints.latest_step(model_dir)
         self.result = (Result(task.name, "done", step, "own_train") if is_done else
                        Result(task.name, "lost", step, "every trainer is gone"))
@@ -206,17 +210,11 @@ class Calls:
 
     def _planned(self, experiment: ScriptExperiment) -> Plan:
         """Returns the plan with what only the script knows."""
-        plan, problems, task = self.plan, list(self.plan.problems), self.task
-        if task is not plan.task:
-            problems += ports.problems(task)
-        config = experiment.settings(plan.config, task)
-        problems += topology.problems(
-            task, config.train_distribute, config.eval_distribute, config.sync_replicas,
-            is_script=experiment.asked is None)
-        problems += topology.events_problems(task, config.worker_events)
-        problems += experiment.problems(task)
-        return dataclasses.replace(plan, config=config, task=task, given=experiment,
-                                   problems=tuple(problems))
+        task = self.task
+        plan = run_plan.for_script_training(
+            self.plan, experiment.settings(self.plan.config, task), task, experiment,
+            has_own_strategy=experiment.asked is None)
+        return dataclasses.replace(plan, problems=(*plan.problems, *experiment.problems(task)))
 
     @contextlib.contextmanager
     def _inside(self) -> Iterator[None]:
@@ -226,13 +224,6 @@ class Calls:
             yield
         finally:
             self._of_thread.is_inside = False
-
-
-def _refuse_pattern(estimator: Any) -> None:
-    """Raises ConfigError if TensorFlow would take the script's model_dir for a pattern."""
-    problem = model_dir_name.problem(str(estimator.model_dir), "the script's Estimator")
-    if problem:
-        raise errors.ConfigError(problem)
 
 
 def _trains_its_own_way(estimator: Any) -> bool:

@@ -41,6 +41,17 @@ class ScriptExperiment:
     flags: frozenset[str] = frozenset()
 
     @property
+    def evaluates(self) -> bool:
+        """Whether anything is evaluated."""
+        return self.eval_spec is not None
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol of the servers; None for the usual one."""
+        protocol: str | None = self.model.config.protocol
+        return protocol
+
+    @property
     def strategies(self) -> Strategies:
         """The strategies of training and evaluation."""
         config = self.model.config

@@ -20,23 +20,22 @@ from estimator_trainer.script.calls import Calls
 from estimator_trainer.training.sync_replicas import SyncReplicasHook
 
 
-def run(plan: Plan, given: frozenset[str]) -> int:
+def run(plan: Plan, user_set: frozenset[str]) -> int:
     """Runs the script of a plan to its end.
 
     Args:
       plan: The plan of this task, with the script.
-      given: The names of the settings that the command line gives, which win over the script's.
+      user_set: The names of the settings on the command line, which win over the script's.
 
     Returns:
       The exit code: the script's own, or that of the way in which training ended.
     """
     assert plan.script is not None
     environment.write_tf_config(plan.task.platform_tf_config)
-    strategy.split_cpu(plan.config)
     logs.stay_the_only_handler()
-    chosen = strategy.for_training(plan.config, plan.task) if given & {
+    chosen = strategy.for_training(plan.config, plan.task) if user_set & {
         "train_distribute", "eval_distribute"} else None
-    calls = Calls(plan, given, chosen)
+    calls = Calls(plan, user_set, chosen)
     waiting = functools.partial(stop.killed_after, plan.config.stall_timeout_secs)
     with (estimator_patches.calling(calls.replacements()),
           cluster_patches.configs_in_any_cluster(lambda: calls.task, user_estimator.of_platform),
@@ -51,7 +50,7 @@ def run(plan: Plan, given: frozenset[str]) -> int:
         calls.fail(f"exit code {code}")
     if calls.result is None:
         return code
-    if calls.plan.given:
+    if calls.has_begun:
         job_history.write_page(calls.plan)
     result.print_last_line(calls.result)
     return code or calls.result.exit_code

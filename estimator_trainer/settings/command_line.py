@@ -31,7 +31,7 @@ class CommandLine:
       hosts: The lists of hosts; None if there are none.
       script: The script that `run` runs, be it in the tasks of a job; else "".
       arguments: The script's arguments.
-      given: The names of the settings that are on the line.
+      user_set: The names of the settings that are on the line.
       folder: The folder that `init` writes to.
       page: The page that `report` makes.
       words: The line itself, after the program's name.
@@ -46,7 +46,7 @@ class CommandLine:
     hosts: HostLists | None = None
     script: str = ""
     arguments: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
+    user_set: frozenset[str] = frozenset()
     folder: str = ""
     page: PageConfig = PageConfig()
     words: tuple[str, ...] = ()
@@ -65,21 +65,21 @@ def parse(argv: Sequence[str]) -> CommandLine:
         return _parse_script(list(argv[1:]))
     if first and first.is_first:
         return _OF_THEIR_OWN[first.settings](list(argv[1:]))
-    words, settings, given = _trainer_parsed(argv)
+    words, settings, user_set = _trainer_parsed(argv)
     command = words[0] if words else "train"
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
         wrong = words[1] if command in COMMANDS and len(words) > 1 else command
         raise unknown(wrong if wrong in COMMANDS else _shown(wrong, argv))
     as_json, is_probing = settings.pop("json"), settings.pop("probe")
     lists = {name: settings.pop(name) for name in _HOST_LISTS}
-    hosts = _hosts(lists) if _HOST_LISTS & given else None
+    hosts = _hosts(lists) if _HOST_LISTS & user_set else None
     if hosts and command not in ("train", "check"):
         raise errors.ConfigError(
-            f"{min(_HOST_LISTS & given)} is set (from the command line), and `{command}` runs in"
+            f"{min(_HOST_LISTS & user_set)} is set (from the command line), and `{command}` runs in"
             " no cluster; expected it with train, check or tf-config alone. For example:"
             f" {EXAMPLE}")
     return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
-                       given=given - _HOST_LISTS, words=tuple(argv))
+                       user_set=user_set - _HOST_LISTS, words=tuple(argv))
 
 
 def unknown(got: str) -> errors.ConfigError:
@@ -98,14 +98,14 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     if task_flags[:1] == ["run"] and not words:
         return dataclasses.replace(_parse_script(task_flags[1:]), command=command,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
-    rest, values, given = _trainer_parsed(task_flags)
+    rest, values, user_set = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
         raise errors.ConfigError(
             f"{command} got {_shown((words or rest)[0], [*argv, *task_flags])!r} (from the command"
             " line); expected the job's"
             " flags, `--`, and the flags of every task, which all train. For example:"
             f" estimator-trainer {command} --worker=2 --ps=1 -- --model_dir=/tmp/digits")
-    if clusters := (_HOST_LISTS | _RANKS) & given:
+    if clusters := (_HOST_LISTS | _RANKS) & user_set:
         raise errors.ConfigError(
             f"{min(clusters)} is set (after `--`), and {command} makes the cluster by"
             f" itself; expected the number of tasks. For example: estimator-trainer {command}"
@@ -116,7 +116,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in normal((), after)]
     return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
-        *(word for word in task_flags if word != "train"), *of_plugins), given=given)
+        *(word for word in task_flags if word != "train"), *of_plugins), user_set=user_set)
 
 
 def _shown(wrong: str, argv: Sequence[str]) -> str:
@@ -141,7 +141,7 @@ def _parse_script(argv: list[str]) -> CommandLine:
     settings["rank_hosts"] = tuple(settings["rank_hosts"])
     config = TrainerConfig(model_fn=words[0], input_fn=words[0], exporters=("none",), **settings)
     return CommandLine("run", config, script=words[0], arguments=tuple(arguments),
-                       given=frozenset(name for name in settings if values[name].present),
+                       user_set=frozenset(name for name in settings if values[name].present),
                        words=("run", *argv, "--", *arguments))
 
 
@@ -185,7 +185,7 @@ _OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _pa
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:
-    """Returns the words that are no flags, every task's flags, and the names of those given.
+    """Returns the words that are no flags, every task's flags, and the names of those set.
 
     What follows `--` are flags of the plug-ins' modules.
     """
@@ -195,8 +195,8 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], fro
     settings["plugin_flag"] = normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
-    given = {name for name in values if values[name].present}
-    return words, settings, frozenset(given | {"plugin_flag"} if after else given)
+    user_set = {name for name in values if values[name].present}
+    return words, settings, frozenset(user_set | {"plugin_flag"} if after else user_set)
 
 
 def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:

@@ -108,11 +108,11 @@ class Command:
 COMMANDS = {
     "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train",
                      (*_TRAINER, *_RANKS, *_HOSTS)),
-    "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "use_model"),
+    "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "evaluate"),
     "predict": Command(
         "Predict new data (--data), or else the input_fn's evaluation data, with a checkpoint or"
-        " an export (--export_dir): one JSON line an instance.", "use_model"),
-    "export": Command("Export a SavedModel from a checkpoint.", "use_model"),
+        " an export (--export_dir): one JSON line an instance.", "predict"),
+    "export": Command("Export a SavedModel from a checkpoint.", "export"),
     "run": Command(
         "Run a script that makes its own Estimator, in the role that TF_CONFIG gives: run SCRIPT"
         " -- ITS ARGUMENTS", "run_script", _SCRIPT, "SCRIPT [--flag=value ...] -- ITS ARGUMENTS",

@@ -47,7 +47,7 @@ def test_the_last_scratch_directory_alone_is_kept(parent):
         assert (parent / "estimator_trainer-of-somebody").exists()
         running.communicate("\n")
     assert model_dir_name.is_one(str(third)) and not model_dir_name.is_one(str(parent))
-    assert "--model_dir=DIR" in model_dir_name.notice(str(third))
+    assert "to keep a model, name its directory" in model_dir_name.notice(str(third))
 
 
 @pytest.mark.any_tensorflow

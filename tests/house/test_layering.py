@@ -10,13 +10,13 @@ from tests.support import jobs
 ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it. A module that
 # stands apart from its package has a line of its own.
-PACKAGES = ["api", "python_call", "cli", "commands", "script", "roles", "reports", "prediction",
+PACKAGES = ["api", "cli", "commands", "script", "start", "roles", "reports", "prediction",
             "record.run_history", "record.earlier_run", "evaluation", "checks.probe", "estimator",
             "training", "communication", "input", "graph", "launcher", "manifest", "checks",
             "record", "plugins", "coordination", "settings", "cluster", "tensorflow_import",
             "patches", "compat", "patches.private_api"]
 # The modules with which every command begins: nothing that they import at the top needs TensorFlow.
-STARTS = ("__main__", "api", "commands")
+STARTS = ("__main__", "api", "commands", "start")
 MODULES = sorted(ROOT.rglob("*.py"))
 PLUGINS = sorted(path for name in ("model_fns", "input_fns", "examples")
                  for path in (jobs.REPO / name).rglob("*.py"))

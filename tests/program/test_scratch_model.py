@@ -22,7 +22,7 @@ def test_a_run_without_a_model_dir_says_where_it_is_and_for_how_long(tmp_path, m
         with logs.as_before():
             assert cli.main([f"--model_fn={path}", f"--input_fn={path}", "--train_steps=5"]) == 0
         shown = capfd.readouterr().err
-        [folder] = re.findall(r"model_dir is (\S+), which the next run without --model_dir removes",
+        [folder] = re.findall(r"model_dir is (\S+), which the next run without a model_dir removes",
                               shown)
         assert shown.rstrip().rpartition("\n")[2].startswith("role=local status=done")
         folders.append(pathlib.Path(folder))

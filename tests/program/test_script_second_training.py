@@ -68,7 +68,7 @@ def test_a_further_training_begins_once_the_workers_have_left_the_last_one(tmp_p
     beginning.start()
     beginning.join(0.6)
     assert beginning.is_alive()
-    waiting = threading.Thread(target=listener.follows, args=(1,))
+    waiting = threading.Thread(target=listener.wait_for_training, args=(1,))
     waiting.start()
     beginning.join(5)
     assert not beginning.is_alive()
@@ -92,5 +92,5 @@ def test_what_an_earlier_chief_left_ends_no_task(tmp_path):
 
 def test_a_silent_chief_is_not_waited_for(tmp_path, caplog):
     start = time.monotonic()
-    assert not sequel.SequelReader(str(tmp_path), "worker:0", 1.0).follows(1)
+    assert not sequel.SequelReader(str(tmp_path), "worker:0", 1.0).wait_for_training(1)
     assert time.monotonic() - start < 10 and "no heartbeat for 1 s" in caplog.text

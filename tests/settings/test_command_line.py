@@ -81,8 +81,8 @@ def test_what_follows_two_dashes_are_flags_of_the_plugins_modules():
 
 def test_flags_of_plugins_after_the_dashes_count_as_given():
     line = command_line.parse(["evaluate", "--model_dir=d", "--", "--hidden=3"])
-    assert line.given == {"model_dir", "plugin_flag"}
-    assert command_line.parse(["evaluate", "--model_dir=d"]).given == {"model_dir"}
+    assert line.user_set == {"model_dir", "plugin_flag"}
+    assert command_line.parse(["evaluate", "--model_dir=d"]).user_set == {"model_dir"}
 
 
 @pytest.mark.any_tensorflow

@@ -1,0 +1,192 @@
+"""From settings to a process that computes: one way for commands, Python functions and scripts.
+
+The plan is made without TensorFlow, and every problem in it ends the start. Then the logs, the
+threads and XLA are set up and TensorFlow is imported, each replica gets its CPU, the device and the
+storage are checked, and frozen variables are kept out of the optimizers. Only a script knows its
+model_dir and its strategy later; `script/calls.py` sends them through the same checks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import posixpath
+from typing import Callable, Iterator, Sequence
+
+from estimator_trainer import environment, errors, storage
+from estimator_trainer.checks import model_dir_name, run_plan
+from estimator_trainer.checks.plan import Invocation, Plan
+from estimator_trainer.environment import Environment
+from estimator_trainer.record import recorded_run
+from estimator_trainer.result import Result
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+# One of the functions of run_plan.
+MakePlan = Callable[[TrainerConfig, Environment, Invocation], Plan]
+
+# Listing what does not exist takes one short request, and no right on the bucket itself.
+_NOWHERE = ".estimator_trainer-looks-for-the-bucket/*"
+
+
+def planned(make: MakePlan, config: TrainerConfig, variables: Environment,
+            invocation: Invocation) -> Plan:
+    """Returns the plan of a run that can begin, with a model_dir.
+
+    Raises:
+      ConfigError: with every problem of the plan, one a line.
+    """
+    read = _reader(make, config, variables)
+    return run_plan.ready(make(config, variables, dataclasses.replace(invocation, read=read)))
+
+
+def prepare(plan: Plan) -> None:
+    """Makes this process one that can compute what is planned.
+
+    Raises:
+      ConfigError: for a device or storage that is not there.
+    """
+    import_tensorflow(plan)
+    _split_cpu(plan.config)
+    if plan.script is None:
+        check(plan)
+
+
+def check(plan: Plan) -> None:
+    """Checks the device and the storage of a run, with TensorFlow.
+
+    Raises:
+      ConfigError: for one that is not there.
+    """
+    from estimator_trainer.estimator import strategy
+    strategy.check(plan.config, plan.task)
+    check_storage(plan)
+
+
+@contextlib.contextmanager
+def computing(plan: Plan) -> Iterator[None]:
+    """Prepares this process, and keeps frozen variables as they are within a `with` statement."""
+    prepare(plan)
+    from estimator_trainer.estimator import frozen
+    with frozen.kept(plan.config):
+        yield
+
+
+@contextlib.contextmanager
+def using_model(plan: Plan) -> Iterator[None]:
+    """Does what `computing` does; errors that are not the code's fault become one sentence."""
+    with computing(plan):
+        from estimator_trainer.roles import outcome
+        try:
+            yield
+        except Exception as error:
+            outcome.raise_explained(error, outcome.explained(error, plan))
+
+
+def train(plan: Plan) -> Result:
+    """Trains and evaluates in the role of this process; returns how that ended."""
+    with computing(plan):
+        from absl import logging
+
+        from estimator_trainer.roles import run
+        ended = run.train_and_evaluate(plan)
+    if plan.task.is_local and model_dir_name.is_one(plan.config.model_dir):
+        logging.info("%s", model_dir_name.notice(plan.config.model_dir))
+    return ended
+
+
+def read_model_dirs(config: TrainerConfig, variables: Environment,
+                    folders: Sequence[str] = ()) -> list[str]:
+    """Prepares this process to read model_dirs, and returns them; default: that of the settings."""
+    plans = [run_plan.for_model_dir(dataclasses.replace(config, model_dir=folder), variables)
+             for folder in folders or [config.model_dir]]
+    for plan in plans:
+        run_plan.refuse(plan)
+    import_tensorflow(plans[0])
+    for plan in plans:
+        check_storage(plan)
+    return [plan.config.model_dir for plan in plans]
+
+
+def import_tensorflow(plan: Plan) -> None:
+    """Imports TensorFlow, in seconds, with the logs, threads and file systems of a plan."""
+    # absl's logging takes 10 ms, and `check` logs nothing.
+    from estimator_trainer import logs, tensorflow_import
+    config = plan.config
+    logs.configure(plan.task.name, config.verbose)
+    environment.set_threads(config.intra_op_threads, config.inter_op_threads)
+    if config.xla:
+        environment.compile_on_cpus()
+    tensorflow_import.load(config.verbose, config.tf1)
+    params = plan.params.values.values() if plan.params else ()
+    paths = [*config.paths.values(), *(value for value in params if isinstance(value, str))]
+    if plan.versions.mode == "native" and storage.needs_plugin(paths):
+        storage.load()
+
+
+def _reader(make: MakePlan, config: TrainerConfig, variables: Environment) -> recorded_run.Read:
+    """Returns the function that reads the record; a remote one is read by TensorFlow."""
+    @functools.lru_cache(maxsize=None)
+    def import_first() -> None:
+        plan = make(config, variables, Invocation())
+        import_tensorflow(plan)
+        check_storage(plan)
+
+    def read(path: str) -> str | None:
+        if not storage.scheme(path) or run_plan.storage_problems(config):
+            return recorded_run.read_local(path)
+        import_first()
+        from estimator_trainer.coordination import shared_files
+        return shared_files.read_text(path)
+
+    return read
+
+
+def _split_cpu(config: TrainerConfig) -> None:
+    from estimator_trainer.estimator import strategy
+    try:
+        strategy.split_cpu(config)
+    except RuntimeError as error:
+        raise errors.ConfigError(
+            f"num_replicas is {config.num_replicas} (from --num_replicas), and TensorFlow has"
+            " begun to compute in this process with one CPU; expected the first call of the"
+            " process to say so. For example: restart the notebook's kernel") from error
+
+
+def check_storage(plan: Plan) -> None:
+    """Checks that the file systems and the buckets of the settings can be read.
+
+    TensorFlow would wait without end for a bucket of a wrong name: it makes the folders of a path
+    one by one, and tries again whatever fails.
+
+    Raises:
+      ConfigError: with a sentence for each that cannot be.
+    """
+    found = [text for name, path in plan.config.paths.items()
+             if (text := _storage_problem(name, path, plan.versions.tensorflow))]
+    if found:
+        raise errors.ConfigError("\n".join(found))
+
+
+def _storage_problem(name: str, path: str, tensorflow: str | None) -> str:
+    import tensorflow as tf
+    if storage.scheme(path) not in tf.io.gfile.get_registered_schemes():
+        return storage.problem(name, path, tensorflow, plugin=None)
+    bucket = storage.bucket(path)
+    if not bucket:
+        return ""
+    setting = f"{name} is {path!r} (from --{name})"
+    try:
+        tf.io.gfile.glob(posixpath.join(bucket, _NOWHERE))
+    except tf.errors.NotFoundError:
+        example = f" For example: gcloud storage buckets create {bucket}"
+        return (f"{setting}, and there is no bucket {bucket}; expected one that exists. Correct the"
+                f" name, or make it.{example if storage.scheme(path) == 'gs' else ''}")
+    except (tf.errors.PermissionDeniedError, tf.errors.UnauthenticatedError) as error:
+        return (f"{setting}, and {bucket} may not be read: {errors.first_line(error)}. Grant this"
+                " task the right to list, read and write objects there, on Google Cloud the role"
+                " roles/storage.objectUser.")
+    except tf.errors.OpError as error:
+        return (f"{setting}, and {bucket} cannot be reached: {errors.first_line(error)}. Check"
+                " this machine's network and credentials, or choose another directory.")
+    return ""
