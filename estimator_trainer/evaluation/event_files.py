@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
+from absl import logging
+from google.protobuf import message  # type: ignore[import-untyped]
+import numpy as np
 import tensorflow as tf
 
 from estimator_trainer.coordination import shared_files
@@ -18,6 +21,45 @@ def events(folder: str) -> Iterator[Any]:
             yield from tf.compat.v1.train.summary_iterator(path)
         except (tf.errors.DataLossError, tf.errors.NotFoundError):
             continue  # A process was killed while it wrote the last event, or the file is gone.
+
+
+def write(folder: str, metrics: Mapping[str, Any], checkpoint_path: str) -> None:
+    """Adds the events of an evaluation to a folder, as `Estimator.evaluate` does."""
+    summary = tf.compat.v1.Summary()
+    for name, value in metrics.items():
+        if name != "global_step":
+            try:
+                summary.value.extend(_values(name, value))
+            except (TypeError, message.DecodeError):
+                logging.warning("metric %s leaves no event: it is neither a number, nor an array,"
+                                " nor a summary", name)
+    path = tf.compat.v1.Summary()
+    path.value.add(tag="checkpoint_path", tensor=tf.make_tensor_proto(checkpoint_path))
+    writer = tf.compat.v1.summary.FileWriterCache.get(folder)
+    writer.add_summary(summary, metrics["global_step"])
+    writer.add_summary(path, metrics["global_step"])
+    # Once for both: in a bucket each flush uploads the whole file.
+    writer.flush()
+
+
+def _values(name: str, value: Any) -> list[Any]:
+    """Returns the values of a metric's event.
+
+    Raises:
+      TypeError, DecodeError: for a metric that the Estimator leaves out of its events.
+    """
+    summary = tf.compat.v1.Summary()
+    if isinstance(value, bytes):
+        summary.ParseFromString(value)
+        for number, each in enumerate(summary.value):
+            each.tag = f"{name}/{number}"
+    elif isinstance(value, np.ndarray):
+        summary.value.add(tag=name, node_name=name, tensor=tf.make_tensor_proto(value))
+    elif isinstance(value, (float, np.float32, int, np.int32, np.int64)):
+        summary.value.add(tag=name, simple_value=float(value))
+    else:
+        raise TypeError(type(value))
+    return list(summary.value)
 
 
 def read(model_dir: str) -> list[dict[str, Any]]:

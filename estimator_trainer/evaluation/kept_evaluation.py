@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -23,9 +23,10 @@ import tensorflow as tf
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
+from estimator_trainer.evaluation import event_files
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.graph import ancestry
-from estimator_trainer.patches import estimator_patches, private_api
+from estimator_trainer.patches import estimator_patches
 
 
 def build(estimator: tf.estimator.Estimator, plugins: LoadedPlugins,
@@ -39,8 +40,7 @@ class KeptEvaluation:
     """Evaluates the checkpoints of one Estimator on one input."""
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
-                 hooks: Sequence[tf.estimator.SessionRunHook],
-                 is_due: Callable[[int], bool] = lambda step: True):
+                 hooks: Sequence[tf.estimator.SessionRunHook]):
         """Makes the object, and builds nothing yet.
 
         Args:
@@ -48,9 +48,7 @@ class KeptEvaluation:
           input_fn: The input_fn, as `tf.estimator.EvalSpec` has it, which yields a Dataset.
           hooks: The hooks, which begin once, and get after each batch what they fetch before the
             first.
-          is_due: Returns whether the evaluation of a global step shall write events.
         """
-        self._is_due = is_due
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
         self._session: tf.compat.v1.Session | None = None
@@ -108,8 +106,7 @@ class KeptEvaluation:
             # The first events hold the graph, which their writer takes from here.
             with self._graph().graph.as_default():
                 values = self._run(self._graph(), path, steps, hooks or ())
-                if self._is_due(int(values["global_step"])):
-                    private_api.write_evaluation(self._estimator.eval_dir(name), values, path)
+                event_files.write(self._estimator.eval_dir(name), values, path)
         except BaseException:
             self._close()
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 from typing import Any
 
@@ -36,14 +37,12 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     eval_steps = plan.recorded.record.settings.get("eval_steps", 0) if plan.recorded else 0
     is_same = not plan.changes and plan.config.eval_steps == eval_steps
 
-    def is_due(step: int) -> bool:
-        return is_same and step not in known
-
-    kept = KeptEvaluation(single, plugins.input_fn, [hook], is_due=is_due)
-    with estimator_patches.writing_evaluations_of(is_due), kept.used_by(single):
+    with KeptEvaluation(single, plugins.input_fn, [hook]).used_by(single):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
-            with fits.explained():
+            is_due = is_same and _global_step(path) not in known
+            with fits.explained(), (contextlib.nullcontext() if is_due else
+                                    estimator_patches.discarding_events(single)):
                 found = single.evaluate(
                     plugins.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
                     checkpoint_path=path)
@@ -51,6 +50,12 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
             evaluation_log.log_evaluation(metrics, hook)
             evaluations.append({**metrics, **evaluation_log.array_metrics(found)})
     return evaluations
+
+
+def _global_step(path: str) -> int | None:
+    """Returns the global step of a checkpoint, which its name need not hold in a job with ps."""
+    reader = tf.train.load_checkpoint(path)
+    return int(reader.get_tensor("global_step")) if reader.has_tensor("global_step") else None
 
 
 def export(plan: Plan) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
+import tempfile
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
 import tensorflow as tf
@@ -54,28 +54,20 @@ def evaluating_with(estimators: Iterable[tf.estimator.Estimator],
 
 
 @contextlib.contextmanager
-def writing_evaluations_of(is_wanted: Callable[[int], bool]) -> Iterator[None]:
-    """Makes evaluations leave events for some global steps alone, within a `with` statement.
+def discarding_events(estimator: tf.estimator.Estimator) -> Iterator[None]:
+    """Makes evaluations of an Estimator write their events to a temporary folder, within a `with`.
 
-    `Estimator.evaluate` adds an event to `eval/` at every call, so that a second evaluation of a
-    checkpoint shows as a second point of its step. No argument of it leaves the event out.
+    `Estimator.evaluate` adds an event to `eval/` at every call, so a second evaluation of a
+    checkpoint shows as a second point of its step. None of its arguments leaves the event out.
     """
-    module, names = private_api.evaluation_writers()
-
-    def only_wanted(write: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(write)
-
-        # The Estimator passes the arguments by name, `private_api.write_evaluation` by position.
-        def written(*args: Any, **kwargs: Any) -> None:
-            step = signature.bind(*args, **kwargs).arguments[private_api.EVALUATED_STEP]
-            if is_wanted(int(step)):
-                write(*args, **kwargs)
-
-        return written
-
-    with replacement.attributes([(module, each, only_wanted(getattr(module, each)))
-                                 for each in names]):
-        yield
+    with tempfile.TemporaryDirectory() as folder:
+        estimator.eval_dir = lambda name=None: folder
+        try:
+            yield
+        finally:
+            del estimator.eval_dir
+            # Otherwise the cache of writers keeps the file open.
+            tf.compat.v1.summary.FileWriterCache.get(folder).close()
 
 
 @contextlib.contextmanager

@@ -22,7 +22,6 @@ from estimator_trainer.errors import ConfigError
 _COORDINATOR = "tensorflow.python.distribute.distribute_coordinator"
 _CONTEXT = "tensorflow.python.distribute.distribute_coordinator_context"
 _EXPORT = "tensorflow.python.util.tf_export"
-_ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
 _API = "tensorflow_estimator.python.estimator.api"
 _TRAINING = "tensorflow_estimator.python.estimator.training"
 _ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
@@ -38,8 +37,6 @@ USED = {
     f"{_CONTEXT}.get_current_worker_context": "tells the work which task it is",
     f"{_EXPORT}.API_ATTRS": "where the decorator of Estimator's public names looks up `estimator`",
     f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
-    f"{_ESTIMATOR}._write_dict_to_summary": "logs an evaluation, and writes its events",
-    f"{_ESTIMATOR}._write_checkpoint_path_to_summary": "the same for what was evaluated",
     f"{_TRAINING}.train_and_evaluate": "where a script's call of it arrives",
     f"{_ESTIMATOR_LIB}.train_and_evaluate": "another name of the same",
     f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
@@ -89,8 +86,6 @@ PARTS = {
     "_use_tpu": "whether that context is for a TPU",
     "_is_input_fn_invoked": "whether a TPUEstimator's model_fn is called after its input_fn",
 }
-# The argument of both functions that write an evaluation which holds the global step.
-EVALUATED_STEP = "current_global_step"
 # TensorFlow's hook takes a clock of steps or one of seconds, and makes it itself.
 SAVER_TIMER = "_timer"
 # An optimizer of TensorFlow 1 that divides the loss by the number of replicas says so in the graph,
@@ -249,26 +244,6 @@ def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:
 def worker_context() -> Any:
     """Returns the coordinator's description of the task that runs in this thread."""
     return use(f"{_CONTEXT}.get_current_worker_context")()
-
-
-def write_evaluation(folder: str, metrics: dict[str, Any], checkpoint_path: str) -> None:
-    """Writes what `Estimator.evaluate` writes when it is done."""
-    step = metrics["global_step"]
-    writer = sys.modules["tensorflow"].compat.v1.summary.FileWriterCache.get(folder)
-    # Both flush, and a flush of a file in a bucket is an upload of all that it holds.
-    writer.flush = lambda: None
-    try:
-        use(f"{_ESTIMATOR}._write_dict_to_summary")(folder, metrics, step)
-        use(f"{_ESTIMATOR}._write_checkpoint_path_to_summary")(folder, checkpoint_path, step)
-    finally:
-        del writer.flush
-    writer.flush()
-
-
-def evaluation_writers() -> tuple[ModuleType, tuple[str, str]]:
-    """Returns the module, and the names in it, of what writes the events of an evaluation."""
-    names = ("_write_dict_to_summary", "_write_checkpoint_path_to_summary")
-    return sys.modules[use(f"{_ESTIMATOR}.{names[0]}").__module__], names
 
 
 def array_queues() -> tuple[ModuleType, str]:

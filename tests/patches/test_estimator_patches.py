@@ -68,6 +68,15 @@ def test_evaluating_with_ends_after_a_failure_too(estimator):
     assert estimator.evaluate(weight_model.input_fn)["global_step"] == 1
 
 
+def test_discarding_events_leaves_an_evaluation_without_events(estimator):
+    estimator.train(weight_model.input_fn, steps=1)
+    with estimator_patches.discarding_events(estimator):
+        assert estimator.evaluate(weight_model.input_fn)["global_step"] == 1
+    assert not tf.io.gfile.exists(estimator.eval_dir())
+    estimator.evaluate(weight_model.input_fn)
+    assert tf.io.gfile.listdir(estimator.eval_dir())
+
+
 def test_calling_reaches_every_name_of_train_and_evaluate():
     from tensorflow_estimator.python.estimator import training
     seen = []

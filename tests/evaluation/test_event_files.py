@@ -1,0 +1,37 @@
+"""Event files: what an evaluation writes is what `Estimator.evaluate` writes."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from estimator_trainer.evaluation import event_files
+
+
+def _model_fn(features, labels, mode):
+    v1 = tf.compat.v1
+    weight = v1.get_variable("weight", [], initializer=v1.zeros_initializer())
+    step = v1.train.get_or_create_global_step()
+    picture = v1.summary.image("picture", tf.zeros([2, 4, 4, 1]), collections=[])
+    kinds = {"double": tf.constant(1.5, tf.float64), "half": tf.constant(1.5, tf.float16),
+             "int": tf.constant(7, tf.int32), "long": tf.constant(7, tf.int64),
+             "bool": tf.constant(True), "picture": picture, "text": tf.constant("no summary"),
+             "table": tf.constant([[1, 2], [3, 4]]), "nan": tf.constant(float("nan"))}
+    return tf.estimator.EstimatorSpec(
+        mode, loss=weight, train_op=step.assign_add(1),
+        eval_metric_ops={name: (value, tf.no_op()) for name, value in kinds.items()})
+
+
+def test_write_leaves_the_events_of_the_estimator(tmp_path):
+    def input_fn():
+        return tf.data.Dataset.range(2).batch(1)
+
+    estimator = tf.estimator.Estimator(_model_fn, str(tmp_path))
+    estimator.train(input_fn, steps=1)
+    metrics = estimator.evaluate(input_fn, steps=1)
+    with tf.Graph().as_default():
+        event_files.write(estimator.eval_dir("ours"), metrics, estimator.latest_checkpoint())
+    theirs, ours = (
+        [(event.step, str(event.summary)) for event in event_files.events(estimator.eval_dir(name))
+         if event.HasField("summary")] for name in ("", "ours"))
+    assert ours == theirs and len(ours) == 2
+    assert "picture/0" in ours[0][1] and "text" not in ours[0][1]
