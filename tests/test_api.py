@@ -31,7 +31,7 @@ def line(tmp_path, monkeypatch):
     return module
 
 
-def test_functions_train_evaluate_export_and_resume_in_one_process(line, tmp_path):
+def test_train_evaluate_and_export_in_one_process(line, tmp_path):
     model_dir = tmp_path / "model"
     first = estimator_trainer.train(model_fn=line.model_fn, input_fn=line.input_fn,
                                     model_dir=model_dir, params={"learning_rate": 0.01},
@@ -45,7 +45,7 @@ def test_functions_train_evaluate_export_and_resume_in_one_process(line, tmp_pat
     assert os.path.isdir(estimator_trainer.export(model_dir, checkpoint="step=50"))
 
 
-def test_a_call_leaves_the_process_as_it_was(line, tmp_path):
+def test_train_leaves_the_process_as_it_was(line, tmp_path):
     handlers, before = list(logging.getLogger().handlers), dict(os.environ)
     handler_of_sigterm = signal.getsignal(signal.SIGTERM)
     ended = estimator_trainer.train(
@@ -67,12 +67,12 @@ def test_a_call_leaves_the_process_as_it_was(line, tmp_path):
     ({"tf_config": "{"}, "TF_CONFIG"),
     ({"tf1": True}, "expected the command line"),
 ])
-def test_a_mistake_is_a_config_error(given, expected):
+def test_train_raises_a_config_error_for_a_mistake(given, expected):
     with pytest.raises(estimator_trainer.ConfigError, match=f"(?s){expected}"):
         estimator_trainer.train(**given)
 
 
-def test_an_exception_of_the_users_code_is_raised_as_it_is(line, tmp_path):
+def test_train_raises_an_exception_of_the_users_code_as_it_is(line, tmp_path):
     def broken(features, labels, mode):
         raise ZeroDivisionError("mine")
 
@@ -80,7 +80,7 @@ def test_an_exception_of_the_users_code_is_raised_as_it_is(line, tmp_path):
         estimator_trainer.train(broken, line.input_fn, tmp_path / "model", train_steps=5)
 
 
-def test_what_only_this_process_knows_is_asked_for_in_another(line, tmp_path):
+def test_train_requests_in_another_process_what_only_one_can_pass(line, tmp_path):
     model_dir = tmp_path / "model"
     estimator_trainer.train(line.model_fn, line.input_fn, model_dir, train_steps=5)
     ran = subprocess.run([*jobs.PROGRAM, "evaluate", f"--model_dir={model_dir}"], check=False,
@@ -89,7 +89,7 @@ def test_what_only_this_process_knows_is_asked_for_in_another(line, tmp_path):
     assert "model_fn was 'line:model_fn', an object of a Python program" in ran.stderr
 
 
-def test_ctrl_c_saves_a_checkpoint_and_raises(line, tmp_path):
+def test_train_saves_a_checkpoint_at_ctrl_c_and_raises(line, tmp_path):
     def interrupt():
         while not (tmp_path / "model" / "checkpoint").exists():
             time.sleep(0.05)
@@ -124,7 +124,7 @@ def test_launch_runs_a_cluster_and_returns_its_result(tmp_path):
         estimator_trainer.launch(lambda features: None, model_dir=tmp_path / "other")
 
 
-def test_every_function_is_documented_and_typed():
+def test_every_public_function_is_documented_and_typed():
     for name in estimator_trainer.__all__:
         thing = getattr(estimator_trainer, name)
         assert inspect.getdoc(thing), name

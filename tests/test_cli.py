@@ -42,13 +42,13 @@ _LIGHT = [
 @pytest.mark.parametrize("args", [
     ["--help"], ["manifest", "--help"], ["--version"], ["train", "--version"], ["check"],
     ["check", "--json"], ["list"], ["list", "--json"]])
-def test_it_answers_without_tensorflow(args, no_tensorflow):
+def test_main_answers_without_tensorflow(args, no_tensorflow):
     ran = jobs.program(*args, PYTHONPATH=no_tensorflow)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout and not ran.stderr
 
 
-def test_a_start_imports_nothing_that_one_command_alone_needs():
+def test_import_of_cli_loads_nothing_that_only_one_command_needs():
     code = ("import sys; from estimator_trainer import cli\n"
             "print({'yaml', 'tensorflow', 'numpy', 'estimator_trainer.jobs',"
             " 'estimator_trainer.checks.printout', 'estimator_trainer.roles'} & set(sys.modules))")
@@ -57,7 +57,7 @@ def test_a_start_imports_nothing_that_one_command_alone_needs():
     assert ran.stdout == "set()\n"
 
 
-def test_help_imports_the_table_of_flags_and_not_what_parses_and_runs_them():
+def test_help_imports_no_parser_and_no_command():
     code = ("import sys; before = set(sys.modules); from estimator_trainer import cli\n"
             "cli.main(['--help'])\n"
             "print({'absl', 'absl.flags', 'logging', 'importlib.metadata', 'email',"
@@ -67,13 +67,13 @@ def test_help_imports_the_table_of_flags_and_not_what_parses_and_runs_them():
     assert "usage: estimator-trainer" in ran.stdout and ran.stdout.endswith("\nset()\n")
 
 
-def test_console_script_and_module_are_the_same_program():
+def test_main_is_the_console_script():
     assert jobs.program("--version").stdout.startswith(f"estimator_trainer {__version__}, T")
     assert sys.modules["estimator_trainer.cli"].main is cli.main
 
 
 @pytest.mark.cluster
-def test_garbage_is_collected_again_once_tensorflow_is_imported_but_not_looked_for_in_it(tmp_path):
+def test_main_freezes_tensorflows_objects_and_collects_garbage_again(tmp_path):
     code = (f"import gc; from estimator_trainer import cli; cli.main(['export',"
             f" '--model_dir={tmp_path}']); print(gc.isenabled(), gc.get_freeze_count() > 100000)")
     ran = subprocess.run([sys.executable, "-c", code], env=jobs.environment(), text=True,
@@ -82,20 +82,20 @@ def test_garbage_is_collected_again_once_tensorflow_is_imported_but_not_looked_f
 
 
 @pytest.mark.any_tensorflow
-def test_of_a_caller_that_has_tensorflow_nothing_is_kept_for_ever(tmp_path):
+def test_main_freezes_nothing_of_a_caller_that_has_tensorflow(tmp_path):
     import tensorflow as tf  # noqa: F401
     before = gc.get_freeze_count()
     assert cli.main(["export", f"--model_dir={tmp_path}"]) == 2
     assert gc.isenabled() and gc.get_freeze_count() <= before
 
 
-def test_a_value_that_reads_like_a_question_is_a_value(capsys, tmp_path):
+def test_help_as_the_value_of_a_flag_is_a_value(capsys, tmp_path):
     assert cli.main(["predict", "--checkpoint", "help", f"--model_dir={tmp_path}"]) == 2
     output = capsys.readouterr()
     assert "checkpoint is 'help' (from --checkpoint)" in output.err and not output.out
 
 
-def test_a_command_explains_itself(capsys):
+def test_help_of_a_command(capsys):
     assert cli.main(["manifest", "--help"]) == cli.main(["help", "manifest"]) == 0
     output = capsys.readouterr().out
     assert output.count("usage: estimator-trainer manifest") == 2 and "--train_steps" not in output
@@ -108,8 +108,7 @@ def _broken(tmp_path, name):
 
 
 @pytest.mark.parametrize("args, expected", _LIGHT)
-def test_bad_input_is_one_sentence_and_exit_2_without_tensorflow(args, expected, tmp_path,
-                                                                 no_tensorflow):
+def test_main_ends_with_one_sentence_without_tensorflow(args, expected, tmp_path, no_tensorflow):
     model_dir = tmp_path / "model"
     ran = jobs.program(*args, f"--model_dir={model_dir}", PYTHONPATH=no_tensorflow)
     _assert_one_sentence(ran, expected, model_dir)
@@ -120,8 +119,7 @@ def test_bad_input_is_one_sentence_and_exit_2_without_tensorflow(args, expected,
     ["manifest", "--platform=slurm", "--worker=1", "--ps=1", "--output_dir=OUT", "--"]])
 @pytest.mark.parametrize("name, plain", [
     ("run[1]", "run-1"), ("run*", "run"), ("a?b", "a-b"), ("a\\b", "a-b"), ("*", "job")])
-def test_a_model_dir_that_tensorflow_takes_for_a_pattern_is_refused(words, name, plain, tmp_path,
-                                                                    capsys):
+def test_main_refuses_a_model_dir_that_is_a_pattern(words, name, plain, tmp_path, capsys):
     words = [word.replace("OUT", f"{tmp_path}/out") for word in words]
     assert cli.main([*words, f"--model_dir={tmp_path}/{name}"]) == 2
     [line] = capsys.readouterr().err.splitlines()
@@ -137,7 +135,7 @@ def test_a_model_dir_that_tensorflow_takes_for_a_pattern_is_refused(words, name,
     ("input_fn", "endless", "evaluation would never end"),
     ("model_fn", "bad_import", "No module named 'not_a_package'"),
 ])
-def test_a_broken_plugin_is_one_sentence_and_exit_2(flag, name, expected, tmp_path, data_dir):
+def test_main_ends_with_one_sentence_for_a_broken_plugin(flag, name, expected, tmp_path, data_dir):
     model_dir = tmp_path / "model"
     ran = jobs.trainer(f"--{flag}={_broken(tmp_path, name)}", f"--model_dir={model_dir}",
                        *([f"--param=data_dir={data_dir}"] if flag == "model_fn" else
@@ -149,14 +147,14 @@ def test_a_broken_plugin_is_one_sentence_and_exit_2(flag, name, expected, tmp_pa
     assert not model_dir.exists()
 
 
-def test_a_cluster_without_model_dir_is_refused():
+def test_main_refuses_a_cluster_without_model_dir():
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     ran = jobs.program(TF_CONFIG=json.dumps({"cluster": hosts,
                                              "task": {"type": "chief", "index": 0}}))
     _assert_one_sentence(ran, "model_dir is missing")
 
 
-def test_a_taken_port_is_named():
+def test_main_names_a_taken_port():
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     host, _, port = hosts["worker"][0].partition(":")
     with socket.create_server((host, int(port))):
@@ -165,7 +163,7 @@ def test_a_taken_port_is_named():
     _assert_one_sentence(ran, f"port {port} is taken")
 
 
-def test_chief_and_worker_without_ps_or_strategy_are_refused_at_once():
+def test_main_refuses_workers_without_ps_or_strategy():
     hosts = jobs.cluster(chief=1, worker=1)
     ran = jobs.program("--model_dir=/tmp/unused", TF_CONFIG=json.dumps(
         {"cluster": hosts, "task": {"type": "worker", "index": 0}}))
@@ -183,8 +181,7 @@ def _assert_one_sentence(ran, expected, model_dir=None):
     assert model_dir is None or not model_dir.exists()
 
 
-def test_a_place_without_temporary_files_is_told_before_tensorflow_is_imported(
-        tmp_path, monkeypatch, capsys):
+def test_main_needs_a_folder_for_temporary_files(tmp_path, monkeypatch, capsys):
     def refuse():
         raise FileNotFoundError("No usable temporary directory found in ['/tmp']")
 

@@ -13,7 +13,7 @@ FILES, OBJECTS = "/tmp/job", "gs://bucket/job"
 PLACES = pytest.mark.parametrize("model_dir", [FILES, OBJECTS])
 
 
-def test_a_task_that_hangs_ends_itself_before_anybody_kills_it():
+def test_watchdog_ends_a_task_that_hangs_before_another_kills_it():
     ends_secs = deadlines.SAVE_GRACE_SECS + deadlines.WATCHDOG_POLL_SECS
     # A checkpoint takes seconds.
     assert ends_secs + 4 < deadlines.KUBERNETES_KILLS_SECS
@@ -22,7 +22,7 @@ def test_a_task_that_hangs_ends_itself_before_anybody_kills_it():
 
 
 @PLACES
-def test_a_ps_serves_as_long_as_the_trainers_may_take_to_save(model_dir):
+def test_ps_serves_as_long_as_trainers_may_take_to_save(model_dir):
     poll_intervals = deadlines.poll_intervals(model_dir)
     assert deadlines.SAVE_GRACE_SECS <= deadlines.PS_GRACE_SECS < deadlines.KUBERNETES_KILLS_SECS
     # It asks the chief, which hears of it and waits for its workers; then the chief saves.
@@ -32,7 +32,7 @@ def test_a_ps_serves_as_long_as_the_trainers_may_take_to_save(model_dir):
 
 
 @PLACES
-def test_launch_lets_tasks_end_by_themselves(model_dir):
+def test_launch_waits_until_tasks_end_by_themselves(model_dir):
     poll_intervals = deadlines.poll_intervals(model_dir)
     assert poll_intervals.task_secs + deadlines.PS_GRACE_SECS < deadlines.FOLLOW_SECS
     # A worker fails: the chief hears of it, fails too, and tells the others.
@@ -43,8 +43,7 @@ def test_launch_lets_tasks_end_by_themselves(model_dir):
 
 @PLACES
 @pytest.mark.parametrize("peer_timeout_secs", [1, 5, deadlines.PEER_TIMEOUT_SECS])
-def test_signs_of_life_may_be_missed_before_a_task_is_taken_for_lost(
-        model_dir, peer_timeout_secs):
+def test_heartbeats_may_be_missed_before_a_task_counts_as_lost(model_dir, peer_timeout_secs):
     poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs)
     for secs in (poll_intervals.chief_heartbeat_secs,
                  poll_intervals.task_secs, poll_intervals.evaluator_secs):
@@ -53,7 +52,7 @@ def test_signs_of_life_may_be_missed_before_a_task_is_taken_for_lost(
 
 
 @PLACES
-def test_the_default_peer_timeout_holds_more_than_the_beats_that_may_be_missed(model_dir):
+def test_peer_timeout_is_longer_than_the_heartbeats_that_may_be_missed(model_dir):
     poll_intervals = deadlines.poll_intervals(model_dir)
     heartbeat_secs = poll_intervals.chief_heartbeat_secs + poll_intervals.task_secs
     assert heartbeat_secs * deadlines.HEARTBEATS_TO_MISS < deadlines.PEER_TIMEOUT_SECS
@@ -63,30 +62,30 @@ def test_the_default_peer_timeout_holds_more_than_the_beats_that_may_be_missed(m
     assert defaults.stall_timeout_secs == deadlines.STALL_TIMEOUT_SECS
 
 
-def test_a_look_at_a_peer_ends_before_the_look_at_all_of_them():
+def test_peer_check_ends_before_the_check_of_all_peers():
     assert deadlines.PEER_ANSWER_SECS < deadlines.CHECK_SECS
     assert deadlines.PEER_ANSWER_SECS < deadlines.QUIET_SECS
     assert deadlines.LOCAL_CONNECT_SECS < deadlines.PEER_ANSWER_SECS
 
 
-def test_a_connection_to_a_lost_host_breaks_before_its_task_is_given_up():
+def test_connection_to_a_lost_host_breaks_before_its_task_is_lost():
     # TensorFlow connects anew after that, and gRPC looks up a name at most every 30 s.
     assert deadlines.CONNECTIONS_POLL_SECS < deadlines.CONNECTION_SECS
     assert deadlines.CONNECTION_SECS + 30 < deadlines.PEER_TIMEOUT_SECS
 
 
-def test_a_task_of_another_cluster_waits_until_the_job_before_has_ended():
+def test_membership_waits_until_the_earlier_job_has_ended():
     assert deadlines.KUBERNETES_KILLS_SECS < deadlines.OTHER_CLUSTER_SECS
     assert deadlines.OTHER_CLUSTER_SECS < deadlines.STALL_TIMEOUT_SECS
 
 
-def test_a_broken_all_reduce_is_explained_before_it_is_given_up():
+def test_broken_all_reduce_is_explained_before_the_stall_timeout():
     assert deadlines.COLLECTIVE_BREAKS_SECS < deadlines.BROKEN_SECS
     assert deadlines.BROKEN_SECS < deadlines.PEER_TIMEOUT_SECS
 
 
 @PLACES
-def test_who_waits_for_a_message_waits_longer_than_it_takes(model_dir):
+def test_message_arrives_before_its_reader_gives_up(model_dir):
     poll_intervals = deadlines.poll_intervals(model_dir)
     assert poll_intervals.chief_waits_secs * 2 < deadlines.WORKER_REQUESTS_SECS
     # The chief waits for other workers before it says so.
@@ -97,20 +96,20 @@ def test_who_waits_for_a_message_waits_longer_than_it_takes(model_dir):
     assert poll_intervals.evaluator_lost_secs < deadlines.EVALUATOR_STARTS_SECS
 
 
-def test_what_is_there_is_found_though_a_shared_disk_remembers_that_it_was_not():
+def test_shared_disk_shows_a_new_file_before_a_reader_gives_up():
     assert deadlines.DISK_REMEMBERS_SECS < deadlines.FINAL_CHECKPOINT_SECS
 
 
-def test_a_chief_that_is_started_again_begins_before_its_old_end_is_believed():
+def test_restarted_chief_begins_before_its_old_end_is_believed():
     assert deadlines.RESTART_SECS < deadlines.STALE_STATE_SECS < deadlines.STALL_TIMEOUT_SECS
 
 
-def test_a_training_may_miss_signs_of_life_before_another_one_has_its_model_dir():
+def test_lease_outlives_missed_heartbeats():
     assert deadlines.LEASE_RENEW_SECS * deadlines.HEARTBEATS_TO_MISS < deadlines.LEASE_SECS
     assert deadlines.OBJECT_WRITE_SECS < deadlines.LEASE_CHECK_SECS < deadlines.LEASE_RENEW_SECS
 
 
-def test_a_bucket_is_asked_less_often_than_a_disk():
+def test_poll_intervals_are_longer_for_a_bucket():
     far, near = deadlines.poll_intervals(OBJECTS), deadlines.poll_intervals(FILES)
     assert far.chief_heartbeat_secs == 5 and far.evaluator_heartbeat_secs == 5
     # A beat takes two requests, each look one.
@@ -122,7 +121,7 @@ def test_a_bucket_is_asked_less_often_than_a_disk():
                for field in dataclasses.fields(near))
 
 
-def test_no_object_is_written_more_often_than_cloud_storage_takes():
+def test_objects_are_written_no_more_often_than_cloud_storage_takes():
     poll_intervals = deadlines.poll_intervals(OBJECTS)
     heartbeat_secs = min(poll_intervals.chief_heartbeat_secs,
                          poll_intervals.evaluator_heartbeat_secs)
@@ -130,7 +129,7 @@ def test_no_object_is_written_more_often_than_cloud_storage_takes():
 
 
 @PLACES
-def test_who_waits_a_short_time_for_a_sign_of_life_looks_more_often(model_dir):
+def test_poll_intervals_are_shorter_for_a_short_timeout(model_dir):
     poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs=5)
     assert max(poll_intervals.chief_heartbeat_secs, poll_intervals.task_secs,
                poll_intervals.evaluator_secs) <= 1

@@ -45,7 +45,7 @@ def _faults(is_set_up, **variables):
 @pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
-def test_memory_that_a_thread_frees_is_there_when_it_is_needed_again():
+def test_keep_freed_memory_lets_a_thread_use_it_again():
     assert _faults(False) > _ALL_FAULTS / 4
     assert _faults(True) < _ALL_FAULTS / 20
 
@@ -53,5 +53,5 @@ def test_memory_that_a_thread_frees_is_there_when_it_is_needed_again():
 @pytest.mark.cluster
 @pytest.mark.soak
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
-def test_a_malloc_that_the_user_has_set_up_stays_as_it_is():
+def test_keep_freed_memory_leaves_the_users_own_setting():
     assert _faults(True, MALLOC_MMAP_THRESHOLD_="1000000") > _ALL_FAULTS / 2

@@ -66,7 +66,7 @@ def _hidden(shown: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_form_is_hidden_in_each_output(form, capsys, tmp_path):
+def test_secret_is_hidden_in_each_form_and_output(form, capsys, tmp_path):
     text = FORMS[form]
     error = errors.ConfigError(f"cannot read {text}")
     errors.show(error)
@@ -102,11 +102,11 @@ def test_a_form_is_hidden_in_each_output(form, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("text", SHOWN)
-def test_what_is_no_secret_stays(text):
+def test_text_without_a_secret_stays(text):
     assert redaction.without_credentials(text) == text
 
 
-def test_check_hides_each_form(capsys, tmp_path):
+def test_check_hides_a_secret_in_each_form(capsys, tmp_path):
     own = tmp_path / "own.py"
     names = [f"u{number}" for number in range(len(FORMS))]
     own.write_text(f"DEFAULT_PARAMS = {dict.fromkeys(names, '')!r}\n"
@@ -120,7 +120,7 @@ def test_check_hides_each_form(capsys, tmp_path):
         _hidden(printed.out + printed.err)
 
 
-def test_a_long_text_is_masked_in_no_time():
+def test_without_credentials_masks_a_long_text_in_no_time():
     for text in ("a://b:" * 30_000, "?key=" * 30_000, "%3A%2F%2F" * 30_000 + "%40", "//a " * 30_000,
                  "x" * 200_000, ";a=" * 50_000, "authorization: " * 10_000, "@" * 200_000):
         redaction.without_credentials(text)  # A search from each place would take minutes.
@@ -133,7 +133,7 @@ _TF_CONFIG = json.dumps({
 _AS_TEXT = json.dumps({"cluster": {"chief": ["a:1"]}, "job": json.dumps({"args": [_X]}), "task": 3})
 
 
-def test_a_broken_tf_config_shows_nothing_of_its_job():
+def test_broken_tf_config_shows_nothing_of_its_job():
     broken = [cut for text in (_TF_CONFIG, _AS_TEXT, json.dumps(_TF_CONFIG))
               for at in range(0, len(text))
               for cut in (text[:at] + text[at + 1:], text[:at], text[at:])]
@@ -149,7 +149,7 @@ def test_a_broken_tf_config_shows_nothing_of_its_job():
     assert refused > 500
 
 
-def test_a_text_that_is_no_json_shows_its_length_its_first_keys_and_where_it_stops():
+def test_broken_json_shows_its_length_keys_and_where_it_stops():
     text = _TF_CONFIG.replace('"job":', '"job"')
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(text)
@@ -162,7 +162,7 @@ def test_a_text_that_is_no_json_shows_its_length_its_first_keys_and_where_it_sto
 
 @pytest.mark.parametrize("address", [f"me:{_X}@host:2222", f"{_X}@host:2222",
                                      f"grpc://me:{_X}@host:2222", f"s3://ID:{_X}://x@host:22"])
-def test_an_address_with_a_user_is_refused_and_not_repeated(address):
+def test_address_with_a_user_is_refused_and_not_repeated(address):
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(json.dumps({"cluster": {"chief": [address], "worker": ["b:1"]},
                                       "task": {"type": "worker", "index": 0}}))
@@ -171,7 +171,7 @@ def test_an_address_with_a_user_is_refused_and_not_repeated(address):
 
 @pytest.mark.parametrize("text", ["{'api_key': 'SEKRET'}", '{"api_key": "SEKRET"', "SEKRET",
                                   '["SEKRET"]', "[" * 100_000])
-def test_files_that_are_no_json_are_not_repeated(text, tmp_path, capsys):
+def test_file_that_is_not_json_is_not_repeated(text, tmp_path, capsys):
     path = tmp_path / "params.json"
     path.write_text(text)
     assert cli.main(["check", f"--params_file={path}"]) == 2
@@ -188,7 +188,7 @@ def test_files_that_are_no_json_are_not_repeated(text, tmp_path, capsys):
     "api_key apiKey API_KEY api-key db.password dbPassword mypassword password2 passwd pwd secret"
     " client_secret token hf_token github_token access_token access_tokens auth auth_header"
     " credential aws_credentials private_key aws_secret_access_key storage_key").split())
-def test_names_of_secrets_are_known(name):
+def test_is_secret_finds_names_of_secrets(name):
     assert redaction.is_secret(name)
 
 
@@ -196,7 +196,7 @@ def test_names_of_secrets_are_known(name):
     "key label_key key_column forward_key num_tokens max_tokens tokens token_dim sync_tokens"
     " pad_token end_token author secretary password_file api_key_path secret_name token_length"
     " hidden_units").split())
-def test_other_names_are_left_alone(name):
+def test_is_secret_leaves_other_names_alone(name):
     assert not redaction.is_secret(name)
 
 
@@ -207,7 +207,7 @@ def test_other_names_are_left_alone(name):
     ["--param", f"url=https://me:{_SECRET}@host/x"], [f"--url=https://{_SECRET}@host/x"],
     [f"--url=https://host/x?X-Amz-Signature={_SECRET}&part=1"], [f"--url=s3://id:{_SECRET}@b/c"],
 ])
-def test_a_command_line_is_shown_without_them(words):
+def test_masked_words_hides_secrets(words):
     shown = redaction.masked_words(["train", *words, "--model_dir=d"])
     assert _SECRET not in " ".join(shown) and redaction.MASK in " ".join(shown)
     assert shown[0] == "train" and shown[-1] == "--model_dir=d" and len(shown) == len(words) + 2
@@ -216,11 +216,11 @@ def test_a_command_line_is_shown_without_them(words):
 @pytest.mark.parametrize("word", [
     "--param=hidden_units=[8, 8]", "--url=abfs://data@account.dfs.core.windows.net/x",
     "--warm_start_vars=.*", "--param=label=a@b:c", "--noauth", "--param=key=id"])
-def test_a_command_line_without_secrets_is_shown_as_it_is(word):
+def test_masked_words_shows_a_command_line_without_secrets(word):
     assert redaction.masked_words([word]) == [word]
 
 
-def test_values_are_masked_by_name_however_deep():
+def test_masked_hides_values_by_name_however_deep():
     value = {"use_auth": True, "api_key": _SECRET, "n": [{"token": _SECRET}], "password": 1234}
     assert redaction.masked("", value) == {
         "use_auth": True, "api_key": "****", "n": [{"token": "****"}], "password": "****"}
@@ -234,13 +234,13 @@ def test_values_are_masked_by_name_however_deep():
     ["run", "a.py", f"password={_SECRET}"], ["launch", "--param", "api_key", _SECRET],
     ["launch", "--", "--param", "api_key", _SECRET],
     [f"--model_fn=https://me:{_SECRET}@host/x"]])
-def test_a_mistyped_line_does_not_repeat_a_secret(args, capsys):
+def test_mistyped_line_does_not_repeat_a_secret(args, capsys):
     assert cli.main(args) == 2
     printed = capsys.readouterr()
     assert _SECRET not in printed.out + printed.err
 
 
-def test_a_wrong_value_of_a_secret_is_not_repeated(tmp_path, capsys):
+def test_wrong_value_of_a_secret_is_not_repeated(tmp_path, capsys):
     own = tmp_path / "own.py"
     own.write_text(f"DEFAULT_PARAMS = {{'api_key': 3, 'password': 'd-{_SECRET}'}}\n"
                    "def model_fn(features): ...\ndef input_fn(): ...\n")
@@ -256,7 +256,7 @@ def test_a_wrong_value_of_a_secret_is_not_repeated(tmp_path, capsys):
     assert json.loads(shown)["params"]["password"] == "****" and _SECRET not in shown
 
 
-def test_errors_and_logs_have_no_password_of_a_url():
+def test_without_credentials_in_errors_and_logs():
     error = errors.ConfigError(f"cannot read https://me:{_SECRET}@host/x")
     assert errors.first_line(error) == "cannot read https://****@host/x"
     with pytest.raises(errors.ConfigError) as raised:

@@ -121,7 +121,7 @@ def test_a_python_call_logs_what_becomes_of_a_scratch_model_dir(tmp_path, monkey
     assert "which the next run without a model_dir removes" in capfd.readouterr().err
 
 
-def test_a_page_of_several_runs_looks_for_the_storage_of_each_and_of_the_page(tmp_path):
+def test_a_page_of_several_runs_needs_the_storage_of_each(tmp_path):
     with pytest.raises(estimator_trainer.ConfigError, match="nosuch://b"):
         estimator_trainer.report([tmp_path, "nosuch://b/c"])
     with pytest.raises(estimator_trainer.ConfigError, match="output is 'nosuch://b/page.html'"):

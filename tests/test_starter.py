@@ -14,7 +14,7 @@ from tests.support import jobs
 
 
 @pytest.mark.cluster
-def test_what_init_writes_trains_predicts_and_passes_its_test(tmp_path, capsys):
+def test_write_makes_a_model_that_trains_and_passes_its_test(tmp_path, capsys):
     folder = tmp_path / "my models" / "first"
     assert cli.main(["init", str(folder)]) == 0
     shown = capsys.readouterr().out
@@ -32,7 +32,7 @@ def test_what_init_writes_trains_predicts_and_passes_its_test(tmp_path, capsys):
 
 
 @pytest.mark.any_tensorflow
-def test_init_writes_over_nothing(tmp_path, capsys):
+def test_write_overwrites_nothing(tmp_path, capsys):
     (tmp_path / "model.py").write_text("mine")
     assert cli.main(["init", str(tmp_path)]) == 2
     assert "model.py would be written over" in capsys.readouterr().err
@@ -43,7 +43,7 @@ def test_init_writes_over_nothing(tmp_path, capsys):
 
 
 @pytest.mark.any_tensorflow
-def test_what_init_writes_documents_its_params(tmp_path, monkeypatch):
+def test_write_documents_the_params(tmp_path, monkeypatch):
     cli.main(["init", str(tmp_path)])
     monkeypatch.chdir(tmp_path)
     assert loader.find("model_fn", "./model.py").default_params["hidden_units"] == 16

@@ -16,7 +16,7 @@ NEW, NATIVE = "2.21.0", "2.15.1"
 
 @pytest.mark.parametrize("path", ["", "/tmp/job", "job", "gs://bucket/job", "gs://a-b_c.d",
                                   "ram://x", "file:///tmp/job"])
-def test_what_tensorflow_opens_by_itself_is_no_problem(path):
+def test_problem_is_none_for_what_tensorflow_opens(path):
     assert storage.problem("model_dir", path, NEW, None) == ""
 
 
@@ -29,19 +29,19 @@ def test_what_tensorflow_opens_by_itself_is_no_problem(path):
     ("gs://My Bucket/job", "'gs://My Bucket' is no name of a bucket"),
     ("gs:///job", "'gs://' is no name of a bucket"),
 ])
-def test_what_tensorflow_cannot_open_is_said_before_it_is_imported(path, said):
+def test_problem_names_what_tensorflow_cannot_open(path, said):
     text = storage.problem("model_dir", path, NEW, plugin="0.37.1")
     assert said in text and text.startswith(f"model_dir is {path!r} (from --model_dir)")
     assert "tensorflow-io" not in text
 
 
 @pytest.mark.parametrize("path", ["dbfs://x/y", "gcs://bucket/job", "gs:/bucket/job"])
-def test_check_and_train_refuse_what_cannot_be_opened(path):
+def test_problem_is_found_by_check_and_train(path):
     plan = run_plan.for_training(TrainerConfig(model_dir=path), Environment())
     assert len([problem for problem in plan.problems if path in problem]) == 1
 
 
-def test_on_tensorflow_2_15_the_plugin_is_named_and_used():
+def test_problem_names_the_plugin_of_tensorflow_2_15():
     assert 'pip install "tensorflow-io==0.36.*"' in storage.problem(
         "model_dir", "s3://bucket/job", NATIVE, plugin=None)
     assert "and write s3://" in storage.problem("model_dir", "s3a://bucket/job", NATIVE, "0.36.0")
@@ -50,14 +50,14 @@ def test_on_tensorflow_2_15_the_plugin_is_named_and_used():
     assert not storage.needs_plugin(["/tmp", "gs://bucket", "text"])
 
 
-def test_other_paths_than_model_dir_are_looked_at_too():
+def test_problem_of_other_paths_than_model_dir():
     config = TrainerConfig(model_dir="/tmp/job", warm_start_from="oss://bucket/x")
     problems = run_plan.for_training(config, Environment()).problems
     assert any("warm_start_from is 'oss://bucket/x'" in problem for problem in problems)
 
 
 @pytest.mark.parametrize("given, expected", [(None, "0"), ("7", "7")])
-def test_tensorflow_keeps_no_sizes_of_objects_unless_told_to(monkeypatch, given, expected):
+def test_load_makes_tensorflow_cache_no_sizes_of_objects(monkeypatch, given, expected):
     monkeypatch.delenv("GCS_STAT_CACHE_MAX_AGE", raising=False)
     if given:
         monkeypatch.setenv("GCS_STAT_CACHE_MAX_AGE", given)

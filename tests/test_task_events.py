@@ -31,13 +31,13 @@ def pipe(monkeypatch):
         pass  # The test has closed it.
 
 
-def test_an_event_is_one_line_of_json(pipe):
+def test_emit_writes_one_line_of_json(pipe):
     task_events.emit("train", step=7, loss=float("nan"), examples_per_sec=1.5)
     event = task_events.parse(pipe[0].readline())
     assert event["kind"] == "train" and event["step"] == 7 and event["examples_per_sec"] == 1.5
 
 
-def test_a_long_text_is_cut_to_what_the_kernel_writes_as_a_whole(pipe):
+def test_emit_cuts_a_long_text_to_what_a_pipe_takes_whole(pipe):
     task_events.emit("end", status="failed", step=3, reason="größe\n💥\udcff" * 5000)
     line = pipe[0].read(1 << 20)
     assert 500 < len(line) <= select.PIPE_BUF and line.endswith(b"\n") and line.count(b"\n") == 1
@@ -45,7 +45,7 @@ def test_a_long_text_is_cut_to_what_the_kernel_writes_as_a_whole(pipe):
     assert event["reason"].startswith("größe\n💥") and event["status"] == "failed"
 
 
-def test_what_a_task_starts_knows_nothing_of_the_pipe(pipe):
+def test_begin_hides_the_pipe_from_child_processes(pipe):
     assert not [name for name in os.environ if "EVENTS" in name]
     assert not os.get_inheritable(pipe[1])
     pid = os.fork()
@@ -57,19 +57,19 @@ def test_what_a_task_starts_knows_nothing_of_the_pipe(pipe):
     assert task_events.parse(pipe[0].read(1 << 20)) == {"kind": "serves"}
 
 
-def test_a_task_does_not_wait_for_a_launcher_that_does_not_read(pipe):
+def test_emit_waits_for_no_launcher(pipe):
     for step in range(10000):
         task_events.emit("train", step=step, loss=1.0, examples_per_sec=1.0)
 
 
 @pytest.mark.parametrize("gone", ["reader", "descriptor"])
-def test_a_pipe_that_is_gone_harms_no_task(pipe, gone):
+def test_emit_into_a_closed_pipe(pipe, gone):
     pipe[0].close() if gone == "reader" else os.close(pipe[1])
     task_events.emit("serves")
 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "99999", "0"])
-def test_a_descriptor_that_is_no_pipe_is_left_alone(value, monkeypatch, tmp_path):
+def test_begin_leaves_a_descriptor_alone_that_is_not_a_pipe(value, monkeypatch, tmp_path):
     monkeypatch.setattr(task_events, "_pipe", None)
     with (tmp_path / "file").open("wb") as file:
         os.environ["ESTIMATOR_TRAINER_EVENTS_FD"] = str(file.fileno()) if value == "0" else value
@@ -78,7 +78,7 @@ def test_a_descriptor_that_is_no_pipe_is_left_alone(value, monkeypatch, tmp_path
     assert (tmp_path / "file").read_bytes() == b""
 
 
-def test_what_is_no_event_is_ignored():
+def test_parse_ignores_other_lines():
     assert task_events.parse(b"\xff{\n") == task_events.parse(b"[1]\n") == {}
 
 
@@ -94,7 +94,7 @@ def _run(child):
     return child
 
 
-def test_the_launcher_learns_state_step_and_speed(tmp_path):
+def test_events_give_the_launcher_state_step_and_speed(tmp_path):
     child = _run(_child(tmp_path, "task_events.emit('trains', step=5)\n"
                         "task_events.emit('train', step=9, loss=1.0, examples_per_sec=1234.6)"))
     assert (child.state, child.step, child.examples_per_sec) == ("running", 9, "1,235")
@@ -106,13 +106,12 @@ def test_the_launcher_learns_state_step_and_speed(tmp_path):
     ("task_events.emit('end', status='failed', step=2, reason='KeyError: 1')", "KeyError: 1"),
     ("task_events.emit('end', status='done', step=2, reason='train_steps')", ""),
     ("print('estimator-trainer: printed by a plug-in')", "")])
-def test_the_launcher_learns_why_a_task_ended(code, reason, tmp_path):
+def test_events_give_the_launcher_the_reason_of_an_end(code, reason, tmp_path):
     assert _run(_child(tmp_path, code)).reason == reason
 
 
 @pytest.mark.cluster
-def test_a_process_that_leaves_the_group_and_holds_the_pipes_does_not_keep_the_launcher(
-        tmp_path, monkeypatch):
+def test_launcher_does_not_wait_for_a_process_that_left_the_group(tmp_path, monkeypatch):
     monkeypatch.setattr(task_process.deadlines, "LAST_LINES_SECS", 1.0)
     held = tmp_path / "held"
     child = _child(tmp_path, "import os, time\n"
@@ -129,7 +128,7 @@ def test_a_process_that_leaves_the_group_and_holds_the_pipes_does_not_keep_the_l
         os.kill(int(pathlib.Path(held).read_text()), signal.SIGKILL)
 
 
-def test_a_mistake_on_the_command_line_is_told(tmp_path):
+def test_events_report_a_mistake_on_the_command_line(tmp_path):
     child = task_process.TaskProcess(
         "chief:0", [*jobs.PROGRAM], ["--train_stps=5"], jobs.environment(), tmp_path / "log",
         lambda child, text: None)

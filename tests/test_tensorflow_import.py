@@ -12,7 +12,7 @@ from tests.support import jobs
 pytestmark = pytest.mark.cluster
 
 
-def test_tensorflow_may_be_imported_after_this_package():
+def test_load_leaves_a_later_import_of_tensorflow_as_it_is():
     program = ("import estimator_trainer\nimport tensorflow as tf\n"
                "print(tf.keras.layers.Dense.__module__)\n"
                "import estimator_trainer.compat\nprint(tf.estimator.Estimator.__name__)")

@@ -14,7 +14,7 @@ NATIVE = versions.Versions("3.11.7", "2.15.1", "2.15.0", None, "2.15.0")
 COMPAT = versions.Versions("3.12.1", "2.21.0", "2.15.0", "2.21.0", "3.15.1")
 
 
-def test_one_line_names_everything_that_matters():
+def test_versions_name_everything_that_matters_in_one_line():
     assert str(NATIVE) == ("TensorFlow 2.15.1, tensorflow-estimator 2.15.0 (native), "
                            "Keras 2 (keras 2.15.0), Python 3.11.7")
     assert str(COMPAT) == ("TensorFlow 2.21.0, tensorflow-estimator 2.15.0 (compat), "
@@ -33,7 +33,7 @@ def test_one_line_names_everything_that_matters():
     (COMPAT._replace(tensorflow="2.16.2", tf_keras="2.16.0", python="3.10.13"), None),
     (COMPAT._replace(keras=None, python="3.13.0"), None),
 ])
-def test_combinations_that_work_have_no_problem_and_no_warning(found, legacy_keras):
+def test_problems_and_warnings_are_none_for_what_works(found, legacy_keras):
     assert versions.problems(found, legacy_keras) == []
     assert versions.warnings(found) == []
 
@@ -55,19 +55,18 @@ def test_combinations_that_work_have_no_problem_and_no_warning(found, legacy_ker
     (NATIVE, "1", "tf_keras is missing", "unset TF_USE_LEGACY_KERAS"),
     (NATIVE._replace(keras="3.4.1"), None, "keras is 3.4.1", '"keras==2.15.*"'),
 ])
-def test_an_impossible_combination_is_one_sentence_with_the_command(found, legacy_keras, got,
-                                                                    repair):
+def test_problems_of_an_impossible_combination_show_the_command(found, legacy_keras, got, repair):
     (sentence,) = versions.problems(found, legacy_keras)
     assert got in sentence
     assert repair in sentence
     assert "\n" not in sentence
 
 
-def test_two_mistakes_are_two_sentences():
+def test_problems_of_two_mistakes_are_two_sentences():
     assert len(versions.problems(COMPAT._replace(estimator=None, tf_keras=None), "0")) == 3
 
 
-def test_too_new_a_tensorflow_is_one_warning():
+def test_warnings_of_too_new_a_tensorflow():
     found = COMPAT._replace(tensorflow="2.22.0rc1", tf_keras="2.22.0")
     assert versions.problems(found) == []
     (sentence,) = versions.warnings(found)
@@ -75,7 +74,7 @@ def test_too_new_a_tensorflow_is_one_warning():
     assert "newer than 2.21" in sentence
 
 
-def test_the_question_imports_no_tensorflow():
+def test_installed_imports_no_tensorflow():
     code = ("import sys; from estimator_trainer import versions; found = versions.installed(); "
             "print(found, versions.problems(found), versions.warnings(found)); "
             "sys.exit('tensorflow' in sys.modules or 'absl' in sys.modules)")
@@ -84,7 +83,7 @@ def test_the_question_imports_no_tensorflow():
 
 @pytest.mark.parametrize("package", ["tensorflow", "tensorflow-estimator", "tf_keras", "keras",
                                      "absl-py", "typing_extensions", "no-such-package"])
-def test_a_folders_name_tells_what_its_metadata_tells(package):
+def test_of_package_reads_the_folders_name_like_its_metadata(package):
     try:
         expected = metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -98,7 +97,7 @@ def test_a_folders_name_tells_what_its_metadata_tells(package):
     # Other tools than pip leave these.
     ("some_package.egg-info", "Version: 3.1", "3.1"),
     ("~ome_package-9.0.dist-info", "Version: 9.0", None)])
-def test_a_package_is_found_by_any_spelling(name, text, expected, tmp_path, monkeypatch):
+def test_of_package_finds_any_spelling(name, text, expected, tmp_path, monkeypatch):
     folder = tmp_path / name
     folder.mkdir()
     file = "PKG-INFO" if name.endswith("egg-info") else "METADATA"
@@ -107,7 +106,7 @@ def test_a_package_is_found_by_any_spelling(name, text, expected, tmp_path, monk
     assert versions.of_package("some-package") == expected
 
 
-def test_a_folder_that_pip_left_empty_is_no_package(tmp_path, monkeypatch):
+def test_of_package_ignores_a_folder_that_pip_left_empty(tmp_path, monkeypatch):
     (tmp_path / "some_package-1.0.dist-info").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     assert not versions.of_package("some-package")

@@ -35,7 +35,7 @@ def test_the_job_controller_finds_hosts_and_restarts_tasks_as_the_job_says() -> 
     assert done.stdout.endswith("every check is right\n")
 
 
-def test_a_program_that_is_missing_is_told_by_its_flag() -> None:
+def test_a_program_that_is_missing_is_named_by_its_flag() -> None:
     for module in ("api_server", "job_controller"):
         done = subprocess.run(
             [sys.executable, "-m", f"benchmarks.{module}", "--apiserver=bin/none"], cwd=jobs.REPO,

@@ -27,7 +27,7 @@ def test_a_number_repeats_its_schedule_and_500_have_everything():
             assert len(set(fault.victims)) == 1 + (fault.kind == "SIGKILL of two")
 
 
-def test_the_digest_tells_a_batch_that_was_left_out_and_runs_that_began_anew():
+def test_the_digest_names_left_out_batches_and_restarted_runs():
     right = promises.expected_digest([0], 40, 2)
     assert right == promises.expected_digest([0, 0], 40, 2)
     assert right != promises.expected_digest([0, 20], 40, 2) is not None

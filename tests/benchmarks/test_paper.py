@@ -60,7 +60,7 @@ def test_whatever_gets_worse_makes_every_mode_slower(worse, tasks):
         assert bad.examples_per_sec < good.examples_per_sec
 
 
-def test_more_tasks_make_more_examples_but_less_each_and_more_ps_never_harm():
+def test_more_tasks_make_more_examples_and_more_ps_never_harm():
     model = _model(times=StepTimes(0.1))
     for mode in (0, 1, 2):
         speeds = [_all_modes(model, tasks)[mode].examples_per_sec for tasks in (1, *_TASKS)]
@@ -71,7 +71,7 @@ def test_more_tasks_make_more_examples_but_less_each_and_more_ps_never_harm():
         assert speeds == sorted(speeds)
 
 
-def test_asynchronous_training_is_never_above_what_the_links_of_the_ps_carry():
+def test_asynchronous_training_is_bounded_by_the_links_of_the_ps():
     model = _model()
     for tasks in (8, 64, 1024):
         most = 2 * 1.25e9 / 1e8 * 64  # Two ps, each with half of the bytes in each direction.
@@ -110,7 +110,7 @@ def test_the_bottleneck_has_its_name(mode, changes, times, name):
 
 
 @pytest.mark.cluster
-def test_more_tasks_need_more_ps_and_a_large_variable_makes_more_of_them_useless():
+def test_more_tasks_need_more_ps_but_for_a_large_variable():
     model = _model()
     for is_synchronous in (False, True):
         needed = [model.ps_needed(tasks, is_synchronous) for tasks in _TASKS]
@@ -191,8 +191,7 @@ def test_costs_of_one_and_two_processes_predict_four_that_have_the_same(measured
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_the_command_prints_speed_and_limit_of_every_mode_and_how_many_ps_to_take(
-        measured, capsys):
+def test_the_command_prints_speeds_limits_and_the_number_of_ps(measured, capsys):
     paper_model.main([f"--measured={measured}", "--model_mb=100", "--largest_mb=60"])
     printed = capsys.readouterr().out
     rows = [line.split("|") for line in printed.splitlines() if line.startswith("| ")]

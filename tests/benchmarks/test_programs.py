@@ -81,5 +81,5 @@ def test_every_program_is_in_the_table_of_the_benchmarks():
     ("plot", FOLDER / "suite" / "drawing.py"),
     *sorted({(peer.environment, PEERS / f"{peer.module}.py") for peer in peer_runs.PEERS.values()
              if peer.environment in INSTALLED})], ids=str)
-def test_what_runs_in_an_environment_of_its_own_needs_nothing_of_this_project(kind, path):
+def test_peers_import_nothing_of_this_project(kind, path):
     assert _reached(path, set()) - sys.stdlib_module_names <= INSTALLED[kind]

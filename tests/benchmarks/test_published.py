@@ -29,7 +29,7 @@ def test_each_program_of_the_catalog_was_tried_as_its_commands_say():
 
 
 @pytest.mark.any_tensorflow
-def test_at_least_15_programs_are_tried_and_12_run_on_the_newest_tensorflow():
+def test_at_least_12_of_15_programs_run_on_the_newest_tensorflow():
     found = results.read()
     tensorflows = sorted(found["tensorflow"], key=lambda name: [*map(int, name.split("."))])
     assert tensorflows[0] == "2.15" and len(tensorflows) >= 2

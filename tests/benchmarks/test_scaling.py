@@ -35,7 +35,7 @@ def test_pinned_processes_run_while_they_are_measured_and_stand_still_else(mode,
 
 @pytest.mark.cluster
 @pytest.mark.skipif(not shutil.which("taskset"), reason="pinning takes Linux")
-def test_each_trainer_has_one_core_a_ps_those_of_the_trainers_and_none_outlives_the_job(data_dir):
+def test_each_trainer_has_one_core_and_ends_with_the_job(data_dir):
     job = pinned_job.Job("async_ps", 2, 64, (*_FLAGS, f"--param=data_dir={data_dir}"))
     cores = sorted(os.sched_getaffinity(0))[:2]
     with pinned_job.running(job) as tasks:

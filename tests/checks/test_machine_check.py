@@ -21,7 +21,7 @@ def _examine(tf_config="", is_probing=False, **settings):
     return machine_check.examine(plan, Environment(), is_probing)
 
 
-def test_hosts_that_do_not_resolve_are_warnings_for_their_names_may_come_with_them():
+def test_examine_warns_of_hosts_that_do_not_resolve():
     found = _examine(tf_configs.config({
         "chief": ["no-such-host.invalid:1"], "worker": ["[::1]:2"], "ps": ["localhost:3"]}),
         model_dir="/tmp")
@@ -30,7 +30,7 @@ def test_hosts_that_do_not_resolve_are_warnings_for_their_names_may_come_with_th
 
 
 @pytest.mark.timeout(60)
-def test_a_name_server_that_hangs_costs_a_bounded_time(monkeypatch):
+def test_examine_waits_a_bounded_time_for_a_name_server(monkeypatch):
     answered = threading.Event()
     monkeypatch.setattr(machine_check.deadlines, "CHECK_SECS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: answered.wait(300))
@@ -40,13 +40,13 @@ def test_a_name_server_that_hangs_costs_a_bounded_time(monkeypatch):
     answered.set()
 
 
-def test_a_model_dir_that_cannot_be_written_is_a_problem(monkeypatch, tmp_path):
+def test_examine_finds_a_model_dir_that_cannot_be_written(monkeypatch, tmp_path):
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # Root may write anywhere.
     [problem] = _examine(model_dir=str(tmp_path / "a" / "b")).problems
     assert f"{tmp_path} cannot be written" in problem and "ls -ld" in problem
 
 
-def test_a_disk_with_too_little_room_for_checkpoints_is_a_warning(monkeypatch, tmp_path):
+def test_examine_warns_of_too_little_room_for_checkpoints(monkeypatch, tmp_path):
     usage = shutil.disk_usage(tmp_path)._replace(free=5 << 30)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     assert not _examine(model_dir=str(tmp_path)).warnings
@@ -58,12 +58,12 @@ def test_a_disk_with_too_little_room_for_checkpoints_is_a_warning(monkeypatch, t
     assert "at least 6.0" in warning and "--keep_checkpoint_max=1" in warning
 
 
-def test_a_remote_model_dir_is_looked_at_with_probe_only():
+def test_examine_opens_a_remote_model_dir_with_probe_only():
     found = _examine(model_dir="gs://bucket/job")
     assert not found.problems and not found.warnings and "free disk" not in found.facts
 
 
-def test_a_plugin_that_imports_what_is_not_there_is_a_problem_without_importing_it(tmp_path):
+def test_examine_finds_missing_imports_without_importing(tmp_path):
     (tmp_path / "neighbour.py").write_text("raise ImportError('was imported')\n")
     path = tmp_path / "own.py"
     path.write_text(
@@ -79,7 +79,7 @@ def test_a_plugin_that_imports_what_is_not_there_is_a_problem_without_importing_
     assert "PYTHONPATH" in problems[0]
 
 
-def test_gpus_are_listed_without_tensorflow(monkeypatch, tmp_path):
+def test_examine_lists_gpus_without_tensorflow(monkeypatch, tmp_path):
     program = tmp_path / "nvidia-smi"
     program.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H100 (UUID: GPU-1)'\n")
     program.chmod(0o755)
@@ -89,7 +89,7 @@ def test_gpus_are_listed_without_tensorflow(monkeypatch, tmp_path):
                                             "CUDA_VISIBLE_DEVICES": "''"}
 
 
-def test_peers_are_asked_with_probe_only(monkeypatch):
+def test_examine_connects_to_peers_with_probe_only(monkeypatch):
     server = tf.distribute.Server.create_local_server()
     [down] = jobs.free_addresses(1)
     with sockets.bound("127.0.0.1", listens=True) as silent:

@@ -35,7 +35,7 @@ def _made_elsewhere(parent, then=""):
 
 
 @pytest.mark.any_tensorflow
-def test_the_last_scratch_directory_alone_is_kept(parent):
+def test_make_keeps_the_last_scratch_folder_alone(parent):
     (parent / "estimator_trainer-of-somebody").mkdir()
     (parent / "estimator_trainer-link").symlink_to(parent / "estimator_trainer-of-somebody")
     with _made_elsewhere(parent) as ended, _made_elsewhere(parent, "\ninput()") as running:
@@ -51,7 +51,7 @@ def test_the_last_scratch_directory_alone_is_kept(parent):
 
 
 @pytest.mark.any_tensorflow
-def test_a_disk_without_room_for_a_checkpoint_is_a_problem(tmp_path, monkeypatch):
+def test_problem_of_a_disk_without_room_for_a_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(machine_check, "bytes_at", lambda folder: 50 << 20)
     config = TrainerConfig(model_dir=str(tmp_path / "job"))
     plan = run_plan.for_training(config, Environment())
@@ -63,7 +63,7 @@ def test_a_disk_without_room_for_a_checkpoint_is_a_problem(tmp_path, monkeypatch
     assert not plan.problems and machine_check.examine(plan, Environment()).warnings
 
 
-def test_the_command_that_is_shown_can_be_typed():
+def test_while_it_runs_shows_a_command_that_can_be_typed():
     line = model_dir_name.while_it_runs("/tmp/my runs/a;b")
     assert "/tmp/my runs/a;b/report.html" in line
     words = shlex.split(line.partition("estimator-trainer ")[2])
@@ -72,7 +72,7 @@ def test_the_command_that_is_shown_can_be_typed():
 
 
 @pytest.mark.parametrize("is_installed", [True, False])
-def test_tensorboard_is_shown_or_how_to_install_it(is_installed, monkeypatch):
+def test_tensorboard_shows_the_command_or_how_to_install_it(is_installed, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: is_installed or None)
     line = model_dir_name.tensorboard("/tmp/digits")
     assert line.endswith("tensorboard --logdir=/tmp/digits")

@@ -17,7 +17,7 @@ from tests.support import jobs
 _SECRET = "AKIA-fake-secret-9f3b"
 
 
-def test_check_reports_every_problem_at_once(tmp_path):
+def test_describe_shows_every_problem_at_once(tmp_path):
     ran = jobs.program("check", "--json", "--model_fn=cn", "--input_fn=digit",
                        f"--model_dir={tmp_path}", TF_CONFIG="{'cluster'")
     assert ran.returncode == 2
@@ -25,14 +25,14 @@ def test_check_reports_every_problem_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("model_fn", loader.available("model_fn"))
-def test_check_shows_the_params_of_every_model(model_fn, capsys):
+def test_describe_shows_the_params_of_every_model(model_fn, capsys):
     assert cli.main(["check", f"--model_fn={model_fn}", "--input_fn=csv"]) == 0
     shown = capsys.readouterr().out
     assert "hidden_units=" in shown or "learning_rate=" in shown or "keras_model=" in shown
     assert shown.rstrip().endswith("ready")
 
 
-def test_check_shows_the_normal_form_of_tf_config(tmp_path):
+def test_describe_shows_the_normal_form_of_tf_config(tmp_path):
     hosts = {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}
     ran = jobs.program("check", "--json", "--train_distribute=multi_worker_mirrored",
                        f"--model_dir={tmp_path}", TF_CONFIG=json.dumps(
@@ -44,7 +44,7 @@ def test_check_shows_the_normal_form_of_tf_config(tmp_path):
     assert shown["shard"] == "2/2"
 
 
-def test_vertex_ai_model_dir_and_trial_are_honoured():
+def test_describe_shows_vertex_ais_model_dir_and_trial():
     tf_config = json.dumps({"cluster": {"chief": ["10.0.0.1:2222"]},
                             "task": {"type": "chief", "index": 0, "trial": "7"}})
     ran = jobs.program("check", "--json", TF_CONFIG=tf_config, AIP_MODEL_DIR="gs://bucket/model")
@@ -52,7 +52,7 @@ def test_vertex_ai_model_dir_and_trial_are_honoured():
 
 
 @pytest.mark.cluster
-def test_list_shows_every_param_with_its_default():
+def test_list_plugins_shows_every_param_with_its_default():
     listed = {(p["kind"], p["name"]): p for p in json.loads(jobs.program("list", "--json").stdout)}
     assert listed["model_fn", "cnn"]["params"]["learning_rate"] == 0.1
     assert listed["input_fn", "digits"]["params"]["batch_size"] == 64
@@ -75,7 +75,7 @@ def _check(capsys, *args):
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_what_was_found_is_printed_for_people_and_for_machines():
+def test_describe_prints_for_people_and_for_machines():
     plan = run_plan.for_training(TrainerConfig(), Environment())
     found = Findings(["a problem"], ["a warning"], {"a fact": ["x", "y"], "a longer name": 3})
     lines = printout.describe(plan, found, as_json=False).splitlines()
@@ -86,14 +86,14 @@ def test_what_was_found_is_printed_for_people_and_for_machines():
     assert shown["facts"]["a longer name"] == 3
 
 
-def test_a_param_that_is_a_list_of_numbers_is_shown(capsys, tmp_path):
+def test_describe_shows_a_param_that_is_a_list_of_numbers(capsys, tmp_path):
     path = tmp_path / "own.py"
     path.write_text("DEFAULT_PARAMS = {'sizes': [1, 2]}\ndef model_fn(features): pass\n")
     assert cli.main(["check", f"--model_fn={path}"]) == 0
     assert "sizes='1,2'" in capsys.readouterr().out
 
 
-def test_warnings_do_not_change_the_exit_code_and_problems_do(capsys, monkeypatch, tmp_path):
+def test_describe_fails_for_problems_and_not_for_warnings(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TF_CONFIG", _tf_config(
         {"chief": ["a.invalid:1"], "worker": ["b.invalid:1"], "ps": ["c.invalid:1"]}))
     code, shown = _check(capsys, f"--model_dir={tmp_path}")
@@ -107,7 +107,7 @@ def test_warnings_do_not_change_the_exit_code_and_problems_do(capsys, monkeypatc
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_no_secret_of_the_environment_or_of_job_is_shown_or_written(tmp_path, data_dir):
+def test_describe_shows_no_secret_of_the_environment(tmp_path, data_dir):
     job = {"job_args": [f"--token={_SECRET}"]}
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     broken = {**hosts, "wroker": ["a:1"]}

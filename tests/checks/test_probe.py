@@ -15,7 +15,7 @@ def _tf_config(hosts, role="worker", index=0, **extra):
 
 
 @pytest.mark.cluster
-def test_probe_tells_the_data_and_who_shares_model_dir(tmp_path, data_dir):
+def test_probe_shows_the_data_and_the_tasks_that_share_model_dir(tmp_path, data_dir):
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     flags = ("check", "--probe", "--json", f"--param=data_dir={data_dir}",
              f"--model_dir={tmp_path}/model")
@@ -48,7 +48,7 @@ def test_probe_reports_what_only_tensorflow_finds(tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_worker_says_that_model_dir_is_not_shared_with_its_chief(tmp_path):
+def test_probe_of_a_worker_finds_a_model_dir_that_is_not_shared(tmp_path):
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     slow = jobs.REPO / "tests" / "support" / "slow.py"
     tasks = []

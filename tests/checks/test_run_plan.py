@@ -17,7 +17,7 @@ def _plan(tmp_path, defaults, **settings):
 
 
 @pytest.mark.parametrize("default, expected", [(3, 5), (3.0, 5.0), (None, 5)])
-def test_a_flag_sets_the_param_that_it_stands_for_and_wins(tmp_path, default, expected):
+def test_for_training_sets_params_by_their_flags(tmp_path, default, expected):
     plan = _plan(tmp_path, {"epochs": default}, train_epochs=5, param=("epochs=7",))
     assert not plan.problems and plan.params.given == {"epochs"}
     assert plan.params.values["epochs"] == expected
@@ -25,7 +25,7 @@ def test_a_flag_sets_the_param_that_it_stands_for_and_wins(tmp_path, default, ex
 
 
 @pytest.mark.parametrize("whose, expected", [("job", 5), ("worker", 15)])
-def test_passes_are_those_of_the_job_or_of_each_worker(tmp_path, whose, expected):
+def test_for_training_counts_epochs_of_the_job_or_of_each_worker(tmp_path, whose, expected):
     path = tmp_path / "own.py"
     path.write_text("DEFAULT_PARAMS = {'epochs': 1}\ndef input_fn(mode, params): pass\n")
     tf_config = ('{"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]},'
@@ -45,17 +45,17 @@ def _problems(**settings):
 
 @pytest.mark.parametrize("flag, key", [("train_epochs", "epochs"),
                                        ("global_batch_size", "batch_size")])
-def test_a_complaint_about_a_flag_names_the_flag(tmp_path, flag, key):
+def test_for_training_names_the_flag_of_a_mistake(tmp_path, flag, key):
     [problem] = _plan(tmp_path, {key: [1]}, **{flag: 5}).problems
     assert problem == (f"param {key} is 5 (from --{flag}); expected a JSON list. For example:"
                        f" --{flag}=0 --param {key}=[1]")
 
 
-def test_a_flag_for_which_the_input_has_no_param_sets_none(tmp_path):
+def test_for_training_sets_no_param_that_the_input_lacks(tmp_path):
     assert not _plan(tmp_path, {}, train_epochs=5).params.given
 
 
-def test_the_data_of_each_mode_may_have_a_plugin_of_its_own(tmp_path):
+def test_for_training_takes_an_input_for_each_mode(tmp_path):
     for name, rows in (("train", 3), ("eval", 4)):
         (tmp_path / f"{name}.py").write_text(
             f"DEFAULT_PARAMS = {{'{name}_rows': {rows}}}\ndef {name}_input_fn(): pass\n"
@@ -92,7 +92,7 @@ _VERTEX = "gs://bucket/out/7/model/"
     ("gs://bucket/7", "", "gs://bucket/7/7"),
 ])
 @pytest.mark.parametrize("where", ["TF_CONFIG", "CLUSTER_SPEC", "CLOUD_ML_TRIAL_ID"])
-def test_a_tuning_trial_trains_in_one_directory_of_its_own(given, aip_model_dir, expected, where):
+def test_for_training_gives_a_tuning_trial_its_own_folder(given, aip_model_dir, expected, where):
     ids = {"TF_CONFIG": '{"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0,'
                         ' "trial": "7"}}',
            "CLUSTER_SPEC": '{"cluster": {"workerpool0": ["a:1"]}, "task": {"type": "workerpool0",'
@@ -104,7 +104,7 @@ def test_a_tuning_trial_trains_in_one_directory_of_its_own(given, aip_model_dir,
     assert run_plan.for_training(config, variables).config.model_dir == expected
 
 
-def test_a_trained_model_is_looked_for_where_it_is_said_to_be():
+def test_for_model_dir_searches_where_it_is_asked_to():
     variables = Environment(aip_model_dir=_VERTEX, trial="7")
     for given, expected in (("", _VERTEX), ("/models/digits", "/models/digits")):
         plan = run_plan.for_model_dir(TrainerConfig(model_dir=given), variables)

@@ -34,19 +34,19 @@ _REUSE = (socket.SO_REUSEADDR, socket.SO_REUSEPORT)
 @pytest.mark.parametrize("options, listens", [
     ((), True), ((), False), (_REUSE[:1], True), (_REUSE[:1], False), (_REUSE[1:], True),
     (_REUSE[1:], False), (_REUSE, True), (_REUSE, False)])
-def test_a_port_is_taken_just_if_tensorflow_could_not_have_it(host, options, listens):
+def test_taken_exactly_if_tensorflow_could_not_have_the_port(host, options, listens):
     with sockets.bound(host, *options, listens=listens) as port:
         problems = ports.problems(_task_at(port))
         assert bool(problems) == (listens or socket.SO_REUSEADDR not in options)
         assert bool(problems) != _tensorflow_starts_at(port)
 
 
-def test_a_listener_on_the_other_loopback_takes_the_port_too():
+def test_taken_by_a_listener_on_the_other_loopback():
     with sockets.bound("::1", listens=True) as port:
         assert ports.problems(_task_at(port))
 
 
-def test_who_listens_at_a_taken_port_is_named():
+def test_problems_name_the_process_at_a_taken_port():
     with sockets.bound("127.0.0.1", listens=True) as port:
         [problem] = ports.problems(_task_at(port))
     name = pathlib.Path(sys.executable).name
@@ -57,7 +57,7 @@ def test_who_listens_at_a_taken_port_is_named():
 
 @pytest.mark.parametrize("words", [
     ["program.py", "--password=SEKRET"], ["-m", "estimator_trainer", "--param=api_key=SEKRET"]])
-def test_who_listens_is_named_without_its_arguments(words, monkeypatch, tmp_path):
+def test_problems_name_a_process_without_its_arguments(words, monkeypatch, tmp_path):
     with sockets.bound("127.0.0.1", listens=True) as port:
         shutil.copytree("/proc/self/net", tmp_path / "net", ignore=lambda folder, names: [
             name for name in names if name not in ("tcp", "tcp6")])
@@ -69,7 +69,7 @@ def test_who_listens_is_named_without_its_arguments(words, monkeypatch, tmp_path
     assert f"by process 7 (python3 {' '.join(words[:-1])})" in problem
 
 
-def test_a_port_of_another_user_is_not_blamed_on_anyone(monkeypatch, tmp_path):
+def test_problems_blame_nobody_for_a_port_of_another_user(monkeypatch, tmp_path):
     with sockets.bound("127.0.0.1", listens=True) as port:
         (tmp_path / "net").mkdir()
         for name in ("tcp", "tcp6"):
@@ -79,7 +79,7 @@ def test_a_port_of_another_user_is_not_blamed_on_anyone(monkeypatch, tmp_path):
     assert "taken on this machine by a process of another user; expected a free port" in problem
 
 
-def test_a_task_listens_where_it_is_known_to(tmp_path):
+def test_problems_are_of_the_address_that_others_know(tmp_path):
     """On every interface, whatever the cluster says: a firewall has to keep strangers out."""
     [address] = jobs.free_addresses(1)
     server = tf.distribute.Server({"worker": [address]}, "worker", 0)

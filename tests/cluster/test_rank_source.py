@@ -32,7 +32,7 @@ def _check(capsys, *flags):
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_a_rank_of_slurm_is_a_task_and_check_says_from_where(environment, capsys):
+def test_ranks_of_slurm_are_tasks_and_check_names_slurm(environment, capsys):
     environment(_STEP)
     code, found = _check(capsys, "--num_ps=1")
     assert code == 0 and found["task"] == "ps:0"
@@ -40,7 +40,7 @@ def test_a_rank_of_slurm_is_a_task_and_check_says_from_where(environment, capsys
                               " which this is rank 2 of 3"]
 
 
-def test_a_tf_config_that_is_set_wins_over_the_launcher(environment, capsys):
+def test_ranks_are_left_out_where_tf_config_is_set(environment, capsys):
     environment({**_STEP, "TF_CONFIG": json.dumps(
         {"cluster": _CLUSTER, "task": {"type": "worker", "index": 0}})})
     assert _check(capsys)[1]["task"] == "worker:0"
@@ -49,13 +49,13 @@ def test_a_tf_config_that_is_set_wins_over_the_launcher(environment, capsys):
     assert code == 0 and found["task"] == "local" and not found["notes"]
 
 
-def test_a_batch_script_without_srun_trains_alone_and_is_told(environment, capsys):
+def test_notes_name_a_batch_script_without_srun(environment, capsys):
     environment({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})
     code, found = _check(capsys)
     assert code == 0 and "this process is no task of srun's" in found["notes"][0]
 
 
-def test_check_refuses_a_rank_that_does_not_know_how_many_there_are(environment, capsys):
+def test_ranks_of_unknown_size_are_refused_by_check(environment, capsys):
     environment({"PMIX_RANK": "1"})
     code, found = _check(capsys)
     assert code == 2 and found["problems"][0].startswith("PMIX_RANK is 1 (from the environment)")
@@ -69,23 +69,23 @@ def test_check_refuses_a_rank_that_does_not_know_how_many_there_are(environment,
 
 @pytest.mark.parametrize("flag, launch", [
     ("--num_ps=2", "launch --ps=2"), ("--num_evaluators=1", "launch --evaluator=1")])
-def test_roles_for_ranks_that_are_not_there_are_refused(environment, capsys, flag, launch):
+def test_refuse_roles_without_ranks(environment, capsys, flag, launch):
     code, found = _check(capsys, flag)
     assert code == 2 and launch in found["problems"][0]
 
 
-def test_a_job_has_one_evaluator(capsys):
+def test_ranks_have_one_evaluator(capsys):
     assert cli.main(["check", "--num_evaluators=2"]) == 2
     assert "expected 0 or 1, because a job has one evaluator" in capsys.readouterr().err
 
 
-def test_launch_and_manifest_make_the_cluster_themselves(environment, capsys):
+def test_ranks_are_left_out_by_launch_and_manifest(environment, capsys):
     for command in ("launch", "manifest"):
         assert cli.main([command, "--worker=1", "--", "--num_ps=1", "--model_dir=/tmp/m"]) == 2
         assert "num_ps is set (after `--`)" in capsys.readouterr().err
 
 
-def test_python_gives_roles_to_ranks_too(environment, tmp_path):
+def test_ranks_get_roles_from_python_too(environment, tmp_path):
     environment(_STEP)
     with pytest.raises(estimator_trainer.ConfigError, match="num_ps is 3 .*of 3 tasks"):
         estimator_trainer.train(model_dir=tmp_path, num_ps=3)

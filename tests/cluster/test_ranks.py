@@ -29,7 +29,7 @@ def _task(variables, num_ps=1, num_evaluators=1, **keywords):
 
 
 @pytest.mark.parametrize("distribution", ["", "block", "cyclic", "plane"])
-def test_every_task_of_a_step_sees_the_same_cluster_in_each_distribution(distribution):
+def test_ranks_agree_on_the_cluster_in_each_distribution(distribution):
     tasks = [_task(_slurm(rank, distribution)) for rank in range(5)]
     assert [task.name for task in tasks] == [
         "chief:0", "worker:0", "worker:1", "ps:0", "evaluator:0"]
@@ -40,7 +40,7 @@ def test_every_task_of_a_step_sees_the_same_cluster_in_each_distribution(distrib
     assert len({task.address for task in tasks[:4]}) == 4
 
 
-def test_jobs_and_steps_beside_each_other_get_other_ports():
+def test_addresses_differ_between_jobs_and_steps():
     def ports(**changes):
         return {address.rpartition(":")[2] for address in
                 rank_source.ranks(_slurm(0, **changes)).addresses}
@@ -50,7 +50,7 @@ def test_jobs_and_steps_beside_each_other_get_other_ports():
     assert all(12000 <= int(port) < 32768 for port in set.union(*groups))  # Clients' are above.
 
 
-def test_ports_that_slurm_reserved_or_the_user_names_are_taken():
+def test_addresses_use_ports_of_slurm_or_of_the_user():
     reserved = _slurm(0, SLURM_STEP_RESV_PORTS="13000-13002,13010")
     assert [address.rpartition(":")[2] for address in rank_source.ranks(reserved).addresses] == [
         "13000", "13001", "13002", "13010", "13000"]
@@ -71,11 +71,11 @@ def test_ports_that_slurm_reserved_or_the_user_names_are_taken():
     {"FLUX_TASK_RANK": "0", "FLUX_JOB_SIZE": "1", "FLUX_JOB_NNODES": "1"},
     # A shell of `flux alloc` or `flux proxy`, of LSF and of PBS.
     {"FLUX_JOB_ID": "123"}, {"LSB_JOBID": "5"}, {"PBS_JOBID": "12.host"}])
-def test_a_process_that_no_launcher_gave_a_rank_among_others_trains_alone(variables):
+def test_ranks_are_none_for_a_process_alone(variables):
     assert rank_source.ranks(variables) is None
 
 
-def test_a_batch_script_that_forgot_srun_is_told():
+def test_ranks_warn_of_a_batch_script_without_srun():
     assert "no task of srun's" in rank_source.notes({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})[0]
     assert not rank_source.notes({**_STEP, "SLURM_NTASKS": "5"})
     assert not rank_source.notes({})
@@ -86,14 +86,14 @@ def _open_mpi(rank: int, size: int, local_rank: int, local_size: int) -> dict[st
         ("RANK", rank), ("SIZE", size), ("LOCAL_RANK", local_rank), ("LOCAL_SIZE", local_size))}
 
 
-def test_mpi_on_one_machine_needs_no_hosts():
+def test_ranks_of_mpi_on_one_machine_need_no_hosts():
     hydra = {"PMI_RANK": "2", "PMI_SIZE": "3", "MPI_LOCALRANKID": "2", "MPI_LOCALNRANKS": "3"}
     for variables in (_open_mpi(2, 3, 2, 3), hydra):
         task = _task(variables, num_evaluators=0)
         assert (task.name, task.address.rpartition(":")[0]) == ("ps:0", "localhost")
 
 
-def test_mpi_on_several_hosts_takes_them_from_the_list():
+def test_ranks_of_mpi_take_hosts_from_the_list():
     task = _task(_open_mpi(2, 3, 0, 1), num_ps=0, num_evaluators=0, rank_hosts=("a:2", "b"))
     assert [each.rpartition(":")[0] for each in (*task.cluster["chief"], *task.cluster["worker"])
             ] == ["a", "a", "b"]
@@ -107,7 +107,7 @@ def test_mpi_on_several_hosts_takes_them_from_the_list():
     ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", {"JSM_NAMESPACE_LOCAL_SIZE": "3"}),
     ("FLUX_TASK_RANK", "FLUX_JOB_SIZE", {"FLUX_JOB_NNODES": "1", "PMI_RANK": "1",
                                          "PMI_SIZE": "3"})])
-def test_every_launcher_that_tells_rank_and_size_makes_a_job(rank, size, others):
+def test_ranks_of_every_launcher_with_rank_and_size(rank, size, others):
     variables = {rank: "1", size: "3", **others}
     task = _task(variables, num_evaluators=0)
     assert (task.name, task.address.rpartition(":")[0]) == ("worker:0", "localhost")
@@ -119,7 +119,7 @@ def test_every_launcher_that_tells_rank_and_size_makes_a_job(rank, size, others)
 
 @pytest.mark.parametrize("name", ["PMIX_RANK", "PALS_RANKID", "ALPS_APP_PE", "PMI_RANK",
                                   "MV2_COMM_WORLD_RANK", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"])
-def test_a_rank_of_an_unknown_number_is_refused_or_takes_the_number_of_the_hosts(name):
+def test_ranks_of_unknown_size_take_the_number_of_hosts(name):
     for rank in ("0", "2"):
         with pytest.raises(errors.ConfigError, match=f"^{name} is {rank} .*does not tell how many"):
             rank_source.ranks({name: rank})
@@ -129,13 +129,13 @@ def test_a_rank_of_an_unknown_number_is_refused_or_takes_the_number_of_the_hosts
         rank_source.ranks({name: "2"}, rank_hosts=("a:2",))
 
 
-def test_pmix_under_srun_leaves_the_ranks_to_slurm():
+def test_ranks_of_pmix_under_srun_are_slurms():
     for extra in ({}, {"PMIX_SIZE": "5"}):
         found = rank_source.ranks({**_slurm(4), "PMIX_RANK": "4", **extra})
         assert found.launcher == "Slurm's step 5.0" and found.addresses[4].startswith("tnode-02:")
 
 
-def test_mpirun_in_a_job_of_slurms_counts_and_not_the_daemons_that_it_started_by_srun():
+def test_ranks_of_mpirun_win_over_those_of_its_daemons():
     daemons = {**_slurm(4), **_open_mpi(0, 3, 0, 3)}
     assert len(rank_source.ranks(daemons).addresses) == 3
     same = {**_slurm(4), "PMI_RANK": "4", "PMI_SIZE": "5"}
@@ -160,13 +160,13 @@ def test_mpirun_in_a_job_of_slurms_counts_and_not_the_daemons_that_it_started_by
     (_slurm(0, SLURM_PROCID=""), {}, "SLURM_PROCID is ''"),
     (_slurm(0), {"first_port": 65534}, "expected 65531 at most"),
 ])
-def test_what_does_not_tell_where_the_ranks_are_is_explained(variables, keywords, expected):
+def test_ranks_without_hosts_are_explained(variables, keywords, expected):
     with pytest.raises(errors.ConfigError) as caught:
         rank_source.ranks(variables, **keywords)
     assert expected in str(caught.value)
 
 
-def test_ps_and_evaluator_leave_a_chief():
+def test_ranks_of_ps_and_evaluator_leave_a_chief():
     made = ranks.Ranks(1, ("a:1", "a:2"), "Slurm's step 1.0", "SLURM_STEP_NUM_TASKS")
     assert '"ps": ["a:2"]' in made.tf_config(1, 0)
     with pytest.raises(errors.ConfigError, match="expected a chief beside them, and so 3 tasks"):

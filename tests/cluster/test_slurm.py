@@ -17,24 +17,24 @@ _HOSTNAMES = {
 
 
 @pytest.mark.parametrize("text", _HOSTNAMES)
-def test_a_node_list_stands_for_the_names_that_slurm_itself_prints(text):
+def test_expanded_names_are_those_that_slurm_prints(text):
     assert slurm.expanded_names(text) == _HOSTNAMES[text].split()
 
 
 @pytest.mark.parametrize("text, expected", [
     ("3,2", [3, 2]), ("2(x3),1", [2, 2, 2, 1]), ("1", [1])])
-def test_the_tasks_of_each_node_are_counted(text, expected):
+def test_expanded_counts_of_each_node(text, expected):
     assert slurm.expanded_counts(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "n[1", "n1-3]", "n[3-1]", "n[a-b]", "n[]", "a,,b",
                                   "n[0-99999999999]"])
-def test_what_is_no_node_list_is_refused(text):
+def test_expanded_names_refuse_other_texts(text):
     with pytest.raises(ValueError, match="no"):
         slurm.expanded_names(text)
 
 
 @pytest.mark.parametrize("text", ["", "x", "2(3)", "1,", "1(x99999999)"])
-def test_what_is_no_list_of_counts_is_refused(text):
+def test_expanded_counts_refuse_other_texts(text):
     with pytest.raises(ValueError, match="no list of counts"):
         slurm.expanded_counts(text)

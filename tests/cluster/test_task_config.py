@@ -100,7 +100,7 @@ ACCEPTED: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_what_is_unambiguous_is_accepted(case: str) -> None:
+def test_parse_takes_what_is_unambiguous(case: str) -> None:
     text, role, index, name, cluster, pipelines = ACCEPTED[case]
     task = task_config.parse(text)
     assert (task.role, task.index, task.name, task.cluster) == (role, index, name, cluster)
@@ -119,28 +119,28 @@ def test_what_is_unambiguous_is_accepted(case: str) -> None:
     (config({"chief": [A], "worker": [B]}, session_master="grpc://x:1"),
      "session_master is dropped: only a RunConfig that a script makes reads it"),
 ])
-def test_each_rewrite_is_one_line_for_the_log(text: str, note: str) -> None:
+def test_parse_logs_each_correction_in_one_line(text: str, note: str) -> None:
     assert task_config.parse(text).notes == (note,)
 
 
-def test_a_plain_chief_and_worker_cluster_is_not_rewritten() -> None:
+def test_parse_leaves_a_plain_cluster_as_it_is() -> None:
     assert not task_config.parse(config({"chief": [A], "worker": [B], "evaluator": [E]})).notes
 
 
-def test_a_cluster_with_a_master_remembers_that_the_head_evaluates() -> None:
+def test_parse_of_a_master_makes_the_head_evaluate() -> None:
     assert task_config.parse(config({"master": [A], "worker": [B]})).head_evaluates
     assert task_config.parse(config({"master": [A]}, "master")).head_evaluates
     assert not task_config.parse(config({"chief": [A], "worker": [B]})).head_evaluates
 
 
-def test_every_task_is_called_what_the_platform_calls_it() -> None:
+def test_parse_keeps_the_platforms_name_of_a_task() -> None:
     task = task_config.parse(config({"worker": [A, B, C], "ps": [D]}, "ps"))
     names = [task.name_of(*place) for place in (("chief", 0), ("worker", 0), ("worker", 1),
                                                 ("ps", 0), ("evaluator", 0))]
     assert names == ["worker:0", "worker:1", "worker:2", "ps:0", "evaluator:0"]
 
 
-def test_servers_have_the_names_of_the_platform_and_strategies_those_that_they_accept() -> None:
+def test_parse_keeps_names_for_servers_and_others_for_strategies() -> None:
     master = task_config.parse(config({"master": [A], "worker": [B], "evaluator": [C]}, "master"))
     assert master.server_place(False) == ({"master": (A,), "worker": (B,)}, "master", 0)
     assert master.server_place(True) == ({"chief": (A,), "worker": (B,)}, "chief", 0)
@@ -157,11 +157,11 @@ def test_servers_have_the_names_of_the_platform_and_strategies_those_that_they_a
     config({"worker": [A, B]}, "worker", "1"), config({"worker": {"0": A, "1": B}}),
     json.dumps({"cluster": {"worker": [A, B], "evaluator": [E]}, "environment": "google",
                 "task": {"type": "evaluator", "index": 0, "trial": "3"}, "job": "SECRET"})])
-def test_the_users_code_reads_tf_config_as_the_platform_wrote_it(text: str | None) -> None:
+def test_parse_leaves_the_users_code_the_platforms_tf_config(text: str | None) -> None:
     assert task_config.parse(text).platform_tf_config == (text or "")
 
 
-def test_the_normal_form_reads_back_as_itself_with_the_tuning_trial() -> None:
+def test_parse_of_the_normal_form_gives_itself() -> None:
     text = json.dumps({"cluster": {"worker": [A, B], "evaluator": [E]},
                        "task": {"type": "worker", "index": "1", "trial": "7", "cloud": "x"}})
     task = task_config.parse(text)
@@ -171,7 +171,7 @@ def test_the_normal_form_reads_back_as_itself_with_the_tuning_trial() -> None:
     assert again.tf_config() == task.tf_config()
 
 
-def test_a_lone_chief_beside_an_evaluator_is_local_and_knows_that_it_need_not_evaluate() -> None:
+def test_parse_of_a_lone_chief_with_an_evaluator_is_local() -> None:
     task = task_config.parse(config({"chief": [A], "evaluator": [E]}, "chief"))
     assert (task.is_local, task.has_evaluator, task.tf_config()) == (True, True, "{}")
 
@@ -182,7 +182,7 @@ def test_a_lone_chief_beside_an_evaluator_is_local_and_knows_that_it_need_not_ev
     (config({"evaluator": [E]}, "evaluator"), "evaluator"),
     (config({"chief": [A]}, "evaluator"), "evaluator"),
 ])
-def test_run_config_takes_a_task_that_stands_alone(
+def test_parse_of_a_lone_task_suits_run_config(
         text: str | None, task_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_config = pytest.importorskip("tensorflow_estimator").estimator.RunConfig
     task = task_config.parse(text)
@@ -192,7 +192,7 @@ def test_run_config_takes_a_task_that_stands_alone(
     assert not built.cluster_spec
 
 
-def test_parsing_needs_the_standard_library_only() -> None:
+def test_parse_needs_the_standard_library_only() -> None:
     for module in (task_config, declared_cluster, correction):
         tree = ast.parse(pathlib.Path(str(module.__file__)).read_text(encoding="utf-8"))
         for node in ast.walk(tree):

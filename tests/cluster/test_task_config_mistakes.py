@@ -108,7 +108,7 @@ REJECTED = {
 
 
 @pytest.mark.parametrize("case", REJECTED)
-def test_a_mistake_is_named_with_its_path_and_an_example_that_works(case: str) -> None:
+def test_parse_names_a_mistake_by_its_path_with_an_example(case: str) -> None:
     text, *expected = REJECTED[case]
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(text)
@@ -121,7 +121,7 @@ def test_a_mistake_is_named_with_its_path_and_an_example_that_works(case: str) -
     assert len(max(raised.value.problems[:-1], key=len, default="")) < 400
 
 
-def test_all_mistakes_of_one_text_are_reported_at_once() -> None:
+def test_parse_reports_all_mistakes_at_once() -> None:
     text = json.dumps({
         "cluster": {"chief": ["a"], "master": ["b:0"], "wroker": ["http://c:1", 7], "ps": []},
         "task": {"type": "boss", "index": True},
@@ -133,7 +133,7 @@ def test_all_mistakes_of_one_text_are_reported_at_once() -> None:
         assert any(f"is {part} (from TF_CONFIG" in p for p in raised.value.problems)
 
 
-def test_wrong_type_and_wrong_address_are_reported_together() -> None:
+def test_parse_reports_wrong_type_and_address_together() -> None:
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(config({"worker": ["a", "b:1"]}, "worker", 5))
     assert [p.split(" is ")[0] for p in raised.value.problems] == ["address", "task index"]
@@ -151,11 +151,11 @@ def test_wrong_type_and_wrong_address_are_reported_together() -> None:
     (config({"ps": ["a:1"]}, "ps"), config({"chief": ["chief0:2222"], "ps": ["a:1"]}, "ps")),
     (config({"worker": "a:1,b:1"}), config({"worker": ["a:1", "b:1"]})),
 ])
-def test_the_example_is_the_users_own_cluster_corrected(text: str, fixed: str) -> None:
+def test_parse_shows_the_users_own_cluster_corrected(text: str, fixed: str) -> None:
     assert json.loads(correction.corrected(text)) == json.loads(fixed)
 
 
-def test_dynamic_workers_are_refused_by_every_task_of_the_job() -> None:
+def test_parse_refuses_dynamic_workers_in_every_task() -> None:
     for worker, role, index in (({"0": A}, "worker", 0), ({"1": B}, "worker", 1), ({}, "ps", 0)):
         with pytest.raises(errors.TaskConfigError, match="enableDynamicWorker"):
             task_config.parse(config({"worker": worker, "ps": [D]}, role, index))
@@ -175,13 +175,13 @@ _ARGUMENTS = {"args": ["--api_key=SEKRET"]}
     json.dumps({"cluster": {"worker": [A, B]}, "task": {"type": "worker", "index": 9,
                                                         "args": ["SEKRET"]}}),
     json.dumps({"worker": [A, B], "task": {"type": "worker", "index": 0, "args": ["SEKRET"]}})])
-def test_no_mistake_makes_a_message_repeat_what_job_holds(text: str) -> None:
+def test_parse_repeats_nothing_that_job_holds(text: str) -> None:
     for read in (lambda: task_config.parse(text), lambda: task_config.parse("", text)):
         with pytest.raises(errors.TaskConfigError) as raised:
             read()
         assert "SEKRET" not in str(raised.value)
 
 
-def test_what_is_understood_keeps_nothing_of_job() -> None:
+def test_parse_keeps_nothing_of_job() -> None:
     task = task_config.parse(config({"worker": [A, B]}, job=_ARGUMENTS))
     assert "SEKRET" not in repr(task) + task.tf_config()

@@ -21,7 +21,7 @@ POOLS = {"workerpool0": [A], "workerpool1": [B, C], "workerpool2": [D], "workerp
     ("workerpool0", 0, "chief"), ("workerpool1", 1, "worker"), ("workerpool2", 0, "ps"),
     ("workerpool3", 0, "evaluator"),
 ])
-def test_worker_pools_replace_an_unset_tf_config(pool: str, index: int, role: str) -> None:
+def test_parse_reads_worker_pools_without_a_tf_config(pool: str, index: int, role: str) -> None:
     task = task_config.parse(None, config(POOLS, pool, index, environment="cloud"))
     assert (task.role, task.index, task.cluster) == (role, index, ALL_ROLES)
     assert task.name == f"{pool}:{index}"
@@ -29,12 +29,12 @@ def test_worker_pools_replace_an_unset_tf_config(pool: str, index: int, role: st
     assert task.notes[0] == "TF_CONFIG is not set: the cluster is read from CLUSTER_SPEC"
 
 
-def test_one_worker_pool_of_one_replica_is_local() -> None:
+def test_parse_of_one_replica_in_one_pool_is_local() -> None:
     pools = {"workerpool0": [A], "workerpool1": []}
     assert task_config.parse("", config(pools, "workerpool0")).is_local
 
 
-def test_worker_pools_beside_tf_config_only_tell_of_the_evaluator() -> None:
+def test_parse_reads_only_the_evaluator_from_pools_beside_tf_config() -> None:
     text = config({"chief": [A], "worker": [B]}, "chief")
     task = task_config.parse(text, config(POOLS, "workerpool0"))
     assert (task.cluster, task.has_evaluator) == (CHIEF_WORKER, True)
@@ -44,11 +44,11 @@ def test_worker_pools_beside_tf_config_only_tell_of_the_evaluator() -> None:
         assert not task_config.parse(text, tonys_or_broken).has_evaluator
 
 
-def test_an_explicitly_empty_tf_config_is_local_beside_worker_pools() -> None:
+def test_parse_of_an_empty_tf_config_is_local_beside_worker_pools() -> None:
     assert task_config.parse("{}", config(POOLS, "workerpool0")).is_local
 
 
-def test_a_mistake_in_worker_pools_is_named_with_its_path() -> None:
+def test_parse_names_a_mistake_in_worker_pools_by_its_path() -> None:
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(None, config({"workerpool0": [A], "workerpool1": ["b"]}, "workerpool0"))
     assert 'from CLUSTER_SPEC["cluster"]["workerpool1"][0]' in str(raised.value)
@@ -60,7 +60,7 @@ def tasks_of(dialect: str) -> list[task_config.TaskConfig]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_all_tasks_of_a_job_agree_on_it(dialect: str) -> None:
+def test_parse_gives_all_tasks_the_same_job(dialect: str) -> None:
     tasks = tasks_of(dialect)
     assert len(tasks) >= 3
     assert all(task.cluster == tasks[0].cluster for task in tasks)
@@ -72,7 +72,7 @@ def test_all_tasks_of_a_job_agree_on_it(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_check_shows_the_same_normal_form_in_every_task(
+def test_parse_gives_check_the_same_form_in_every_task(
         dialect: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     # The hosts do not exist, and this machine's ports are not theirs.
     monkeypatch.setattr(machine_check, "_fault_of_name", lambda host: "")
@@ -98,7 +98,7 @@ def test_check_shows_the_same_normal_form_in_every_task(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_trainers_of_a_job_share_its_data_without_gaps_or_overlaps(dialect: str) -> None:
+def test_parse_gives_trainers_shards_without_gaps_or_overlaps(dialect: str) -> None:
     trainers = [task for task in tasks_of(dialect) if task.is_trainer]
     count = trainers[0].num_trainers
     assert [(task.num_input_pipelines, task.input_pipeline_id)
@@ -109,11 +109,11 @@ def test_the_trainers_of_a_job_share_its_data_without_gaps_or_overlaps(dialect: 
     ("TFJob, chief", [True] * 5), ("ecosystem jinja", [True] * 4),
     ("Vertex AI", [False] * 4 + [True]), ("SageMaker, ps", [False] * 4),
 ])
-def test_an_evaluator_is_known_where_the_platform_lists_it(dialect: str, known: list[bool]) -> None:
+def test_parse_finds_an_evaluator_that_the_platform_lists(dialect: str, known: list[bool]) -> None:
     assert [task.has_evaluator for task in tasks_of(dialect)] == known
 
 
-def test_the_platforms_own_bytes_are_those_that_are_read() -> None:
+def test_parse_reads_the_platforms_own_bytes() -> None:
     """As in tf-operator's pod_test.go, Vertex AI's manual and SageMaker's test_training.py."""
     tfjob, vertex, sagemaker = (DIALECTS[name][0]["TF_CONFIG"] for name in (
         "TFJob, no head", "Vertex AI", "SageMaker, ps"))
@@ -125,7 +125,7 @@ def test_the_platforms_own_bytes_are_those_that_are_read() -> None:
         '"worker":["host2:2222"]},"environment":"cloud","task":{"index":0,"type":"master"}}')
 
 
-def test_worker_pools_by_number_are_ignored_beside_tf_config_and_refused_alone() -> None:
+def test_parse_refuses_worker_pools_by_number() -> None:
     """The form in a unit test of Vertex AI's SDK, which no platform is known to write."""
     pools = json.dumps({"cluster": {"worker_pools": [{"index": 0, "replicas": [A, B]}]},
                         "task": {"worker_pool_index": 0, "replica_index": 0}})
@@ -136,7 +136,7 @@ def test_worker_pools_by_number_are_ignored_beside_tf_config_and_refused_alone()
 
 # TensorFlow makes this of the normal form.
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_run_config_takes_the_normal_form_of_every_task(
+def test_parse_gives_run_config_a_form_that_it_takes(
         dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_config = pytest.importorskip("tensorflow_estimator").estimator.RunConfig
     for task in tasks_of(dialect):
@@ -149,7 +149,7 @@ def test_run_config_takes_the_normal_form_of_every_task(
         assert built.num_ps_replicas == (len(task.cluster.get("ps", ())) if is_counted else 0)
 
 
-def test_strategies_resolve_the_normal_form_to_the_same_cluster(
+def test_parse_gives_strategies_the_same_cluster(
         monkeypatch: pytest.MonkeyPatch) -> None:
     tf = pytest.importorskip("tensorflow")
     task = tasks_of("TFJob, master")[2]

@@ -41,7 +41,7 @@ CLUSTERS = {
 
 @pytest.mark.parametrize("train_distribute", topology.STRATEGIES)
 @pytest.mark.parametrize("roles, allowed", CLUSTERS.items(), ids=map("+".join, CLUSTERS))
-def test_a_strategy_trains_where_it_can_and_is_refused_elsewhere_by_every_task(
+def test_problems_of_each_strategy_on_each_cluster(
         roles: Sequence[str], allowed: set[str], train_distribute: str) -> None:
     verdicts = {topology.problems(task, train_distribute, "none") for task in tasks_of(*roles)}
     assert len(verdicts) == 1
@@ -54,14 +54,14 @@ def test_a_strategy_trains_where_it_can_and_is_refused_elsewhere_by_every_task(
 
 
 @pytest.mark.parametrize("train_distribute", topology.STRATEGIES)
-def test_without_a_cluster_everything_but_parameter_server_trains(train_distribute: str) -> None:
+def test_problems_of_parameter_server_without_a_cluster(train_distribute: str) -> None:
     found = topology.problems(task_config.parse(None), train_distribute, "none")
     assert bool(found) == (train_distribute == "parameter_server")
 
 
 @pytest.mark.parametrize("eval_distribute", topology.STRATEGIES)
 @pytest.mark.parametrize("roles, allowed", CLUSTERS.items(), ids=map("+".join, CLUSTERS))
-def test_evaluation_takes_the_strategies_of_one_process_on_every_cluster(
+def test_problems_of_eval_distribute(
         roles: Sequence[str], allowed: set[str], eval_distribute: str) -> None:
     train_distribute = sorted(allowed)[0]
     verdicts = {topology.problems(task, train_distribute, eval_distribute)
@@ -83,18 +83,18 @@ def test_evaluation_takes_the_strategies_of_one_process_on_every_cluster(
     (("chief", "worker", "ps"), "one_device", "only the chief would train"),
     (("chief",), "parameter_server", "no ps would hold the variables"),
 ])
-def test_a_refusal_says_why(roles: Sequence[str], train_distribute: str, why: str) -> None:
+def test_problems_give_the_reason(roles: Sequence[str], train_distribute: str, why: str) -> None:
     (problem,) = topology.problems(tasks_of(*roles)[0], train_distribute, "none")
     assert why in problem
 
 
-def test_training_and_evaluation_are_refused_together() -> None:
+def test_problems_of_training_and_evaluation_together() -> None:
     task = tasks_of("chief", "worker")[0]
     assert len(topology.problems(task, "none", "parameter_server")) == 2
 
 
 @pytest.mark.parametrize("train_distribute", topology.STRATEGIES)
-def test_an_evaluator_that_was_told_of_no_trainer_checks_evaluation_only(
+def test_problems_of_an_evaluator_without_trainers(
         train_distribute: str) -> None:
     task = task_config.parse('{"cluster": {}, "task": {"type": "evaluator", "index": 0}}')
     assert topology.problems(task, train_distribute, "mirrored") == ()
@@ -105,7 +105,7 @@ def test_an_evaluator_that_was_told_of_no_trainer_checks_evaluation_only(
     {"chief": 1}, {"chief": 0, "worker": 1}, {"chief": 1, "evaluator": 1},
     {"chief": 1, "worker": 2, "ps": 1, "evaluator": 1}, {"worker": 3, "ps": 2, "evaluator": 0},
     {"chief": 0, "worker": 2, "ps": 0, "evaluator": 1}])
-def test_a_job_told_by_its_counts_is_the_job_that_tf_config_tells(counts: dict[str, int]) -> None:
+def test_of_counts_makes_the_job_that_tf_config_makes(counts: dict[str, int]) -> None:
     cluster = {role: [f"{role}-{i}:2222" for i in range(count)]
                for role, count in counts.items() if count}
     told = [task_config.parse(json.dumps({"cluster": cluster, "task": {"type": role, "index": i}}))

@@ -44,7 +44,7 @@ def _gradients(*shapes, dtype=np.float32):
     return [tf.constant(dice.normal(size=shape).astype(dtype)) for shape in shapes]
 
 
-def test_a_large_gradient_is_cut_and_small_ones_share_a_pack():
+def test_send_in_packs_cuts_large_gradients_and_joins_small_ones():
     gradients = _gradients([64], [1024, 3 * 1024], [32, 3], [])
     packs, sums = _sent_and_received(gradients, pack_mb=4)
     assert sorted(pack.shape.num_elements() for pack in packs) == [161, _MB, _MB, _MB]
@@ -53,14 +53,14 @@ def test_a_large_gradient_is_cut_and_small_ones_share_a_pack():
         assert found.shape == gradient.shape
 
 
-def test_the_gradients_of_the_last_layer_are_sent_first():
+def test_send_in_packs_begins_with_the_last_layer():
     gradients = [tf.fill([_MB // 4], float(layer)) for layer in range(8)]
     packs, _ = _sent_and_received(gradients, pack_mb=2)
     # TensorFlow sends from the last to the first.
     assert [set(pack.numpy()) for pack in reversed(packs)] == [{7, 6}, {5, 4}, {3, 2}, {1, 0}]
 
 
-def test_gradients_that_the_strategy_is_to_pack_stay_as_many():
+def test_send_in_packs_leaves_what_the_strategy_packs():
     gradients = _gradients([1024, 3 * 1024], [5], [7])
     packs, sums = _sent_and_received(gradients, None, tf.bfloat16)
     assert [(pack.dtype, pack.shape.num_elements()) for pack in packs] == [
@@ -69,7 +69,7 @@ def test_gradients_that_the_strategy_is_to_pack_stay_as_many():
         np.testing.assert_allclose(found, 2 * gradient, rtol=1e-2)
 
 
-def test_one_pack_takes_all_of_a_dtype_and_sparse_gradients_travel_alone():
+def test_send_in_packs_of_one_dtype_without_sparse_gradients():
     rows = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 5]))
     gradients = [*_gradients([1024, 2048]), rows, *_gradients([5], dtype=np.float64),
                  *_gradients([7])]
@@ -82,7 +82,7 @@ def test_one_pack_takes_all_of_a_dtype_and_sparse_gradients_travel_alone():
         np.testing.assert_array_equal(sums[number], 2 * gradients[number])
 
 
-def test_only_gradients_of_32_bit_are_sent_in_16():
+def test_send_in_packs_halves_only_gradients_of_32_bit():
     gradients = [*_gradients([100]), *_gradients([3], dtype=np.float64)]
     packs, sums = _sent_and_received(gradients, 4, tf.bfloat16)
     assert {pack.dtype for pack in packs} == {tf.bfloat16, tf.float64}
@@ -114,7 +114,7 @@ def plain(tmp_path_factory, data_dir):
 @pytest.mark.soak
 @pytest.mark.parametrize("dtype, tolerance", [
     ("bfloat16", 2e-2), ("float16", 2e-3)])
-def test_gradients_of_16_bit_train_32_bit_variables_nearly_the_same(
+def test_send_in_packs_of_16_bit_trains_nearly_the_same(
         dtype, tolerance, plain, tmp_path, data_dir):
     rounded = _train(tmp_path / "job", data_dir, f"--all_reduce_dtype={dtype}")
     assert rounded.keys() == plain.keys() and rounded["global_step"] == 60
@@ -126,7 +126,7 @@ def test_gradients_of_16_bit_train_32_bit_variables_nearly_the_same(
 
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_packs_change_nothing_but_the_order_of_sending(plain, tmp_path, data_dir):
+def test_send_in_packs_changes_only_the_order_of_sending(plain, tmp_path, data_dir):
     packed = _train(tmp_path / "job", data_dir, "--all_reduce_pack_mb=1")
     for name, value in plain.items():
         np.testing.assert_allclose(packed[name], value, rtol=1e-5, atol=1e-6, err_msg=name)

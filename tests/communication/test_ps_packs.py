@@ -152,7 +152,7 @@ def _train(cluster, model, is_packed, num_ps=1, is_looped=False):
     pytest.param(False, id="single steps", marks=pytest.mark.soak),
     pytest.param(True, id="a loop")])
 @pytest.mark.parametrize("model", _MODELS, ids=lambda model: model.__name__[1:])
-def test_packs_leave_training_as_it_is_and_need_fewer_calls(model, is_looped, cluster):
+def test_send_in_packs_trains_the_same_with_fewer_calls(model, is_looped, cluster):
     for num_ps in (1, 2):
         alone = _train(cluster, model, False, num_ps, is_looped)
         packed = _train(cluster, model, True, num_ps, is_looped)
@@ -163,14 +163,14 @@ def test_packs_leave_training_as_it_is_and_need_fewer_calls(model, is_looped, cl
         assert len(packed[2]) < len(alone[2]), packed[2]
 
 
-def test_a_step_asks_each_ps_once_for_its_variables_and_sends_it_its_gradients_at_once(cluster):
+def test_send_in_packs_makes_one_call_a_ps_and_direction(cluster):
     _, _, calls = _train(cluster, _network, True)
     # What is left of them are control edges: that a step is made.
     assert len([name for name in calls if "concat" in name]) == 2, calls
     assert not [name for name in calls if "gradients" in name or "kernel" in name], calls
 
 
-def test_large_variables_and_their_gradients_travel_alone(cluster):
+def test_send_in_packs_leaves_large_variables_alone(cluster):
     def model():
         features, labels = _batch()
         hidden = _dense(_dense(features, 300, "first"), 300, "second")
@@ -194,7 +194,7 @@ def _control_flow_of_tensorflow_1():
             v1.enable_control_flow_v2()
 
 
-def test_an_update_of_a_branch_that_is_not_taken_holds_up_no_other(cluster):
+def test_send_in_packs_waits_for_no_branch_that_is_not_taken(cluster):
     def model():
         features, labels = _batch()
         loss = tf.reduce_mean((_dense(features, 1, "only") - labels) ** 2)

@@ -37,12 +37,12 @@ def _chief_is_relieved(tmp_path, step):
     return evaluator_heartbeat.wait(str(tmp_path), CHIEF, step, Stop())
 
 
-def test_without_an_evaluator_the_chief_does_not_wait(tmp_path):
+def test_wait_ends_at_once_without_an_evaluator(tmp_path):
     assert not _chief_is_relieved(tmp_path, 10)
 
 
 @pytest.mark.cluster
-def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
+def test_wait_for_a_living_evaluator(tmp_path, record):
     def evaluate():
         with evaluator_heartbeat.sending_heartbeats(str(tmp_path), lambda: record.step):
             time.sleep(3)  # The chief would notice a lost beat in less.
@@ -55,19 +55,19 @@ def test_the_chief_waits_for_a_living_evaluator(tmp_path, record):
     evaluator.join()
 
 
-def test_an_evaluator_that_ended_covers_the_steps_it_evaluated(tmp_path, record):
+def test_presence_of_an_evaluator_that_ended(tmp_path, record):
     with evaluator_heartbeat.sending_heartbeats(str(tmp_path), lambda: record.step):
         record.metrics = {"global_step": 10}
     assert _chief_is_relieved(tmp_path, 10)
     assert not _chief_is_relieved(tmp_path, 11)
 
 
-def test_the_beat_of_a_killed_evaluator_is_not_taken_for_a_living_one(tmp_path):
+def test_presence_of_a_killed_evaluator(tmp_path):
     shared_files.write_json(str(tmp_path / "evaluator.beat"), {"process": "killed", "count": 7})
     assert not _chief_is_relieved(tmp_path, 10)
 
 
-def test_after_early_stopping_the_chief_polls_with_pauses(tmp_path, monkeypatch):
+def test_wait_polls_with_pauses_after_early_stopping(tmp_path, monkeypatch):
     """A request of status "done" once ended every later pause at once."""
     shared_files.write_json(str(tmp_path / "evaluator.beat"), {"process": "lives", "count": 1})
     read, polls = shared_files.read_json, []
@@ -85,7 +85,7 @@ def test_after_early_stopping_the_chief_polls_with_pauses(tmp_path, monkeypatch)
     assert slept.call_count == len(polls) - 1 == 4 and read(str(tmp_path / "evaluator.beat"))
 
 
-def test_a_chief_alone_sees_an_evaluator_that_its_cluster_does_not_have(tmp_path, monkeypatch):
+def test_presence_of_an_evaluator_outside_of_the_cluster(tmp_path, monkeypatch):
     with evaluator_heartbeat.sending_heartbeats(str(tmp_path), lambda: 7):
         jobs.wait_for((tmp_path / "evaluator.beat").exists, 5)
         presence = evaluator_heartbeat.Presence(str(tmp_path))

@@ -30,7 +30,7 @@ def _received(chief):
     return chief
 
 
-def test_a_task_learns_how_the_run_it_saw_begin_has_ended(tmp_path):
+def test_reader_returns_the_end_of_the_run_that_it_saw_begin(tmp_path):
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     assert state_reader.poll_final_state() is None
@@ -41,7 +41,7 @@ def test_a_task_learns_how_the_run_it_saw_begin_has_ended(tmp_path):
     assert (end.step, end.reason) == (70, "input_exhausted")
 
 
-def test_what_an_earlier_run_left_behind_does_not_end_a_new_one(tmp_path, monkeypatch):
+def test_reader_ignores_the_end_of_an_earlier_run(tmp_path, monkeypatch):
     job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("done", 70, "input_exhausted")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     assert state_reader.poll_final_state() is None
@@ -50,7 +50,7 @@ def test_what_an_earlier_run_left_behind_does_not_end_a_new_one(tmp_path, monkey
     assert state_reader.poll_final_state() is None
 
 
-def test_a_late_task_finds_the_job_finished(tmp_path, monkeypatch):
+def test_reader_of_a_late_task_returns_the_end(tmp_path, monkeypatch):
     job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("done", 100, "train_steps")
     assert job_state.JobStateReader(str(tmp_path), max_steps=100).poll_final_state().step == 100
     without_limit = job_state.JobStateReader(str(tmp_path), max_steps=None)
@@ -59,7 +59,7 @@ def test_a_late_task_finds_the_job_finished(tmp_path, monkeypatch):
     assert without_limit.poll_final_state().step == 100
 
 
-def test_a_restarted_task_gives_a_failed_chief_time_to_come_back(tmp_path, monkeypatch):
+def test_reader_waits_for_a_failed_chief_to_come_back(tmp_path, monkeypatch):
     job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("failed", 100, "OSError")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     assert state_reader.poll_final_state() is None
@@ -67,7 +67,7 @@ def test_a_restarted_task_gives_a_failed_chief_time_to_come_back(tmp_path, monke
     assert state_reader.poll_final_state().status == "failed"
 
 
-def test_a_chief_killed_while_it_stopped_the_others_stops_no_later_one(tmp_path):
+def test_writer_of_a_killed_chief_stops_no_later_run(tmp_path):
     job_state.JobStateWriter(str(tmp_path), is_shared=True).announce("stopping", reason="SIGTERM")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     assert state_reader.poll() is None
@@ -78,7 +78,7 @@ def test_a_chief_killed_while_it_stopped_the_others_stops_no_later_one(tmp_path)
     assert state_reader.poll().status == "stopping" and state_reader.poll_final_state() is None
 
 
-def test_a_request_is_received_by_the_run_it_was_made_for_alone(tmp_path):
+def test_writer_receives_requests_of_its_own_run_alone(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
     state_reader.request_end("stopped", "SIGTERM", "ps:0")
@@ -91,7 +91,7 @@ def test_a_request_is_received_by_the_run_it_was_made_for_alone(tmp_path):
     assert _received(later).request is None
 
 
-def test_a_worker_leaves_the_run_it_was_part_of(tmp_path):
+def test_reader_of_a_worker_leaves_its_run(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=100)
@@ -102,7 +102,7 @@ def test_a_worker_leaves_the_run_it_was_part_of(tmp_path):
     assert not _received(later).has_left(1)
 
 
-def test_a_second_process_of_a_worker_does_not_join_the_run_of_the_first(tmp_path):
+def test_reader_of_a_second_process_does_not_join_the_run(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     first, second = (job_state.JobStateReader(str(tmp_path), max_steps=100) for _ in range(2))
@@ -117,7 +117,7 @@ def test_a_second_process_of_a_worker_does_not_join_the_run_of_the_first(tmp_pat
     assert second.join(0) and not _received(again).is_joined_twice(0)
 
 
-def test_a_worker_that_ended_before_it_began_leaves_its_place_to_another_process(tmp_path):
+def test_reader_takes_the_place_of_a_worker_that_ended_early(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     first, second = (job_state.JobStateReader(str(tmp_path), max_steps=100) for _ in range(2))
@@ -132,13 +132,13 @@ def test_a_worker_that_ended_before_it_began_leaves_its_place_to_another_process
     (tf.errors.AbortedError, 'this worker ("/job:ps/replica:0/task:0") just restarted.', "ps:0"),
     (tf.errors.UnavailableError, "the bucket does not answer", ""),
     (tf.errors.InvalidArgumentError, "[[/job:ps/replica:0/task:0/add]] shapes differ", "")])
-def test_an_error_tells_which_ps_is_gone(kind, text, lost):
+def test_lost_ps_is_named_by_an_error(kind, text, lost):
     assert end_of_training.lost_ps(kind(None, None, text)) == lost
 
 
 @pytest.mark.parametrize("step, reason", [(100, "train_steps"), (101, "train_steps"),
                                           (99, "input_exhausted")])
-def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, reason):
+def test_goal_of_others_is_not_the_end_of_the_input(step, reason):
     """The Estimator's own hook looks later, and may end training by another trainer's step."""
     task = task_config.parse(json.dumps({
         "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
@@ -156,13 +156,13 @@ def test_the_goal_that_others_reach_is_not_taken_for_the_end_of_the_input(step, 
     assert (hook.step, hook.reason) == (step, reason)
 
 
-def test_half_a_file_is_no_ending(tmp_path):
+def test_reader_ignores_half_a_file(tmp_path):
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
     (tmp_path / "job.json").write_text('{"run": "x", "sta')
     assert state_reader.poll_final_state() is None
 
 
-def test_a_run_on_its_own_announces_nothing(tmp_path):
+def test_writer_of_a_run_alone_writes_nothing(tmp_path):
     job_state.JobStateWriter(str(tmp_path), is_shared=False).announce("done", 1, "train_steps")
     assert not list(tmp_path.iterdir())
 
@@ -174,7 +174,7 @@ def _flags(tmp_path, data_dir, *extra):
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_every_role_ends_when_the_input_does(tmp_path, data_dir):
+def test_job_ends_in_every_role_when_the_input_does(tmp_path, data_dir):
     flags = _flags(tmp_path, data_dir, "--train_steps=0", "--param=epochs=4")
     with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
@@ -187,7 +187,7 @@ def test_every_role_ends_when_the_input_does(tmp_path, data_dir):
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_a_second_run_in_the_same_model_dir_is_not_ended_by_the_first(tmp_path, data_dir):
+def test_job_is_not_ended_by_an_earlier_one(tmp_path, data_dir):
     for steps in (50, 100):
         flags = _flags(tmp_path, data_dir, f"--train_steps={steps}")
         with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
@@ -201,7 +201,7 @@ def test_a_second_run_in_the_same_model_dir_is_not_ended_by_the_first(tmp_path, 
 
 
 @pytest.mark.cluster
-def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
+def test_job_fails_in_every_role_when_the_chief_does(tmp_path, data_dir):
     (tmp_path / "broken.py").write_text(textwrap.dedent("""
         from model_fns import linear
         def model_fn(features, labels, mode, config):
@@ -222,7 +222,7 @@ def test_every_role_fails_when_the_chief_does(tmp_path, data_dir):
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_the_chief_evaluates_when_the_evaluator_was_killed(tmp_path):
+def test_job_is_evaluated_by_the_chief_without_its_evaluator(tmp_path):
     flags = slow_jobs.flags(tmp_path, "--train_steps=400")
     with jobs.running(tmp_path, jobs.cluster(chief=1, ps=1), flags, evaluator=True) as tasks:
         jobs.wait_for((tmp_path / "model" / "evaluator.beat").exists, _TIMEOUT_SECS)

@@ -38,7 +38,7 @@ def _chief(stop, writer, taken_by=""):
                               mock.Mock(spec=Lease, **{"renew.return_value": taken_by}))
 
 
-def test_a_worker_obeys_the_chief_and_a_chief_the_others(reader):
+def test_view_of_a_worker_obeys_the_chief_and_the_reverse(reader):
     stop = Stop()
     reader.poll.return_value = JobState("first", "stopping", reason="SIGTERM")
     assert _other(reader, stop).poll(True, False) == job_view.Observation()
@@ -50,7 +50,7 @@ def test_a_worker_obeys_the_chief_and_a_chief_the_others(reader):
     writer.receive.assert_called_once_with(is_waiting=True)
 
 
-def test_a_chief_that_is_silent_is_waited_for_and_then_lost(reader):
+def test_others_view_waits_for_a_silent_chief_and_gives_it_up(reader):
     reader.silent_secs = deadlines.QUIET_SECS + 1
     seen = _other(reader).poll(True, False)
     assert not seen.lost and seen.waiting == "waiting for chief:0: no heartbeat for 11 s"
@@ -60,14 +60,14 @@ def test_a_chief_that_is_silent_is_waited_for_and_then_lost(reader):
     assert not _other(reader).poll(False, False).lost
 
 
-def test_a_chief_that_was_started_again_takes_in_only_a_worker_without_a_step(reader):
+def test_others_view_of_a_restarted_chief(reader):
     reader.joined_run = "before"
     assert _other(reader).poll(True, False).lost == "chief:0 was started again"
     assert not reader.join.called
     assert _other(reader).poll(False, False) == job_view.Observation() and reader.join.called
 
 
-def test_the_chief_alone_names_a_worker_that_was_started_again_and_tells_of_the_end(reader):
+def test_chief_view_names_a_restarted_worker(reader):
     writer = mock.Mock(spec=JobStateWriter)
     writer.is_joined_twice.return_value = True
     chief = _chief(Stop(), writer)
@@ -76,7 +76,7 @@ def test_the_chief_alone_names_a_worker_that_was_started_again_and_tells_of_the_
     writer.announce.assert_called_once_with("lost", 7, "worker:0 was started again")
 
 
-def test_a_chief_whose_model_dir_was_taken_over_ends_and_writes_nothing_there():
+def test_chief_view_ends_when_model_dir_is_taken_over():
     writer = mock.Mock(spec=JobStateWriter)
     chief = _chief(Stop(), writer, taken_by="local, process 7 on host-a")
     seen = chief.poll(True, is_past_steps=False)

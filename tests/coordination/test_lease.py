@@ -46,7 +46,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(deadlines, "LEASE_POLL_SECS", 0.05)
 
 
-def test_a_training_that_has_ended_leaves_nothing(tmp_path):
+def test_acquire_leaves_nothing_after_the_end(tmp_path):
     folder = tmp_path / "model"
     held = _acquire(folder)
     assert lease.read(str(folder / lease.FILE)).task == "local"
@@ -54,12 +54,12 @@ def test_a_training_that_has_ended_leaves_nothing(tmp_path):
     assert not folder.exists()
 
 
-def test_what_was_there_before_stays(tmp_path):
+def test_acquire_leaves_other_files(tmp_path):
     _acquire(tmp_path).release()
     assert tmp_path.is_dir() and not list(tmp_path.iterdir())
 
 
-def test_a_process_of_this_machine_that_lives_keeps_a_second_one_out(tmp_path):
+def test_acquire_refuses_beside_a_living_process(tmp_path):
     with subprocess.Popen(["sleep", "60"]) as sleeper:
         try:
             _acquire(tmp_path)
@@ -82,7 +82,7 @@ def test_a_process_of_this_machine_that_lives_keeps_a_second_one_out(tmp_path):
     _acquire(tmp_path)
 
 
-def test_a_number_that_another_process_has_by_now_keeps_nobody_out(tmp_path):
+def test_acquire_ignores_a_process_number_that_was_reused(tmp_path):
     _acquire(tmp_path)
     path = str(tmp_path / lease.FILE)
     found = lease.read(path)
@@ -92,7 +92,7 @@ def test_a_number_that_another_process_has_by_now_keeps_nobody_out(tmp_path):
     _acquire(tmp_path)
 
 
-def test_a_sign_of_life_from_elsewhere_keeps_a_second_one_out(tmp_path, quick, monkeypatch):
+def test_acquire_refuses_beside_a_heartbeat_from_elsewhere(tmp_path, quick, monkeypatch):
     theirs = _held_elsewhere(tmp_path)
     after_look = iter(range(1, 100))
     stop = Stop()
@@ -107,13 +107,13 @@ def test_a_sign_of_life_from_elsewhere_keeps_a_second_one_out(tmp_path, quick, m
     assert lease.read(str(tmp_path / lease.FILE)).run == theirs.run
 
 
-def test_a_training_elsewhere_without_a_sign_of_life_is_replaced(tmp_path, quick):
+def test_acquire_replaces_a_training_without_heartbeat(tmp_path, quick):
     theirs = _held_elsewhere(tmp_path)
     _acquire(tmp_path)
     assert lease.read(str(tmp_path / lease.FILE)).run != theirs.run
 
 
-def test_force_takes_a_model_dir_over_and_the_other_learns_of_it(tmp_path, monkeypatch):
+def test_acquire_by_force_ends_the_other(tmp_path, monkeypatch):
     held = _acquire(tmp_path)
     monkeypatch.setattr(deadlines, "LEASE_RENEW_SECS", 0)
     held._reads_at = 0
@@ -126,14 +126,14 @@ def test_force_takes_a_model_dir_over_and_the_other_learns_of_it(tmp_path, monke
     assert mine.renew(is_stopping=False) == ""
 
 
-def test_two_that_begin_together_find_each_other(tmp_path, monkeypatch):
+def test_acquire_of_two_at_once_lets_one_win(tmp_path, monkeypatch):
     monkeypatch.setattr(deadlines, "LEASE_CHECK_SECS", 0)
     first = _acquire(tmp_path)
     theirs = _held_elsewhere(tmp_path)
     assert first.renew(is_stopping=False) == str(theirs)
 
 
-def test_the_chief_of_the_same_cluster_goes_on_elsewhere_at_once(tmp_path):
+def test_acquire_lets_the_same_clusters_chief_go_on_elsewhere(tmp_path):
     theirs = _held_elsewhere(tmp_path, _chief())
     _acquire(tmp_path, _chief())
     assert lease.read(str(tmp_path / lease.FILE)).run != theirs.run
@@ -141,7 +141,7 @@ def test_the_chief_of_the_same_cluster_goes_on_elsewhere_at_once(tmp_path):
 
 @pytest.mark.parametrize("task", [_chief({**CLUSTER, "ps": ["d:1"]}), LOCAL],
                          ids=["another cluster", "no cluster"])
-def test_another_job_is_kept_out(task, tmp_path, quick, monkeypatch):
+def test_acquire_refuses_another_job(task, tmp_path, quick, monkeypatch):
     theirs = _held_elsewhere(tmp_path, _chief())
     stop, beats = Stop(), iter(range(1, 100))
     monkeypatch.setattr(stop, "sleep", lambda secs: shared_files.write_json(
@@ -151,7 +151,7 @@ def test_another_job_is_kept_out(task, tmp_path, quick, monkeypatch):
         _acquire(tmp_path, task, stop=stop)
 
 
-def test_a_task_that_is_alone_is_not_known_by_its_address(tmp_path, quick, monkeypatch):
+def test_acquire_does_not_identify_a_lone_task_by_address(tmp_path, quick, monkeypatch):
     alone = task_config.parse('{"cluster": {"chief": ["master-0:2222"]},'
                               ' "task": {"type": "chief", "index": 0}}')
     _held_elsewhere(tmp_path, alone)
@@ -161,7 +161,7 @@ def test_a_task_that_is_alone_is_not_known_by_its_address(tmp_path, quick, monke
         _acquire(tmp_path, alone, stop=stop)
 
 
-def test_a_training_that_is_about_to_end_is_waited_for(tmp_path, quick, monkeypatch):
+def test_acquire_waits_for_a_training_that_is_about_to_end(tmp_path, quick, monkeypatch):
     theirs = _held_elsewhere(tmp_path, is_stopping=True)
     stop, beats = Stop(), iter(range(1, 4))
 
@@ -179,7 +179,7 @@ def test_a_training_that_is_about_to_end_is_waited_for(tmp_path, quick, monkeypa
     assert lease.read(str(tmp_path / lease.FILE)).run != theirs.run
 
 
-def test_a_training_inside_of_another_of_one_process_ends_nobody(tmp_path, monkeypatch):
+def test_acquire_inside_of_another_in_one_process(tmp_path, monkeypatch):
     monkeypatch.setattr(deadlines, "LEASE_CHECK_SECS", 0)
     monkeypatch.setattr(deadlines, "LEASE_RENEW_SECS", 0)
     outer = _acquire(tmp_path)
@@ -190,7 +190,7 @@ def test_a_training_inside_of_another_of_one_process_ends_nobody(tmp_path, monke
     assert (tmp_path / lease.FILE).exists()
 
 
-def test_a_lease_is_renewed_at_most_once_in_ten_seconds(tmp_path, monkeypatch):
+def test_lease_is_renewed_at_most_once_in_ten_seconds(tmp_path, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(lease.time, "monotonic", lambda: now[0])
     held = _acquire(tmp_path)
@@ -205,7 +205,7 @@ def test_a_lease_is_renewed_at_most_once_in_ten_seconds(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS has no /proc")
-def test_a_process_is_known_again_by_its_start():
+def test_process_is_identified_by_its_start():
     me = lease.this_process()
     assert me.start and me.machine and me.is_here() and me.is_alive()
     assert not dataclasses.replace(me, start="1").is_alive()

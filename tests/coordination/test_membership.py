@@ -24,21 +24,20 @@ def _begun(tmp_path, task, cluster):
 
 
 @pytest.mark.parametrize("cluster", [PS, {}], ids=["the same", "not told"])
-def test_a_task_of_the_chiefs_cluster_takes_part_at_once(cluster, tmp_path):
+def test_agrees_at_once_in_the_chiefs_cluster(cluster, tmp_path):
     member, now = _begun(tmp_path, _task("worker:1", **PS), cluster)
     assert member.check(now)
     assert not member.check(None)
 
 
-def test_a_task_alone_is_a_chief():
+def test_agrees_as_a_lone_task():
     assert task_config.parse('{"cluster": {"worker": ["a:1"]}}').counts == {"chief": 1}
 
 
 @pytest.mark.parametrize("name, cluster, is_missed", [
     ("worker:2", PS, False), ("worker:1", PS, False), ("ps:0", PS, True), ("ps:1", PS, False),
     ("worker:1", ALL_REDUCE, True), ("worker:2", ALL_REDUCE, False)])
-def test_a_task_of_another_cluster_waits_and_then_ends(
-        name, cluster, is_missed, tmp_path, monkeypatch):
+def test_agrees_not_with_another_cluster(name, cluster, is_missed, tmp_path, monkeypatch):
     grown = {role: count + (role == name[:-2]) for role, count in cluster.items()}
     member, now = _begun(tmp_path, _task(name, **grown), cluster)
     assert not member.check(now)
@@ -50,7 +49,7 @@ def test_a_task_of_another_cluster_waits_and_then_ends(
             str(raised.value))
 
 
-def test_the_cluster_of_a_chief_that_is_gone_ends_nobody(tmp_path, monkeypatch):
+def test_agrees_without_the_chief_that_is_gone(tmp_path, monkeypatch):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=PS)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)

@@ -24,7 +24,7 @@ from estimator_trainer.roles.task_run import FollowerRun
 from tests.support import cloud_storage, jobs
 
 
-def test_a_note_is_json_of_one_length(tmp_path):
+def test_write_json_pads_to_one_length(tmp_path):
     path = str(tmp_path / "deep" / "job.json")
     lengths = set()
     for content in ({}, {"status": "running"}, {"reason": "é" * 300, "step": 7}):
@@ -39,7 +39,7 @@ def test_a_note_is_json_of_one_length(tmp_path):
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["job.json"]
 
 
-def test_an_object_is_not_written_twice_in_a_second(monkeypatch):
+def test_write_json_writes_an_object_once_a_second(monkeypatch):
     slept, written = mock.Mock(), []
     monkeypatch.setattr(shared_files.time, "sleep", slept)
     monkeypatch.setattr(shared_files, "write_text", lambda path, text: written.append(path))
@@ -50,7 +50,7 @@ def test_an_object_is_not_written_twice_in_a_second(monkeypatch):
     assert [0 < call.args[0] <= 1 for call in slept.call_args_list] == [False, True, False]
 
 
-def test_no_part_of_a_note_and_no_mixture_is_believed(tmp_path):
+def test_read_json_believes_no_part_and_no_mixture(tmp_path):
     path = tmp_path / "job.json"
     shared_files.write_json(str(path), {"status": "running", "step": 0})
     running = path.read_bytes()
@@ -69,7 +69,7 @@ def test_no_part_of_a_note_and_no_mixture_is_believed(tmp_path):
     assert shared_files.read_json(str(tmp_path / "none")) is None
 
 
-def test_a_note_that_cannot_be_read_now_is_not_there_yet(tmp_path, caplog):
+def test_read_json_of_a_file_that_cannot_be_read_now(tmp_path, caplog):
     (tmp_path / "job.json").mkdir()
     assert shared_files.read_json(str(tmp_path / "job.json")) is None
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=1)
@@ -77,7 +77,7 @@ def test_a_note_that_cannot_be_read_now_is_not_there_yet(tmp_path, caplog):
 
 
 @pytest.mark.cluster
-def test_what_grew_or_shrank_in_a_bucket_is_read_whatever_size_tensorflow_remembers(tmp_path):
+def test_read_text_of_a_file_whose_size_changed_in_a_bucket(tmp_path):
     program = """if True:
         import sys, tensorflow as tf
         from estimator_trainer.coordination import checkpoints, shared_files
@@ -118,7 +118,7 @@ def _state(step):
     return f'model_checkpoint_path: "model.ckpt-{step}"\n'.encode()
 
 
-def test_one_request_tells_the_chief_of_all_workers(tmp_path):
+def test_messages_of_all_workers_need_one_request(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
@@ -131,7 +131,7 @@ def test_one_request_tells_the_chief_of_all_workers(tmp_path):
     assert listing.call_count == 1 and not opening.called
 
 
-def test_a_new_run_forgets_what_was_said_to_the_one_before(tmp_path):
+def test_messages_to_an_earlier_run_are_dropped(tmp_path):
     first = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     first.announce("running")
     job_state.JobStateReader(str(tmp_path), max_steps=None).leave(0)
@@ -140,7 +140,7 @@ def test_a_new_run_forgets_what_was_said_to_the_one_before(tmp_path):
     assert not list((tmp_path / "tasks").iterdir())
 
 
-def test_a_request_that_cannot_be_read_now_is_read_later(tmp_path):
+def test_messages_that_cannot_be_read_now_are_read_later(tmp_path):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
@@ -189,8 +189,7 @@ def _save(tmp_path, step):
 
 
 @pytest.mark.parametrize("seen_step", [None, 50])
-def test_an_evaluator_that_does_not_see_the_final_checkpoint_is_not_done(
-        tmp_path, evaluation, seen_step):
+def test_evaluator_without_the_final_checkpoint_is_not_done(tmp_path, evaluation, seen_step):
     if seen_step:
         _save(tmp_path, seen_step)
     with pytest.raises(errors.Interrupted) as raised:
@@ -198,7 +197,7 @@ def test_an_evaluator_that_does_not_see_the_final_checkpoint_is_not_done(
     assert raised.value.status == "lost" and "a checkpoint of step 100" in raised.value.reason
 
 
-def test_an_evaluator_looks_again_for_the_final_checkpoint(tmp_path, evaluation, monkeypatch):
+def test_evaluator_polls_for_the_final_checkpoint(tmp_path, evaluation, monkeypatch):
     _save(tmp_path, 50)
     poll_intervals = deadlines.poll_intervals(str(tmp_path))
     sleeps = itertools.count()
@@ -213,7 +212,7 @@ def test_an_evaluator_looks_again_for_the_final_checkpoint(tmp_path, evaluation,
     assert evaluation(100)[-1] == 100
 
 
-def test_a_training_that_made_no_step_leaves_nothing_to_wait_for(evaluation):
+def test_evaluator_of_a_training_without_a_step_does_not_wait(evaluation):
     assert evaluation(0) == []
 
 
@@ -222,7 +221,7 @@ def test_a_training_that_made_no_step_leaves_nothing_to_wait_for(evaluation):
     {"run": "a", "status": "done", "step": "9"},
     {"run": "a", "status": "done", "cluster": {"ps": "x"}},
     {"run": "a", "status": ["done"]}])
-def test_a_note_of_another_shape_counts_as_not_there(tmp_path, content):
+def test_read_as_takes_another_shape_as_missing(tmp_path, content):
     path = str(tmp_path / job_state.JOB_FILE)
     shared_files.write_json(path, content)
     reader = job_state.JobStateReader(str(tmp_path), 10)
@@ -232,7 +231,7 @@ def test_a_note_of_another_shape_counts_as_not_there(tmp_path, content):
     assert reader.poll() == job_state.JobState("a", "running")
 
 
-def test_a_request_of_another_shape_ends_no_job(tmp_path):
+def test_messages_of_another_shape_end_no_job(tmp_path):
     writer = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     writer.announce("running")
     run = writer._state.run
@@ -253,7 +252,7 @@ def test_a_request_of_another_shape_ends_no_job(tmp_path):
      {"trainings": "2", "beat": 0, "is_over": True}),
     (probe._Mark, {"task": "local", "host": "a", "time": 1.0}, {"task": [], "host": 1, "time": {}}),
 ])
-def test_each_note_has_a_schema(tmp_path, kind, right, wrong):
+def test_read_as_has_a_schema_for_each_file(tmp_path, kind, right, wrong):
     path = str(tmp_path / "note")
     shared_files.write_json(path, wrong)
     assert shared_files.read_json(path) == wrong and shared_files.read_as(kind, path) is None

@@ -28,11 +28,11 @@ with stop.killed_after(2):
 @pytest.mark.parametrize("reason, told", [
     ("worker:0 got no data", "worker:0 got no data"), ("SIGTERM", "worker:0: SIGTERM"),
     ("worker:01 is lost", "worker:0: worker:01 is lost")])
-def test_a_request_names_its_task_once(reason, told):
+def test_request_names_its_task_once(reason, told):
     assert str(Request("failed", reason, "worker:0")) == told
 
 
-def test_the_first_request_to_stop_counts():
+def test_stop_keeps_the_first_request():
     stop = Stop()
     stop.check()
     stop.request_end("stopped", "SIGTERM", "chief:0")
@@ -41,13 +41,13 @@ def test_the_first_request_to_stop_counts():
         stop.check()
 
 
-def test_the_end_of_a_job_interrupts_no_evaluation():
+def test_stop_at_the_end_of_a_job_interrupts_no_evaluation():
     stop = Stop()
     stop.request_end("done", "early_stopping", "chief:0")
     stop.check()
 
 
-def test_a_signal_asks_to_stop_and_the_handlers_come_back():
+def test_stopping_on_signals_restores_the_handlers():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     stop = Stop()
     with stop_lib.stopping_on_signals(stop, "local", lambda: 0):
@@ -57,7 +57,7 @@ def test_a_signal_asks_to_stop_and_the_handlers_come_back():
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
 
 
-def test_a_process_that_waits_with_pythons_lock_is_killed_and_shows_where():
+def test_killed_after_ends_a_process_that_holds_pythons_lock():
     ended = subprocess.run([sys.executable, "-c", _WAITS_WITH_THE_LOCK], text=True, timeout=50,
                            stderr=subprocess.PIPE, env=jobs.environment(), check=False)
     assert ended.returncode == -signal.SIGALRM

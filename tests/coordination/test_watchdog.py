@@ -39,7 +39,7 @@ with Watchdog(config, task, stop, view):
 
 
 @pytest.mark.cluster
-def test_a_thread_that_still_logs_does_not_take_the_last_line(tmp_path):
+def test_watchdog_prints_the_last_line_beside_a_thread_that_logs(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", _STALLED, str(tmp_path)], text=True, stderr=subprocess.PIPE,
         timeout=60, env=jobs.environment(), check=False)
@@ -49,7 +49,7 @@ def test_a_thread_that_still_logs_does_not_take_the_last_line(tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith('linux'), reason='it needs /proc')
-def test_only_connections_to_the_ports_of_tasks_break_when_they_are_silent():
+def test_keep_alive_concerns_connections_to_tasks_alone():
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_server(
             ("127.0.0.1", 0)) as other:
         with (socket.create_connection(server.getsockname()) as to_task,
@@ -63,6 +63,6 @@ def test_only_connections_to_the_ports_of_tasks_break_when_they_are_silent():
 
 
 @pytest.mark.skipif(not sys.platform.startswith('linux'), reason='it needs /proc')
-def test_the_ports_are_those_of_the_cluster():
+def test_ports_of_the_cluster():
     [task, *_] = task_config.of_counts({"chief": 1, "worker": 1})
     assert watchdog.ports(task) == {2222}

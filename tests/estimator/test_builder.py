@@ -32,7 +32,7 @@ def _places(task, sizes, cluster=None):
     return places[0]
 
 
-def test_two_large_variables_are_on_two_ps():
+def test_by_size_puts_two_large_variables_on_two_ps():
     # In turn, the kernels would both be on the one, the biases on the other.
     sizes = [1000, 10, 1000, 10]
     devices, work = _places({"type": "chief", "index": 0}, sizes)
@@ -43,7 +43,7 @@ def test_two_large_variables_are_on_two_ps():
     assert work.startswith("/job:chief/task:0")
 
 
-def test_every_trainer_comes_to_the_same_places():
+def test_by_size_gives_every_trainer_the_same_places():
     sizes = [7, 300, 20, 300, 5, 5, 1]
     chief, _ = _places({"type": "chief", "index": 0}, sizes)
     worker, work = _places({"type": "worker", "index": 0}, sizes)
@@ -54,6 +54,6 @@ def test_every_trainer_comes_to_the_same_places():
     ({**CLUSTER, "ps": ["c:1"]}, {"type": "worker", "index": 0}),
     (CLUSTER, {"type": "ps", "index": 1}),
 ])
-def test_one_ps_or_a_ps_itself_needs_no_choice(cluster, task):
+def test_by_size_is_left_out_for_one_ps_and_for_a_ps(cluster, task):
     with mock.patch.dict(os.environ, TF_CONFIG=json.dumps({"cluster": cluster, "task": task})):
         assert builder.by_size(tf.estimator.RunConfig()) is None

@@ -125,7 +125,7 @@ def _slope(tmp_path):
 
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("name", ["Line", "OldInit"])
-def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_path, name):
+def test_adapt_ends_training_when_train_returns_true(run, tmp_path, name):
     result, log = run(LINE, name, "--exporters=none", "--train_steps=100000",
                       "--log_every_steps=50")
     assert result["reason"] == "train_returned_true" and 0 < result["step"] < 100000
@@ -136,7 +136,7 @@ def test_training_ends_when_train_returns_true_and_after_train_follows(run, tmp_
 
 
 @pytest.mark.any_tensorflow
-def test_what_a_class_evaluates_on_is_not_counted_as_trained_on(run):
+def test_adapt_counts_no_evaluated_batch_as_trained_on(run):
     """A step takes over 0.01 s, so 50 examples each are less than 5,000 a second."""
     _, log = run(LINE, "Evaluating", "--exporters=none", "--train_steps=40",
                  "--log_every_steps=10")
@@ -144,7 +144,7 @@ def test_what_a_class_evaluates_on_is_not_counted_as_trained_on(run):
     assert speeds and all(0 < each <= 5000 for each in speeds)
 
 
-def test_init_fn_is_run_where_there_is_no_checkpoint_only(run, tmp_path):
+def test_adapt_runs_init_fn_only_without_a_checkpoint(run, tmp_path):
     run(LINE, "Line", "--exporters=none", "--train_steps=1")
     assert 8.5 < _slope(tmp_path) < 9
     run(LINE, "Line", "--exporters=none", "--train_steps=40")
@@ -154,13 +154,13 @@ def test_init_fn_is_run_where_there_is_no_checkpoint_only(run, tmp_path):
     assert (tmp_path / "after_train").exists()
 
 
-def test_a_stopped_job_is_saved_and_after_train_is_left_for_its_end(run, tmp_path):
+def test_adapt_leaves_after_train_for_the_end_of_a_stopped_job(run, tmp_path):
     result, _ = run(LINE, "Stopped", "--exporters=none", expected_code=143)
     assert result["status"] == "stopped" and result["step"] >= 5
     assert not (tmp_path / "after_train").exists()
 
 
-def test_a_class_may_read_the_projects_input_which_loses_no_batch_and_be_exported(run):
+def test_adapt_lets_a_class_read_every_batch_and_be_exported(run):
     """The 1,442 examples are 22 batches of 64, the rest is dropped."""
     result, _ = run(DIGITS, "Digits", "--train_steps=0", "--param=epochs=1")
     assert (result["reason"], result["step"]) == ("input_exhausted", 22)
@@ -172,13 +172,13 @@ def test_a_class_may_read_the_projects_input_which_loses_no_batch_and_be_exporte
     ("Curious", [], "takes weather, which"),
     ("Line", [], "there is nothing to export or predict"),
 ])
-def test_a_class_that_cannot_run_is_one_sentence(run, name, args, expected):
+def test_adapt_refuses_a_class_in_one_sentence(run, name, args, expected):
     _, log = run(LINE, name, *args, expected_code=2)
     assert expected in log and "Traceback" not in log
 
 
 @pytest.mark.any_tensorflow
-def test_synchronous_replicas_take_each_step_together(tmp_path, data_dir):
+def test_adapt_makes_synchronous_replicas_step_together(tmp_path, data_dir):
     (tmp_path / "my_class.py").write_text(textwrap.dedent(LINE))
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), [
             f"--model_fn={tmp_path}/my_class.py:Line", "--exporters=none", "--sync_replicas=2",
@@ -193,7 +193,7 @@ def test_synchronous_replicas_take_each_step_together(tmp_path, data_dir):
 
 @pytest.mark.any_tensorflow
 @pytest.mark.soak
-def test_a_worker_that_was_killed_comes_back_to_an_asynchronous_job(tmp_path, data_dir):
+def test_adapt_lets_a_killed_worker_come_back(tmp_path, data_dir):
     (tmp_path / "my_class.py").write_text(textwrap.dedent(LINE))
     ran = jobs.trainer("launch", "--worker=1", "--ps=1", "--",
                        f"--model_fn={tmp_path}/my_class.py:KilledOnce", "--exporters=none",
@@ -207,7 +207,7 @@ def test_a_worker_that_was_killed_comes_back_to_an_asynchronous_job(tmp_path, da
 
 
 @pytest.mark.any_tensorflow
-def test_a_program_of_the_service_runs_with_its_import_and_exports_by_itself(tmp_path):
+def test_adapt_runs_a_program_of_the_service_that_exports(tmp_path):
     program = jobs.REPO / "examples" / "08_service_base_class" / "digits_service.py"
     flags = [f"--model_fn={program}:DigitsModel", "--train_steps=5000", "--exporters=none"]
     first = jobs.trainer(*flags, f"--param=export_dir={tmp_path}/export",

@@ -152,7 +152,7 @@ _UNITS = {"param": ("units=3",)}
     ("OfTensor", {}, "accuracy"),
     ("OfDict", {}, "accuracy"),
 ])
-def test_a_model_of_every_shape_trains_and_is_evaluated(name, flags, metric, prepare):
+def test_model_of_every_shape_trains_and_is_evaluated(name, flags, metric, prepare):
     plan, parts = prepare(name, **flags)
     single = builder.for_one_process(plan.config, parts)
     assert single.model_dir == plan.config.model_dir
@@ -175,12 +175,12 @@ def test_a_model_of_every_shape_trains_and_is_evaluated(name, flags, metric, pre
     ("other_names", r"takes x, y, mode, of which nothing is known, and no argument called features"
                     r".*For example: def model_fn\(features, labels, mode\), or --param x=VALUE"),
 ])
-def test_what_is_no_model_is_refused_in_a_sentence(name, sentence, prepare):
+def test_model_of_refuses_other_objects_in_one_sentence(name, sentence, prepare):
     with pytest.raises(errors.ConfigError, match=sentence):
         prepare(name)
 
 
-def test_a_model_of_keras_3_is_refused_by_its_name(prepare):
+def test_model_of_refuses_keras_3_by_its_name(prepare):
     keras = pytest.importorskip("keras", "3")
     sys.modules.pop("shapes", None)
     with open("shapes.py", "a") as file:

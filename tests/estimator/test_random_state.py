@@ -37,7 +37,7 @@ def model_fn(features, labels, mode):
 
 
 @pytest.mark.parametrize("draw", [random.random, np.random.rand, lambda: np.random.seed(7)])
-def test_what_is_drawn_shows_and_is_put_back(draw):
+def test_random_state_kept_puts_back_what_was_drawn(draw):
     with random_state.kept():
         np.random.seed(3)
         state = random_state.RandomState()
@@ -49,7 +49,7 @@ def test_what_is_drawn_shows_and_is_put_back(draw):
 
 
 @pytest.mark.cluster
-def test_a_plugin_that_seeds_numpy_trains_with_the_numbers_that_it_would_draw_first(tmp_path):
+def test_random_state_leaves_a_plugin_the_first_numbers(tmp_path):
     (tmp_path / "drawing.py").write_text(_PLUGIN)
     ran = subprocess.run(
         [*jobs.PROGRAM, "--model_fn=./drawing.py", "--input_fn=./drawing.py", "--noreport",

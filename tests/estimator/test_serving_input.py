@@ -17,18 +17,18 @@ def _receiver(features, kind):
         return serving_input.receiver_fn(features, kind)()
 
 
-def test_raw_inputs_keep_names_and_shapes_and_free_the_batch():
+def test_receiver_fn_of_raw_inputs_keeps_names_and_shapes():
     receiver = _receiver({"image": IMAGE, "id": tf.TensorSpec([None], tf.string)}, "raw")
     assert receiver.receiver_tensors["image"].shape.as_list() == [None, 8, 8, 1]
     assert receiver.receiver_tensors["id"].dtype == tf.string
 
 
-def test_a_single_tensor_is_served_as_a_single_tensor():
+def test_receiver_fn_of_a_single_tensor():
     receiver = _receiver(IMAGE, "raw")
     assert receiver.features.shape.as_list() == [None, 8, 8, 1]
 
 
-def test_serialized_examples_are_parsed_to_the_models_dtypes():
+def test_receiver_fn_parses_examples_to_the_models_dtypes():
     specs = {"image": IMAGE, "count": tf.TensorSpec([None], tf.int32), "ids": SPARSE}
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         receiver = serving_input.receiver_fn(specs, "example")()
@@ -50,13 +50,13 @@ def test_serialized_examples_are_parsed_to_the_models_dtypes():
     ("example", tf.TensorSpec([None, None], tf.float32), "--serving_input=raw"),
     ("example", tf.TensorSpec([None, 2], tf.complex64), "dtype complex64"),
 ])
-def test_what_cannot_be_served_says_what_to_do(kind, spec, expected):
+def test_receiver_fn_refuses_with_advice(kind, spec, expected):
     with pytest.raises(errors.ConfigError) as raised:
         serving_input.receiver_fn({"odd": spec}, kind)
     assert expected in str(raised.value) and "'odd'" in str(raised.value)
 
 
-def test_a_job_that_exports_nothing_is_refused_only_once_it_is_asked_for_an_export():
+def test_receiver_fn_is_checked_only_for_an_export():
     receive = serving_input.receiver_fn({"odd": {"a": tf.TensorSpec([None])}}, "raw",
                                         is_needed=False)
     with pytest.raises(errors.ConfigError, match="feature 'odd' is a dict"):

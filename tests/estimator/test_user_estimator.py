@@ -44,7 +44,7 @@ def _called(given, mode, params=None, with_input=True):
     return seen.pop(), spec
 
 
-def test_the_model_fn_of_an_estimator_gets_the_params_of_the_run(tmp_path):
+def test_take_apart_gives_model_fn_the_params_of_the_run(tmp_path):
     config = tf.estimator.RunConfig(str(tmp_path), tf_random_seed=7)
     given = user_estimator.take_apart(tf.estimator.Estimator(
         _plain_model_fn, params={"units": 3}, config=config, warm_start_from=str(tmp_path)))
@@ -56,7 +56,7 @@ def test_the_model_fn_of_an_estimator_gets_the_params_of_the_run(tmp_path):
     assert given.input_params("train") == {"units": 3}
 
 
-def test_a_tpu_estimator_adds_the_batch_size_of_the_mode_and_no_hook():
+def test_take_apart_of_a_tpu_estimator_adds_the_batch_size():
     given = user_estimator.take_apart(_TPU.TPUEstimator(
         _tpu_model_fn, config=_TPU.RunConfig(), use_tpu=False, train_batch_size=8,
         predict_batch_size=2, params={"units": 3}))
@@ -71,14 +71,14 @@ def test_a_tpu_estimator_adds_the_batch_size_of_the_mode_and_no_hook():
     assert [given.input_params(mode).get("batch_size") for mode in ("train", "eval")] == [8, None]
 
 
-def test_a_tpu_estimator_that_wants_a_tpu_is_refused():
+def test_take_apart_refuses_a_tpu_estimator_that_needs_a_tpu():
     wants = _TPU.TPUEstimator(_tpu_model_fn, config=_TPU.RunConfig(), use_tpu=False)
     private_api.set_part(private_api.part(wants, "_ctx"), "_use_tpu", True)
     with pytest.raises(errors.ConfigError, match="use_tpu=False"):
         user_estimator.take_apart(wants)
 
 
-def test_a_canned_estimator_uses_its_keras_optimizer_in_each_graph_anew():
+def test_take_apart_gives_each_graph_its_keras_optimizer():
     optimizer = tf.keras.optimizers.legacy.Adam()
     given = user_estimator.take_apart(tf.estimator.LinearRegressor(
         [tf.feature_column.numeric_column("x")], optimizer=optimizer))

@@ -89,7 +89,7 @@ def old(tmp_path_factory):
 
 
 @pytest.mark.cluster
-def test_a_warm_start_brings_the_statistics_of_batch_norm(old):
+def test_apply_brings_the_statistics_of_batch_norm(old):
     log = _train(old, "new", "--train_steps=1", "--warm_start_from=old", "--param=rate=0",
                  "--param=scope=trunk", "--warm_start_rename=body/=trunk/", "--verbose")
     before, after = (jobs.result(old / name)["metrics"] for name in ("old", "new"))
@@ -102,7 +102,7 @@ def test_a_warm_start_brings_the_statistics_of_batch_norm(old):
 
 
 @pytest.mark.cluster
-def test_frozen_variables_keep_their_values(old):
+def test_frozen_variables_keep_their_values_in_each_optimizer(old):
     log = _train(old, "head", "--train_steps=30", "--warm_start_from=old", "--freeze=body",
                  "--warm_start_vars=body", "--param=extra=true", "--param=always=true")
     _assert_frozen(_values(old / "old"), _values(old / "head"))
@@ -124,7 +124,7 @@ def test_frozen_variables_keep_their_values_in_one_process(old, tmp_path, shape,
 
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_frozen_variables_keep_their_first_values_in_central_storage(tmp_path):
+def test_frozen_variables_keep_their_values_in_central_storage(tmp_path):
     log = _train(tmp_path, "new", "--train_steps=30", "--freeze=body",
                  "--train_distribute=central_storage", "--num_replicas=2")
     assert "frozen: 4 of 6" in log
@@ -148,7 +148,7 @@ def test_frozen_variables_keep_their_values_in_a_cluster(old, tmp_path, hosts, f
 
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_a_resnet_has_its_accuracy_after_a_warm_start(tmp_path, data_dir):
+def test_apply_gives_a_resnet_its_accuracy(tmp_path, data_dir):
     def train(name, *flags):
         ran = jobs.trainer(
             "--model_fn=resnet", "--param=variant=cifar", "--param=depth=8",
@@ -180,13 +180,13 @@ def test_a_resnet_has_its_accuracy_after_a_warm_start(tmp_path, data_dir):
         (["--freeze=.*"], "leaves nothing of model_fn './program.py' to train"),
         (["--freeze=body", "--param=decay=true"], "changes body/bn/beta, body/bn/gamma,"))),
 ])
-def test_a_mistake_is_one_sentence(old, flags, problem):
+def test_apply_refuses_a_mistake_in_one_sentence(old, flags, problem):
     assert problem in _train(old, "wrong", "--train_steps=1", *flags, code=2)
 
 
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_missing_and_misfit_variables_are_left_out_in_words(old):
+def test_apply_leaves_out_missing_and_misfit_variables_in_words(old):
     log = _train(old, "part", "--train_steps=1", "--warm_start_from=old", "--param=extra=true",
                  "--param=classes=3", "--warm_start_missing", "--warm_start_vars=(?!head)")
     assert "takes 6 of the model's 10 variables, 4 trainable and 2 others" in log

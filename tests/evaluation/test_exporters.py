@@ -68,7 +68,7 @@ def _of(step):
                             for end in ("data-00000-of-00001", "index", "meta"))]
 
 
-def test_what_was_the_best_takes_no_better_one_away_that_another_process_found(job):
+def test_best_exporter_keeps_a_better_best_of_another_process(job):
     """A chief takes an evaluator that stands still for gone, and exports in its place."""
     other = []
 
@@ -84,7 +84,7 @@ def test_what_was_the_best_takes_no_better_one_away_that_another_process_found(j
     assert job.exports() == [tf.compat.as_str_any(other[0])]
 
 
-def test_a_checkpoint_that_was_deleted_meanwhile_takes_the_best_one_not_away(job):
+def test_best_exporter_keeps_the_best_beside_a_deleted_one(job):
     job.export(job.best, 1, 1.0)
     before = checkpoints.read_best(job.model_dir)
     job.remove(4)
@@ -94,13 +94,13 @@ def test_a_checkpoint_that_was_deleted_meanwhile_takes_the_best_one_not_away(job
     assert job.kept() == _of(1) and len(job.exports()) == 1
 
 
-def test_a_better_checkpoint_takes_the_place_of_the_best_one(job):
+def test_best_exporter_replaces_the_best_by_a_better_one(job):
     job.export(job.best, 1, 1.0)
     job.export(job.best, 4, 0.25)
     assert checkpoints.read_best(job.model_dir).step == 4 and job.kept() == _of(4)
 
 
-def test_nothing_is_exported_or_kept_once_another_process_does_that(job, tmp_path):
+def test_during_training_exports_nothing_beside_another_process(job, tmp_path):
     is_replaced = []
     evaluations = EvaluationLog(is_made_elsewhere=lambda: bool(is_replaced))
     exporter = exporters.RecordedExporter(
@@ -115,7 +115,7 @@ def test_nothing_is_exported_or_kept_once_another_process_does_that(job, tmp_pat
     assert (tmp_path / "model" / "evaluated.json").read_text() == kept
 
 
-def test_an_export_that_was_made_twice_is_left_once(job):
+def test_at_the_end_leaves_one_of_two_equal_exports(job):
     """A chief exports, too, while the export of an evaluator stands still."""
     is_replaced = []
     latest = tf.estimator.LatestExporter("best", job.receiver)
@@ -132,7 +132,7 @@ def test_an_export_that_was_made_twice_is_left_once(job):
     assert job.exports() == [tf.compat.as_str_any(is_replaced[0])]
 
 
-def test_a_chief_exports_alone_what_an_evaluator_had_evaluated_before_it_was_gone(job):
+def test_at_the_end_exports_what_a_lost_evaluator_evaluated(job):
     job.export(EvaluationLog(), 4, 0.25)
     evaluations = EvaluationLog()
     exporter = exporters.RecordedExporter(
@@ -143,7 +143,7 @@ def test_a_chief_exports_alone_what_an_evaluator_had_evaluated_before_it_was_gon
     assert evaluations.exports == job.exports() and len(evaluations.exports) == 1
 
 
-def test_files_that_a_training_removes_meanwhile_count_as_gone(job, tmp_path):
+def test_best_exporter_takes_files_removed_meanwhile_as_gone(job, tmp_path):
     """A listing still has them; a link to nothing stands for one."""
     link = tmp_path / "model" / "model.ckpt-4.data-00000-of-00001"
     whole = checkpoints.all_of(job.model_dir)

@@ -35,7 +35,7 @@ def _judged(labels, predictions, names=()):
     # Classes alone.
     (np.array([0, 1, 1]), [{"classes": np.int64(c)} for c in (0, 1, 0)], ()),
 ])
-def test_classes_are_seen_in_any_shape(labels, predictions, names):
+def test_classification_of_labels_in_any_shape(labels, predictions, names):
     found = _judged(labels, predictions, names)
     assert found["kind"] == "classification" and found["matrix"]["counts"] == [[1, 0], [1, 1]]
     assert found["accuracy"] == pytest.approx(2 / 3)
@@ -46,7 +46,7 @@ def test_classes_are_seen_in_any_shape(labels, predictions, names):
     assert error["inputs"] == [{"name": "x", "text": "0.5"}, {"name": "name", "text": "café"}]
 
 
-def test_numbers_are_a_regression():
+def test_regression_of_numbers():
     found = _judged(np.array([1.0, 2.0, 3.0]), [{"predictions": np.array([p])}
                                                 for p in (1.5, 2.0, 1.0)])
     assert found["kind"] == "regression"
@@ -57,7 +57,7 @@ def test_numbers_are_a_regression():
     assert sum(found["residuals"]["counts"]) == 3
 
 
-def test_a_number_between_0_and_1_is_no_class_where_the_labels_are_numbers():
+def test_regression_of_numbers_between_0_and_1():
     predictions = [{"y": np.float32(0.1)}, {"y": np.float32(0.9)}]
     found = _judged(np.array([0.0, 1.0], np.float32), predictions)
     assert found["kind"] == "regression"
@@ -69,12 +69,12 @@ def test_a_number_between_0_and_1_is_no_class_where_the_labels_are_numbers():
     ([0], [{"a": np.zeros([2, 2]), "b": np.zeros([2, 2])}]),
     ([], []),
 ])
-def test_what_is_neither_is_a_reason_not_a_guess(labels, predictions):
+def test_write_gives_a_reason_where_it_cannot_judge(labels, predictions):
     with pytest.raises(ValueError):
         _judged(labels, predictions)
 
 
-def test_the_calibration_error_is_that_of_its_paper():
+def test_classification_has_the_calibration_error_of_its_paper():
     found = Classification()
     # It is right in 3 of 4 cases, and 0.95 sure of each.
     for label in (1, 1, 1, 0):
@@ -84,7 +84,7 @@ def test_the_calibration_error_is_that_of_its_paper():
     assert calibration["bins"][9]["examples"] == 4
 
 
-def test_the_worst_errors_are_those_whose_label_is_least_probable():
+def test_classification_shows_errors_by_the_probability_of_the_label():
     found = Classification()
     for i in range(20):
         of_label = i / 100
@@ -93,7 +93,7 @@ def test_the_worst_errors_are_those_whose_label_is_least_probable():
     assert [each["position"] for each in worst] == list(range(8))
 
 
-def test_many_classes_show_the_pairs_that_are_confused():
+def test_classification_of_many_classes_shows_confused_pairs():
     found = Classification()
     for label in range(60):
         found.add(label, (label + 1) % 60 if label < 2 else label, None, {})
@@ -103,7 +103,7 @@ def test_many_classes_show_the_pairs_that_are_confused():
         ("0", "1"), ("1", "2")}
 
 
-def test_images_become_pngs_and_rows_stay_rows():
+def test_write_makes_images_pngs_and_leaves_rows():
     found = Regression()
     grey = np.linspace(-1, 1, 12).reshape([4, 3, 1]).astype(np.float32)
     found.add(0.0, 1.0, {"image": grey, "photo": np.full([2, 2, 3], 200, np.uint8),
@@ -116,7 +116,7 @@ def test_images_become_pngs_and_rows_stay_rows():
     assert shown["row"]["text"].startswith("0, 1, 2") and shown["row"]["text"].endswith("...")
 
 
-def test_numbers_that_are_none_are_counted_not_drawn():
+def test_regression_counts_nan_and_does_not_draw_it():
     found = Regression()
     found.add(1.0, float("nan"), {})
     found.add(1.0, 2.0, {})
@@ -124,7 +124,7 @@ def test_numbers_that_are_none_are_counted_not_drawn():
     assert content["not_finite"] == 1 and content["mean_error"] == 1.0
 
 
-def test_labels_that_are_large_numbers_take_no_room():
+def test_classification_of_large_labels_takes_no_room():
     found = Classification()
     for i in range(3000):
         found.add(10 ** 12 + i, 10 ** 12 + i % 2999, None, {})

@@ -44,7 +44,7 @@ def job(tmp_path, data_dir):
 
 
 @pytest.mark.soak
-def test_the_number_of_batches_is_exact(job):
+def test_kept_evaluation_counts_batches_exactly(job):
     single, input_fn, paths = job("linear")
     for steps, examples in ((1, 64), (3, 192), (1000, 355), (None, 355)):
         assert comparison.compare(single, input_fn, paths, steps).examples == examples
@@ -53,7 +53,7 @@ def test_the_number_of_batches_is_exact(job):
             single.evaluate(input_fn, steps=0)
 
 
-def test_a_failure_closes_the_session_and_the_next_evaluation_has_another(job):
+def test_kept_evaluation_opens_another_session_after_a_failure(job):
     single, input_fn, paths = job("linear")
     expected = single.evaluate(input_fn, checkpoint_path=paths[1])
     hook = _Raising()
@@ -74,7 +74,7 @@ def test_a_failure_closes_the_session_and_the_next_evaluation_has_another(job):
             session.run(session.graph.get_operations()[0])
 
 
-def test_another_input_is_evaluated_by_the_estimator(job):
+def test_kept_evaluation_leaves_another_input_to_the_estimator(job):
     single, input_fn, paths = job("linear")
     hook = evaluation_log.EvaluationProgress()
 
@@ -87,7 +87,7 @@ def test_another_input_is_evaluated_by_the_estimator(job):
             assert hook.examples == examples
 
 
-def test_the_input_is_that_of_the_first_evaluation_in_the_order_of_its_seed(job, tmp_path):
+def test_kept_evaluation_repeats_the_first_input(job, tmp_path):
     (tmp_path / "my_model.py").write_text(textwrap.dedent("""
         import tensorflow as tf
         def model_fn(features, labels, mode):

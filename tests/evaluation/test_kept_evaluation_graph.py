@@ -77,26 +77,26 @@ def written(tmp_path):
         ("cnn", []), ("mlp", ["moving_average=0.5"]), ("convnet", []),
         ("canned", ["estimator=LinearClassifier"]), ("keras_model", []))),
 ])
-def test_every_kind_of_model_evaluates_as_before_to_the_bit(model_fn, param, job):
+def test_build_graph_evaluates_every_kind_of_model_to_the_bit(model_fn, param, job):
     assert comparison.compare(*job(model_fn, *param)).examples == 355
 
 
 @pytest.mark.parametrize("extra", [
     pytest.param(extra, id=name, marks=pytest.mark.soak if place else ())
     for place, (name, extra) in enumerate(_EXTRAS.items())])
-def test_the_graph_is_built_once(extra, job, written):
+def test_build_graph_is_called_once(extra, job, written):
     model_fn, calls = written(extra)
     trained = job(model_fn)
     comparison.compare(*trained)
     assert calls() == len(comparison.STEPS) + 1 + 1
 
 
-def test_a_seed_changes_nothing(job, written):
+def test_build_graph_with_a_seed_changes_nothing(job, written):
     assert comparison.compare(*job("cnn", seed=7)).examples == 355
 
 
 @pytest.mark.parametrize("reason", _OBSTACLES)
-def test_what_would_not_start_over_is_built_anew(reason, job, written, caplog):
+def test_build_graph_again_for_what_does_not_start_over(reason, job, written, caplog):
     model_fn, _ = written(_OBSTACLES[reason])
     single, input_fn, paths = job(model_fn)
     kept = KeptEvaluation(single, input_fn, [])
@@ -113,8 +113,7 @@ def _run(folder, model_fn, data_dir, *flags):
     return ran
 
 
-def test_a_job_trains_and_evaluates_as_without_and_builds_the_graph_once(
-        written, data_dir, tmp_path):
+def test_build_graph_is_called_once_in_a_job(written, data_dir, tmp_path):
     flags = ["--train_steps=30", "--eval_every_steps=10", "--seed=3", "--exporters=none"]
     results = []
     for name, extra in (("kept", "pass"), ("own", _OBSTACLES["evaluation hooks"])):
@@ -137,7 +136,7 @@ def test_a_job_trains_and_evaluates_as_without_and_builds_the_graph_once(
 
 
 @pytest.mark.soak
-def test_tensors_in_place_of_a_dataset_are_evaluated_anew_each_time(job, caplog):
+def test_build_graph_again_for_tensors_in_place_of_a_dataset(job, caplog):
     single, input_fn, paths = job("linear")
     expected = single.evaluate(input_fn, checkpoint_path=paths[0])
 

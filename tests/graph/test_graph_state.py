@@ -30,7 +30,7 @@ def _used(path, module):
             yield node.value.attr, node.attr
 
 
-def test_each_collection_has_one_name_that_no_other_module_spells():
+def test_collection_names_are_spelt_in_one_module():
     names = [each.name for each in _KNOWN.values()]
     assert len(set(names)) == len(names)
     for path in _ROOT.rglob("*.py"):
@@ -41,7 +41,7 @@ def test_each_collection_has_one_name_that_no_other_module_spells():
 
 
 @pytest.mark.cluster
-def test_writers_and_readers_are_those_in_the_code():
+def test_collection_writers_and_readers_are_those_in_the_code():
     writers, readers = collections.defaultdict(set), collections.defaultdict(set)
     for path in _ROOT.rglob("*.py"):
         module = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
@@ -54,7 +54,7 @@ def test_writers_and_readers_are_those_in_the_code():
         assert set(each.readers) - {"model_fn"} == readers[name], name
 
 
-def test_model_fns_training_knows_the_contract_by_the_same_names():
+def test_collection_names_are_those_of_model_fns_training():
     contract = {name: value.name for name, value in _KNOWN.items()
                 if value in graph_state.CONTRACT}
     assert contract == {name: getattr(update, name) for name in contract}
@@ -63,7 +63,7 @@ def test_model_fns_training_knows_the_contract_by_the_same_names():
 
 
 @pytest.mark.parametrize("sync_replicas", [0, 2])
-def test_a_train_op_of_model_fns_training_answers_what_it_is_asked(sync_replicas):
+def test_collection_of_a_train_op_of_model_fns_training(sync_replicas):
     config, task = TrainerConfig(sync_replicas=sync_replicas), task_config.parse(json.dumps({
         "cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
         "task": {"type": "chief", "index": 0}}))
@@ -82,7 +82,7 @@ def test_a_train_op_of_model_fns_training_answers_what_it_is_asked(sync_replicas
         assert not graph_state.SYNC_OPTIMIZER.all()
 
 
-def test_a_collection_keeps_its_order_and_belongs_to_one_graph():
+def test_collection_keeps_its_order_and_belongs_to_one_graph():
     numbers = graph_state.Collection[int]("tests/numbers", "a number", (), ())
     with tf.Graph().as_default() as graph:
         assert numbers.first() is None and numbers.take() is None

@@ -50,7 +50,7 @@ def test_the_page_is_what_the_program_makes_without_tensorflow(tmp_path):
     assert made.stdout == PAGE, f"docs/reference.md is old. Type: {reference.COMMAND}"
 
 
-def test_every_link_within_the_page_leads_somewhere_and_no_anchor_is_there_twice():
+def test_every_link_within_the_page_works_and_anchors_are_unique():
     headings = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", PAGE, flags=re.M | re.S), re.M)
     anchors = [reference.reference_flags.slug(heading) for heading in headings]
     anchors += re.findall(r'<a id="([^"]+)">', PAGE)

@@ -52,7 +52,7 @@ def _served(folder):
             thread.join()
 
 
-def test_every_link_of_the_site_leads_somewhere_and_nothing_comes_from_another_host(site):
+def test_every_link_works_and_nothing_is_loaded_from_another_host(site):
     for page in _PAGES:
         text = (site / page).read_text(encoding="utf-8")
         assert "<h1" in text

@@ -9,14 +9,14 @@ from estimator_trainer.input import batches
 
 @pytest.mark.parametrize("replicas", [2, 3, 4])
 @pytest.mark.parametrize("examples, batch_size", [(355, 32), (352, 32), (353, 32), (5, 4), (4, 64)])
-def test_every_replica_gets_a_part_of_every_batch(examples, batch_size, replicas):
+def test_split_gives_every_replica_a_part_of_every_batch(examples, batch_size, replicas):
     numbers = tf.data.Dataset.range(examples).batch(batch_size)
     parts = [list(part) for part in batches.split(numbers, replicas).as_numpy_iterator()]
     assert len(parts) % replicas == 0 and all(parts)
     assert [number for part in parts for number in part] == list(range(examples))
 
 
-def test_features_keep_their_structure_with_sparse_and_text_features():
+def test_split_keeps_the_structure_of_features():
     def example(i):
         sparse = tf.SparseTensor([[i % 3]], [tf.cast(i, tf.float32)], [3])
         return {"id": tf.strings.as_string(i), "bag": sparse}, i
@@ -31,14 +31,14 @@ def test_features_keep_their_structure_with_sparse_and_text_features():
     assert [int(n) for _, labels in parts for n in labels] == list(range(9))
 
 
-def test_fewer_examples_than_replicas_are_an_error():
+def test_split_refuses_fewer_examples_than_replicas():
     dataset = tf.data.Dataset.range(2).batch(4)
     with pytest.raises(tf.errors.InvalidArgumentError, match="fewer examples than 3 replicas"):
         list(batches.split(dataset, 3))
 
 
 @pytest.mark.parametrize("end, is_endless", [(None, True), (3, False)])
-def test_an_input_without_end_is_known_on_the_devices_of_a_cluster_too(end, is_endless):
+def test_is_endless_on_the_devices_of_a_cluster(end, is_endless):
     with tf.Graph().as_default(), tf.device("/job:chief/task:0/device:CPU:0"):
         numbers = tf.data.Dataset.range(8).map(lambda number: number + 1).repeat(end).batch(2)
         assert batches.is_endless(numbers) == is_endless
@@ -49,7 +49,7 @@ def _marks(dataset):
 
 
 @pytest.mark.parametrize("examples", [0, 1, 4, 9])
-def test_the_last_batch_is_marked(examples):
+def test_mark_marks_the_last_batch(examples):
     dataset = tf.data.Dataset.range(examples).map(lambda i: ({"x": [i]}, i)).batch(4)
     marked = list(batches.mark(dataset, is_last_marked=True))
     assert [int(n) for (_, labels), _ in marked for n in labels] == list(range(examples))
@@ -61,7 +61,7 @@ def test_the_last_batch_is_marked(examples):
         assert [session.run(mark) for _ in expected] == expected
 
 
-def test_marking_keeps_static_shapes():
+def test_mark_keeps_static_shapes():
     dataset = tf.data.Dataset.range(9).batch(4, drop_remainder=True)
     for is_last_marked in (False, True):
         marked = batches.mark(dataset, is_last_marked)
@@ -115,7 +115,7 @@ def _shown(value):
 
 
 @pytest.mark.parametrize("kind", _ELEMENTS)
-def test_any_element_is_marked_as_the_last_one_whatever_it_holds(kind):
+def test_mark_marks_the_last_element_of_any_kind(kind):
     dataset = _ELEMENTS[kind]()
     assert _marks(dataset) == [batches.BATCH, batches.BATCH, batches.LAST]
     for is_last_marked in (False, True):
@@ -129,11 +129,11 @@ def test_any_element_is_marked_as_the_last_one_whatever_it_holds(kind):
 
 
 @pytest.mark.parametrize("kind", ["without rows", "a scalar first", "unknown rank", "datasets"])
-def test_what_cannot_be_cut_is_evaluated_whole(kind):
+def test_split_leaves_whole_what_cannot_be_cut(kind):
     assert len(list(batches.split(_ELEMENTS[kind](), 2))) == 3
 
 
-def test_batches_whose_tensors_differ_in_their_rows_are_not_cut():
+def test_split_leaves_batches_of_unequal_rows():
     def rows():
         for boxes in (2, 0, 4, 4):
             yield np.ones([boxes, 1]), np.ones([4, 1])
@@ -145,12 +145,12 @@ def test_batches_whose_tensors_differ_in_their_rows_are_not_cut():
 
 @pytest.mark.parametrize("shapes, examples", [
     ([[3, 1], [1]], 3), ([[], [2, 1]], 2), ([[], []], 1), ([[0, 4]], 0)])
-def test_a_batch_has_as_many_examples_as_its_first_tensor_with_rows(shapes, examples):
+def test_size_is_that_of_the_first_tensor_with_rows(shapes, examples):
     assert int(batches.size((None, [tf.zeros(shape) for shape in shapes]))) == examples
 
 
 @pytest.mark.cluster
-def test_ragged_batches_are_split_marked_and_keep_their_static_shapes():
+def test_split_and_mark_ragged_batches():
     words = tf.ragged.constant([[i] * (i % 3) for i in range(9)])
     pairs = tf.ragged.constant([[[i, i]] * (i % 2) for i in range(9)], ragged_rank=1)
     deep = tf.ragged.constant([[[1.0] * i] for i in range(9)])

@@ -91,7 +91,7 @@ def _converted(input_fn, batches=100):
 
 
 @pytest.mark.parametrize("input_fn", [_one_shot, _initializable, _two_iterators, _arrays])
-def test_each_example_comes_once_and_in_order(input_fn):
+def test_iterated_gives_each_example_once_and_in_order(input_fn):
     found, spec, _ = _converted(input_fn)
     assert [len(labels) for _, labels in found] == [4, 4, 2]
     np.testing.assert_array_equal(np.concatenate([each["x"] for each, _ in found]), X)
@@ -99,7 +99,7 @@ def test_each_example_comes_once_and_in_order(input_fn):
     assert spec[0]["x"].shape.as_list() == [None, 2]
 
 
-def test_what_is_computed_after_get_next_is_computed_for_each_batch():
+def test_iterated_computes_what_follows_get_next_for_each_batch():
     found, spec, graph = _converted(_one_shot)
     for features, _ in found:
         for name in ("looped", "called", "chosen"):
@@ -111,7 +111,7 @@ def test_what_is_computed_after_get_next_is_computed_for_each_batch():
     assert not graph.get_collection(tf1.GraphKeys.SUMMARIES)
 
 
-def test_arrays_come_as_their_queue_would_give_them(monkeypatch):
+def test_rows_come_as_their_queue_would_give_them(monkeypatch):
     found, *_ = _converted(lambda: _arrays(num_epochs=2))
     assert [len(labels) for _, labels in found] == [4] * 5
     np.testing.assert_array_equal(np.concatenate([labels for _, labels in found]), [*Y, *Y])
@@ -126,7 +126,7 @@ def test_arrays_come_as_their_queue_would_give_them(monkeypatch):
     assert len(graph.as_graph_def().SerializeToString()) < 50_000
 
 
-def test_a_dataframe_gives_its_index_and_its_columns():
+def test_rows_of_a_dataframe_have_its_index_and_columns():
     frame = _Frame({"a": X[:, 0], "b": Y}, Y + 100)
     rows = array_queue.rows(frame, 1000, shuffle=False, num_epochs=1, num_threads=2)
     [batch] = list(rows.in_batches(20, is_partial=True).as_numpy_iterator())
@@ -138,7 +138,7 @@ def test_a_dataframe_gives_its_index_and_its_columns():
         0, 1, 2]
 
 
-def test_constants_are_a_dataset_without_end():
+def test_iterated_constants_are_a_dataset_without_end():
     found, spec, _ = _converted(lambda: ({"x": tf.constant(X)}, Y), batches=3)
     np.testing.assert_array_equal(found[2][0]["x"], X)
     assert spec[0]["x"].shape == [10, 2] and len(found) == 3
@@ -178,7 +178,7 @@ def _python():
     (_queue, "from queues"), (_several_elements, "several elements"), (_fed, "placeholders"),
     (_other_iterator, "IteratorGetNext"), (_python, "Python functions"),
     (_variable, "'scale', a variable")])
-def test_what_is_no_dataset_stays_as_it_is_with_the_reason(input_fn, reason):
+def test_impossible_tensors_stay_with_the_reason(input_fn, reason):
     with tf.Graph().as_default() as graph, iterated_input.recorded() as iterated:
         features = input_fn()
         assert iterated.dataset(features) is None and reason in iterated.reason

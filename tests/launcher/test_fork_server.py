@@ -53,7 +53,7 @@ def _told(server, folder, **variables):
     return json.loads(told)
 
 
-def test_a_fork_has_a_place_and_random_numbers_of_its_own(server, tmp_path):
+def test_forked_process_has_its_own_place_and_random_numbers(server, tmp_path):
     first, second = (_told(server, tmp_path, WHO=who) for who in "ab")
     assert first["leads"] and first["is_stdin_empty"] and first["name"] == "worker:7"
     assert first["folder"] == first["found_at"] == str(tmp_path)
@@ -62,14 +62,14 @@ def test_a_fork_has_a_place_and_random_numbers_of_its_own(server, tmp_path):
     assert first["random"] != second["random"]
 
 
-def test_a_fork_is_made_before_there_are_threads_of_tensorflows(server, tmp_path):
+def test_fork_server_has_no_threads_of_tensorflow(server, tmp_path):
     _told(server, tmp_path)
     # OpenBLAS has threads, one a core, and knows how to be forked.
     threads = list(pathlib.Path(f"/proc/{server.pid}/task").iterdir())
     assert len(threads) <= (os.cpu_count() or 1)
 
 
-def test_a_task_is_started_anew_where_the_fork_server_was_killed(server, tmp_path):
+def test_fork_server_that_was_killed_is_replaced(server, tmp_path):
     lines = []
     child = task_process.TaskProcess(
         "chief:0", [sys.executable, "-c", "import sys; print(sys.argv[1:])"], ["--version"],
@@ -82,7 +82,7 @@ def test_a_task_is_started_anew_where_the_fork_server_was_killed(server, tmp_pat
     assert _code(child) == 0 and lines[1] == "['--version']"
 
 
-def test_a_server_that_has_nobody_left_to_ask_ends():
+def test_fork_server_ends_with_its_last_client():
     code = ("import sys; from estimator_trainer.launcher import fork_server\n"
             "print(fork_server.ForkServer({'PYTHONPATH': sys.argv[1]}).pid)")
     ran = subprocess.run([sys.executable, "-c", code, str(jobs.REPO)], env=jobs.environment(),

@@ -14,7 +14,7 @@ from tests.support import jobs
 pytestmark = pytest.mark.any_tensorflow
 
 
-def test_a_reserved_port_goes_to_the_task_and_to_nobody_who_asks_for_any(tmp_path):
+def test_reserved_port_goes_to_its_task_alone(tmp_path):
     with launch.reserved("127.0.0.1", [("chief", 0), ("ps", 0), ("ps", 1)]) as cluster:
         assert list(map(len, cluster.values())) == [1, 2]
         port = int(cluster["chief"][0].rpartition(":")[2])
@@ -29,7 +29,7 @@ def test_a_reserved_port_goes_to_the_task_and_to_nobody_who_asks_for_any(tmp_pat
     assert ran.returncode == 2 and f"port {port} is taken" in ran.stderr
 
 
-def test_a_host_that_is_not_this_machine_is_refused():
+def test_reserved_refuses_a_host_that_is_not_this_machine():
     with pytest.raises(errors.ConfigError, match="not an address of this machine"):
         with launch.reserved("192.0.2.1", [("chief", 0)]):
             pass
@@ -43,13 +43,13 @@ def test_a_host_that_is_not_this_machine_is_refused():
     (["chief", "worker"], ["0", "1", "2", "3"], 8, [(4, "0,1"), (4, "2,3")]),
     (["chief", "worker", "worker"], ["7"], 1, [(1, "7"), (1, "7"), (1, "7")]),
 ])
-def test_a_machine_is_divided_among_the_tasks(roles, gpus, cores, expected):
+def test_divide_shares_a_machine_among_the_tasks(roles, gpus, cores, expected):
     tasks = [(role, roles[:i].count(role)) for i, role in enumerate(roles)]
     divided = launch.divide(tasks, gpus, cores)
     assert [(share.threads, share.gpus) for share in divided] == expected
 
 
-def test_a_task_gets_its_own_place_and_the_users_choice_of_threads(monkeypatch):
+def test_divide_leaves_a_task_the_users_choice_of_threads(monkeypatch):
     monkeypatch.setenv("CLUSTER_SPEC", "{}")
     monkeypatch.setenv("TF_CONFIG", "{}")
     monkeypatch.setenv("TF_NUM_INTRAOP_THREADS", "7")
@@ -61,5 +61,5 @@ def test_a_task_gets_its_own_place_and_the_users_choice_of_threads(monkeypatch):
 
 @pytest.mark.parametrize("variable, expected", [
     ("", []), ("-1", []), ("0", ["0"]), ("2, GPU-ab", ["2", "GPU-ab"]), ("1,-1,2", ["1"])])
-def test_the_users_choice_of_gpus_is_what_is_divided(variable, expected):
+def test_divide_shares_the_users_choice_of_gpus(variable, expected):
     assert machine.visible_gpus(variable) == expected

@@ -16,7 +16,7 @@ from tests.support import jobs
 pytestmark = pytest.mark.any_tensorflow
 
 
-def test_a_terminal_shows_lines_behind_coloured_names_above_a_table(tmp_path):
+def test_screen_shows_lines_with_coloured_names_above_a_table(tmp_path):
     class Terminal(io.StringIO):
         def isatty(self):
             return True

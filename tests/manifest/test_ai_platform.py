@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.mark.cluster
-def test_every_shape_fits_ai_platforms_schema() -> None:
+def test_text_fits_ai_platforms_schema_in_every_shape() -> None:
     for shape, strategy in SHAPES:
         write("--platform=ai-platform", *counts(shape), flags=[f"--train_distribute={strategy}"])
         (job,) = documents()
@@ -37,7 +37,7 @@ def test_every_shape_fits_ai_platforms_schema() -> None:
     assert "ended the service" in pathlib.Path("manifest/job.yaml").read_text()
 
 
-def test_ai_platform_calls_the_chief_master_where_asked_and_others_refuse() -> None:
+def test_text_calls_the_chief_master_where_asked() -> None:
     write("--platform=ai-platform", "--chief_name=master", "--worker=1", "--ps=1")
     content = yaml.safe_load(pathlib.Path("manifest/job.yaml").read_text())["trainingInput"]
     assert content["useChiefInTfConfig"] is False
@@ -45,7 +45,7 @@ def test_ai_platform_calls_the_chief_master_where_asked_and_others_refuse() -> N
         write("--platform=vertex", "--chief_name=master")
 
 
-def test_ai_platform_gpus_are_the_chiefs_and_the_workers() -> None:
+def test_text_gives_gpus_to_chief_and_workers() -> None:
     write("--platform=ai-platform", "--worker=4", "--ps=3", "--gpus=1")
     (job,) = documents()
     platform_schemas.check_google("ml.v1", "GoogleCloudMlV1__Job", job)

@@ -55,7 +55,7 @@ def _archive() -> bytes:
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("name", [
     "./my_net.py:build", pytest.param("my_net:build", marks=pytest.mark.soak)])
-def test_a_keras_model_of_ones_own_trains_where_only_the_package_is(
+def test_names_pack_a_keras_model_of_ones_own(
         name: str, model_file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     flags = ["--model_fn=keras_model", f"--param=keras_model={name}", "--train_steps=5",
              "--exporters=none"]
@@ -75,7 +75,7 @@ def test_a_keras_model_of_ones_own_trains_where_only_the_package_is(
 
 
 @pytest.mark.cluster
-def test_what_code_imports_is_packed_or_installed(
+def test_names_of_imported_code_are_packed_or_installed(
         model_file: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _install(tmp_path / "site-packages", "Odd_Dist", "1.2+cpu", "odd_module.py")
     _install(tmp_path / "site-packages", "two-of-one", "3.0", "shared_space/two/__init__.py")
@@ -100,7 +100,7 @@ def test_what_code_imports_is_packed_or_installed(
     ("./yours.py:build", "yours.py, line 1, imports 'not_there', which is not there"),
     ("./yours.py:make", "yours.py defines no 'make'"), ("yours:make", "defines no 'make'"),
     ("./half.py:build", "half.py is not valid Python")])
-def test_code_of_a_param_that_no_task_could_import_is_refused(name: str, problem: str) -> None:
+def test_names_of_code_that_no_task_could_import_are_refused(name: str, problem: str) -> None:
     pathlib.Path("yours.py").write_text("import not_there\ndef build(): pass\n")
     pathlib.Path("half.py").write_text("def build(\n")
     with pytest.raises(errors.ConfigError, match=problem):

@@ -14,7 +14,7 @@ from tests.support.manifests import counts, documents, expanded, objects, SHAPES
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 
-def test_every_shape_fits_jobsets_schema_and_all_pods_agree() -> None:
+def test_text_fits_jobsets_schema_and_all_pods_agree() -> None:
     for shape, strategy in SHAPES:
         policy, jobset = objects("--platform=jobset", *counts(shape),
                                  flags=[f"--train_distribute={strategy}"])
@@ -49,7 +49,7 @@ def _tasks(jobset: dict[str, Any], role: str) -> list[task_config.TaskConfig]:
     return tasks
 
 
-def test_a_jobset_ends_and_restarts_by_exit_code() -> None:
+def test_text_makes_a_jobset_end_and_restart_by_exit_code() -> None:
     policy, jobset = objects("--platform=jobset", "--worker=2", "--ps=1", "--max_restarts=5")
     spec = jobset["spec"]
     # Without a failurePolicy the first failed Job fails the JobSet, which is not made again.
@@ -68,7 +68,7 @@ def test_a_jobset_ends_and_restarts_by_exit_code() -> None:
 
 
 @pytest.mark.cluster
-def test_the_longest_name_that_is_taken_makes_names_that_jobset_takes() -> None:
+def test_name_problems_allow_names_that_jobset_takes() -> None:
     write("--platform=jobset", "--name=" + "n" * 40, "--worker=1000", "--ps=1", "--evaluator=1")
     for job in documents()[1]["spec"]["replicatedJobs"]:
         last = job["template"]["spec"]["completions"] - 1
@@ -80,7 +80,7 @@ def test_the_longest_name_that_is_taken_makes_names_that_jobset_takes() -> None:
     ("network.hostNetwork", True), ("successPolicy.operator", "Most"),
     ("replicatedJobs.0.replica", 1), ("replicatedJobs.0.template.spec.backoffLimit", "3"),
     ("replicatedJobs.0.template.spec.template.spec.restartpolicy", "Never")])
-def test_a_jobset_that_jobset_would_refuse_is_told_apart(path: str, wrong: Any) -> None:
+def test_schemas_refuse_what_jobset_would_refuse(path: str, wrong: Any) -> None:
     jobset = objects("--platform=jobset", "--worker=1", "--ps=1")[1]
     inner: Any = jobset["spec"]
     *steps, last = path.split(".")
@@ -91,7 +91,7 @@ def test_a_jobset_that_jobset_would_refuse_is_told_apart(path: str, wrong: Any) 
         platform_schemas.check_kubernetes(jobset)
 
 
-def test_the_schemas_are_of_every_kubernetes_from_1_29_on() -> None:
+def test_schemas_are_of_every_kubernetes_from_1_29_on() -> None:
     sources = platform_schemas.kubernetes()["sources"]
     minors = [int(source.split()[1].split(".")[0]) for source in sources
               if source.startswith("kubernetes ")]

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.mark.cluster
-def test_every_shape_fits_kubernetes_schemas_and_all_pods_agree() -> None:
+def test_text_fits_kubernetes_schemas_and_all_pods_agree() -> None:
     for shape, strategy in SHAPES:
         values = objects("--platform=kubernetes", *counts(shape),
                          flags=[f"--train_distribute={strategy}"])
@@ -61,7 +61,7 @@ def _tasks(job: dict[str, Any]) -> list[task_config.TaskConfig]:
     return tasks
 
 
-def test_a_kubernetes_job_ends_and_restarts_by_exit_code_and_admits_only_its_own_pods() -> None:
+def test_job_spec_restarts_by_exit_code_and_admits_its_own_pods() -> None:
     write("--worker=2", "--ps=1", "--max_restarts=5", "--namespace=team-a", "--name=ctr",
           "--gpus=2", "--volume=disk:/shared", "--cpus=4", "--memory_gib=16")
     service, policy, *found = documents()
@@ -91,7 +91,7 @@ def test_a_kubernetes_job_ends_and_restarts_by_exit_code_and_admits_only_its_own
 
 
 @pytest.mark.parametrize("platform", ["tfjob", "kubernetes", "jobset"])
-def test_pods_keep_to_the_restricted_standard_and_write_into_their_volumes_alone(
+def test_pod_spec_keeps_to_the_restricted_standard(
         platform: str) -> None:
     # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     write(f"--platform={platform}", "--worker=1", "--ps=1", "--volume=disk:/shared/")
@@ -121,7 +121,7 @@ def test_pods_keep_to_the_restricted_standard_and_write_into_their_volumes_alone
 @pytest.mark.parametrize("platform, is_root", [
     ("tfjob", False), ("kubernetes", False), ("jobset", False), ("vertex", True),
     ("ai-platform", True)])
-def test_the_images_user_has_a_number_and_a_home_where_the_pod_says_who_runs(
+def test_pod_spec_runs_as_the_images_user(
         platform: str, is_root: bool) -> None:
     # Only a number tells Kubernetes that a user is not root. Google's services say nothing.
     write(f"--platform={platform}")
@@ -133,7 +133,7 @@ def test_the_images_user_has_a_number_and_a_home_where_the_pod_says_who_runs(
     assert len([line for line in lines if line.startswith("RUN")]) == 1
 
 
-def test_a_claim_may_take_the_place_of_the_temporary_files() -> None:
+def test_mount_of_a_claim_for_temporary_files() -> None:
     # Kubernetes refuses two volumes at one path.
     write("--platform=kubernetes", "--volume=disk:/tmp")
     pod = documents()[-1]["spec"]["template"]["spec"]
@@ -142,7 +142,7 @@ def test_a_claim_may_take_the_place_of_the_temporary_files() -> None:
 
 
 @pytest.mark.parametrize("platform", ["tfjob", "kubernetes", "jobset"])
-def test_without_gpus_only_the_tasks_port_is_open(platform: str) -> None:
+def test_network_policy_opens_only_the_tasks_port_without_gpus(platform: str) -> None:
     write(f"--platform={platform}", "--worker=1", "--ps=1")
     (policy,) = [d for d in documents() if d["kind"] == "NetworkPolicy"]
     (rule,) = policy["spec"]["ingress"]
@@ -153,7 +153,7 @@ def test_without_gpus_only_the_tasks_port_is_open(platform: str) -> None:
 
 
 @pytest.mark.cluster
-def test_every_shape_fits_tfjobs_schema() -> None:
+def test_text_fits_tfjobs_schema_in_every_shape() -> None:
     keys = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
     for shape, strategy in SHAPES:
         policy, tfjob = objects("--platform=tfjob", *counts(shape),
@@ -179,7 +179,7 @@ def test_every_shape_fits_tfjobs_schema() -> None:
 
 @pytest.mark.parametrize("flags", [
     ["--param", "password=SEKRET"], ["--param=password=SEKRET"], ["--", "--password", "SEKRET"]])
-def test_a_secret_that_the_job_would_hold_in_clear_is_told_and_not_printed(flags) -> None:
+def test_problems_warn_of_a_secret_in_clear_without_its_value(flags) -> None:
     own = pathlib.Path("own.py")
     own.write_text("def model_fn(features): ...\ndef input_fn(): ...\n")
     printed = write(flags=["--model_fn=./own.py", "--input_fn=./own.py", *flags])
@@ -195,12 +195,12 @@ def test_a_secret_that_the_job_would_hold_in_clear_is_told_and_not_printed(flags
     ("--max_restarts=2000000000", "all tasks together make 2147483647 at most"),
     ("--gpus=3000000000", "gpus is 3000000000 (from --gpus), of one task; expected 1024 at most"),
     ("--volume=data..v1-:/x", "expected CLAIM:PATH")])
-def test_numbers_that_kubernetes_cannot_hold_are_refused(flag: str, expected: str) -> None:
+def test_problems_of_numbers_that_kubernetes_cannot_hold(flag: str, expected: str) -> None:
     with pytest.raises(errors.ConfigError, match=re.escape(expected)):
         write("--platform=kubernetes", "--worker=1", "--ps=1", flag)
 
 
-def test_a_claim_may_have_dots_in_its_name() -> None:
+def test_name_problems_allow_dots_in_a_claims_name() -> None:
     write("--platform=kubernetes", "--volume=data.v1:/x", flags=["--model_dir=/x/job"])
     volumes = documents()[-1]["spec"]["template"]["spec"]["volumes"]
     assert {"claimName": "data.v1"} in [each.get("persistentVolumeClaim") for each in volumes]

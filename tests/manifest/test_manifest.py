@@ -20,14 +20,14 @@ from tests.support.manifests import counts, documents, expanded, ODD, PLATFORMS,
 
 
 @pytest.mark.usefixtures('own_folder')
-def test_a_param_that_names_a_file_here_is_refused() -> None:
+def test_write_refuses_a_param_that_names_a_file_here() -> None:
     with pytest.raises(errors.ConfigError, match="which the job does not pack"):
         write(flags=["--input_fn=csv", "--param", "train_files=./mine.csv"])
 
 
 @pytest.mark.usefixtures('own_folder')
 @pytest.mark.cluster
-def test_what_the_platforms_tell_the_tasks_is_the_same_job_to_them() -> None:
+def test_write_makes_the_same_job_on_every_platform() -> None:
     for shape, strategy in SHAPES:
         if sum(shape.values()) == 1:
             continue  # No platform sets TF_CONFIG then.
@@ -51,7 +51,7 @@ def test_what_the_platforms_tell_the_tasks_is_the_same_job_to_them() -> None:
 
 @pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_flags_reach_every_task_unchanged(platform: str) -> None:
+def test_write_passes_flags_to_every_task_unchanged(platform: str) -> None:
     write(f"--platform={platform}", "--worker=2", "--ps=1", "--evaluator=1", flags=ODD)
     sent = ["--model_dir=gs://bucket/job", *ODD]
     found = list(_values_of("args", documents()))
@@ -80,7 +80,7 @@ def _values_of(key: str, value: Any) -> Any:
         "a\nb", "{", "[", "Y", "0o17", "08", "1_000", "12:30:45", "0123", "1E3", "1e+3", "0X1")},
     [{"a": 1}, {"b": [{"c": {"d": "e"}}, "f"]}, [{"g": 1, "h": {"i": [1]}}]],
 ], ids=["shapes", "strings", "lists"])
-def test_yaml_reads_back_as_what_was_written(value: Any) -> None:
+def test_text_reads_back_as_what_was_written(value: Any) -> None:
     text = platform_lib.text([value, value], "A comment,\nof two lines.")
     assert list(yaml.safe_load_all(text)) == [value, value]
     assert text.startswith("# A comment,\n# of two lines.\n") and "\n---\n" in text
@@ -90,14 +90,14 @@ def test_yaml_reads_back_as_what_was_written(value: Any) -> None:
 @pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("text", ["y", "N", "yes", "on", "null", "1e3", "1E+3", "08", "0o17", "0X1",
                                   "0b1", "1_000", "12:30:45", "2001-01-01", ".5", "-1", "~", ""])
-def test_what_kubernetes_would_take_for_another_type_is_quoted(text: str) -> None:
+def test_text_quotes_what_would_be_another_type(text: str) -> None:
     # Go's YAML knows more numbers than PyYAML (gopkg.in/yaml.v2, resolve.go).
     written = platform_lib.text([{"key": text}], "")
     assert written in (f'key: "{text}"\n', f"key: '{text}'\n")
 
 
 @pytest.mark.usefixtures('own_folder')
-def test_a_job_file_keeps_the_order_of_keys_and_long_texts_on_a_line() -> None:
+def test_text_keeps_the_order_of_keys_and_long_lines() -> None:
     long = "--param=" + "word " * 100
     written = platform_lib.text([{"kind": "Job", "args": [long], "image": "a/b:1"}], "C")
     assert written == f'# C\nkind: Job\nargs:\n- "{long}"\nimage: "a/b:1"\n'
@@ -105,7 +105,7 @@ def test_a_job_file_keeps_the_order_of_keys_and_long_texts_on_a_line() -> None:
 
 @pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_nothing_of_the_environment_gets_into_the_files(
+def test_write_takes_nothing_from_the_environment(
         platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "TF_CONFIG_TOKEN"):
         monkeypatch.setenv(name, "s3cr3t-value")
@@ -129,7 +129,7 @@ def test_nothing_of_the_environment_gets_into_the_files(
     ("ai-platform", ["gcloud ai-platform jobs submit training estimator_trainer_$(date",
                      " --config=manifest/job.yaml"]),
 ])
-def test_it_says_what_it_wrote_and_what_to_type_next(
+def test_write_prints_its_files_and_the_next_command(
         platform: str, commands: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["manifest", f"--platform={platform}", "--worker=1", "--ps=1",
                      "--image=REGISTRY/digits:1", "--", "--model_dir=gs://bucket/job"]) == 0
@@ -167,7 +167,7 @@ def test_it_says_what_it_wrote_and_what_to_type_next(
     ([], ["--param=nope=1"], ["nope"]),
     (["--output_dir=file.txt"], [], ["output_dir is 'file.txt' (from --output_dir)"]),
 ])
-def test_what_could_not_run_is_refused_in_a_sentence_and_nothing_is_written(
+def test_write_refuses_what_could_not_run_and_writes_nothing(
         job_flags: list[str], flags: list[str], says: list[str]) -> None:
     pathlib.Path("file.txt").touch()
     pathlib.Path("my.flags").write_text("--seed=1")
@@ -179,7 +179,7 @@ def test_what_could_not_run_is_refused_in_a_sentence_and_nothing_is_written(
 
 
 @pytest.mark.usefixtures('own_folder')
-def test_every_problem_is_named_at_once() -> None:
+def test_write_names_every_problem_at_once() -> None:
     with pytest.raises(errors.ConfigError) as error:
         write("--worker=2", "--name=A", "--namespace=B", flags=["--model_dir=", "--model_fn=nope"])
     starts = [line.partition(" is ")[0] for line in str(error.value).splitlines()]
@@ -188,7 +188,7 @@ def test_every_problem_is_named_at_once() -> None:
 
 @pytest.mark.usefixtures('own_folder')
 @pytest.mark.cluster
-def test_a_model_dir_inside_the_containers_is_warned_of_and_one_that_is_mounted_is_not() -> None:
+def test_write_warns_of_a_model_dir_inside_the_containers() -> None:
     for platform in PLATFORMS:
         text = write(f"--platform={platform}", flags=["--model_dir=/tmp/digits"])
         assert text.count("WARNING: model_dir is '/tmp/digits' (from --model_dir)") == 1
@@ -200,7 +200,7 @@ def test_a_model_dir_inside_the_containers_is_warned_of_and_one_that_is_mounted_
 
 
 @pytest.mark.usefixtures('own_folder')
-def test_the_ports_and_the_variables_of_this_machine_do_not_matter(
+def test_write_ignores_ports_and_variables_of_this_machine(
         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "_is_free", lambda address: False)
     monkeypatch.setenv("TF_CONFIG", "{not json")
@@ -209,7 +209,7 @@ def test_the_ports_and_the_variables_of_this_machine_do_not_matter(
 
 
 @pytest.mark.usefixtures('own_folder')
-def test_a_checker_that_accepted_anything_would_prove_nothing() -> None:
+def test_schemas_refuse_wrong_documents() -> None:
     write("--worker=1", "--ps=1", "--platform=kubernetes")
     service, policy, job = documents()[:3]
     write("--worker=1", "--ps=1", "--platform=tfjob")
@@ -252,12 +252,12 @@ def _changed(value: Any, path: str, new: Any) -> Any:
     return copy
 
 
-def test_every_platform_of_the_flag_is_in_the_table() -> None:
+def test_platforms_of_the_flag_are_those_of_the_table() -> None:
     assert tuple(manifest.BY_NAME) == job_config.PLATFORMS
 
 
 @pytest.mark.usefixtures('own_folder')
-def test_it_names_what_an_earlier_job_left_in_the_folder() -> None:
+def test_write_names_what_an_earlier_job_left_in_the_folder() -> None:
     assert "NOTE" not in write("--platform=kubernetes", "--image=REGISTRY/digits:1")
     left = [line for line in write("--platform=vertex", "--image=").splitlines()
             if line.startswith("NOTE")]
@@ -266,7 +266,7 @@ def test_it_names_what_an_earlier_job_left_in_the_folder() -> None:
 
 @pytest.mark.usefixtures('own_folder')
 @pytest.mark.parametrize("path", ["s3://bucket/job", "hdfs://namenode:8020/job"])
-def test_a_file_system_is_refused_that_the_jobs_tensorflow_does_not_have(
+def test_write_refuses_a_file_system_that_the_job_lacks(
         path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     flags = [f"--model_dir={path}"]
     monkeypatch.setattr(versions, "installed", lambda: versions.Versions(

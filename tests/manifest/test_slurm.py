@@ -42,7 +42,7 @@ def _srun() -> list[str]:
     return done.stdout.decode().split("\0")[:-1]
 
 
-def test_the_tasks_the_roles_and_the_flags_reach_srun_as_they_are() -> None:
+def test_text_passes_tasks_roles_and_flags_to_srun() -> None:
     write("--worker=2", "--ps=1", "--evaluator=1", "--nodes=2", "--cpus=4", "--memory_gib=8",
           flags=ODD)
     (options,) = _directives()
@@ -57,7 +57,7 @@ def test_the_tasks_the_roles_and_the_flags_reach_srun_as_they_are() -> None:
     assert "--kill-on-bad-exit=0" in words[:program]
 
 
-def test_only_trainers_get_gpus() -> None:
+def test_text_gives_gpus_to_trainers_alone() -> None:
     write("--worker=1", "--ps=2", "--gpus=2")
     trainers, others = _directives()
     assert {"--ntasks=2", "--gpus-per-task=2"} <= set(trainers)
@@ -70,7 +70,7 @@ def test_only_trainers_get_gpus() -> None:
 @pytest.mark.parametrize("code, restarts, is_again", [
     (0, "", False), (1, "", False), (2, "", False), (142, "", True), (143, "2", True),
     (137, "", True), (143, "3", False)])
-def test_a_job_goes_back_into_the_queue_by_its_exit_code(
+def test_text_requeues_a_job_by_its_exit_code(
         code: int, restarts: str, is_again: bool) -> None:
     write("--worker=1", "--ps=1", "--max_restarts=3")
     stand_ins = f"srun() {{ return {code}; }}; scontrol() {{ echo \"$@\"; }}; "
@@ -82,7 +82,7 @@ def test_a_job_goes_back_into_the_queue_by_its_exit_code(
     assert done.stdout == ("requeue 7\n" if is_again else "")
 
 
-def test_a_script_gets_the_roles_before_its_own_arguments() -> None:
+def test_text_gives_a_script_the_roles_before_its_arguments() -> None:
     pathlib.Path("my.py").write_text("print()\n")
     assert cli.main(["manifest", "--platform=slurm", "--worker=1", "--ps=1", "--", "run",
                      "./my.py", "--", "--rate=1"]) == 0
@@ -90,7 +90,7 @@ def test_a_script_gets_the_roles_before_its_own_arguments() -> None:
     assert words[words.index("run"):] == ["run", "--num_ps=1", "./my.py", "--", "--rate=1"]
 
 
-def test_no_image_and_no_package_are_written_and_relative_paths_are_kept() -> None:
+def test_text_keeps_relative_paths_and_needs_no_image() -> None:
     text = write("--worker=1", "--ps=1", flags=["--model_dir=runs/1"])
     assert [path.name for path in pathlib.Path("manifest").iterdir()] == ["job.sbatch"]
     assert "WARNING" not in text and re.search(r"sbatch manifest/job\.sbatch", text)

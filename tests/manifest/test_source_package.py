@@ -60,7 +60,7 @@ def setup_arguments(archive: bytes) -> dict[str, Any]:
     return {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
 
 
-def test_the_package_wants_what_this_one_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requirements_are_those_of_this_package(monkeypatch: pytest.MonkeyPatch) -> None:
     # The setup.py is read, not run: only what it passes to setuptools.setup counts.
     seen: dict[str, Any] = {}
     import setuptools
@@ -80,7 +80,7 @@ def test_the_package_wants_what_this_one_wants(monkeypatch: pytest.MonkeyPatch) 
         assert set(files) <= set(made["package_data"][package])
 
 
-def test_the_package_is_the_same_for_the_same_sources() -> None:
+def test_archive_is_the_same_for_the_same_sources() -> None:
     first = packed()
     assert packed() == first
     names = list(contents(first))
@@ -90,7 +90,7 @@ def test_the_package_is_the_same_for_the_same_sources() -> None:
 
 
 @pytest.mark.cluster
-def test_what_is_imported_from_an_environment_is_not_searched_for_neighbours() -> None:
+def test_archive_leaves_out_neighbours_of_installed_modules() -> None:
     site = pathlib.Path("site-packages")
     site.mkdir()
     (site / "mine.py").write_text("import numpy_like\ndef model_fn(): ...\n")
@@ -100,7 +100,7 @@ def test_what_is_imported_from_an_environment_is_not_searched_for_neighbours() -
     assert not [name for name in files if "numpy_like" in name]
 
 
-def test_a_plug_in_above_here_is_found_again() -> None:
+def test_archive_holds_a_plugin_above_the_working_folder() -> None:
     pathlib.Path("mine.py").write_text("def model_fn(): ...\n")
     here = pathlib.Path("here")
     here.mkdir()
@@ -113,7 +113,7 @@ def test_a_plug_in_above_here_is_found_again() -> None:
     ("./my_model.py", "my_model.py"), ("/home/me/my_model.py", "home/me/my_model.py"),
     ("../../my_model.py", "up/up/my_model.py"), ("a/../b/my_model.py", "b/my_model.py"),
     ("//x/my_model.py", "x/my_model.py")])
-def test_a_plug_in_file_has_one_place_in_the_package(target: str, place: str) -> None:
+def test_archive_has_one_place_for_a_plugin_file(target: str, place: str) -> None:
     assert source_files.packed_place(target) == place
 
 
@@ -156,7 +156,7 @@ def _run_in(away: pathlib.Path, program: str, *words: str) -> str:
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_pip_installs_the_package_and_the_users_plug_ins_with_it(away: pathlib.Path) -> None:
+def test_archive_is_installed_by_pip_with_the_users_plugins(away: pathlib.Path) -> None:
     site = _site(away)
     assert _run_in(away, "estimator-trainer", "--version").startswith("estimator_trainer ")
     plan_text = _run_in(away, "estimator-trainer", "check", *_FLAGS)

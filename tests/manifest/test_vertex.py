@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 @pytest.mark.cluster
 @pytest.mark.parametrize("image", [
     "REGISTRY/digits:1", pytest.param("", marks=pytest.mark.soak)])
-def test_every_shape_fits_vertexs_schema_at_fixed_places(image: str) -> None:
+def test_text_fits_vertexs_schema_at_fixed_places(image: str) -> None:
     for shape, strategy in SHAPES:
         write("--platform=vertex", f"--image={image}", *counts(shape),
               flags=[f"--train_distribute={strategy}"])
@@ -45,7 +45,7 @@ def test_every_shape_fits_vertexs_schema_at_fixed_places(image: str) -> None:
         assert spec["baseOutputDirectory"] == {"outputUriPrefix": "gs://bucket/job"}
 
 
-def test_vertex_without_an_image_installs_the_package_on_the_container_it_was_made_for() -> None:
+def test_text_without_an_image_installs_the_package() -> None:
     text = write("--platform=vertex", "--image=", "--worker=1", "--ps=1", "--gpus=2",
                  "--gpu_type=NVIDIA_L4", "--machine_type=g2-standard-24", "--max_restarts=0")
     (spec,) = documents()
@@ -66,7 +66,7 @@ def test_vertex_without_an_image_installs_the_package_on_the_container_it_was_ma
     assert "docker" not in text and not pathlib.Path("manifest/Dockerfile").exists()
 
 
-def test_vertex_takes_the_package_from_a_staging_bucket_and_runs_a_module_of_ones_own() -> None:
+def test_text_takes_the_package_from_a_staging_bucket() -> None:
     pathlib.Path("trainer").mkdir()
     for name in ("__init__", "task", "model"):
         pathlib.Path("trainer", f"{name}.py").write_text("")
@@ -83,7 +83,7 @@ def test_vertex_takes_the_package_from_a_staging_bucket_and_runs_a_module_of_one
         assert f"{source_package.STEM}/trainer/model.py" in tar.getnames()
 
 
-def test_the_gpu_types_are_vertex_ais_and_in_part_ai_platforms() -> None:
+def test_gpu_types_are_vertex_ais_and_in_part_ai_platforms() -> None:
     vertex = platform_schemas.google("aiplatform.v1")["GoogleCloudAiplatformV1MachineSpec"]
     assert set(job_config.GPU_TYPES) <= set(vertex["properties"]["acceleratorType"]["enum"])
     legacy = platform_schemas.google("ml.v1")["GoogleCloudMlV1__AcceleratorConfig"]
@@ -92,7 +92,7 @@ def test_the_gpu_types_are_vertex_ais_and_in_part_ai_platforms() -> None:
     assert here[-1] == "NVIDIA_TESLA_A100"
 
 
-def test_a_vertex_job_with_an_empty_pool_between_others_goes_to_the_service_itself() -> None:
+def test_text_with_an_empty_pool_goes_to_the_service_itself() -> None:
     text = write("--platform=vertex", "--worker=2", "--evaluator=1",
                  flags=["--train_distribute=multi_worker_mirrored"])
     assert "wrote manifest/job.json" in text and "-d @manifest/job.json" in text
@@ -103,7 +103,7 @@ def test_a_vertex_job_with_an_empty_pool_between_others_goes_to_the_service_itse
 @pytest.mark.cluster
 @pytest.mark.skipif(not shutil.which("gcloud"), reason="no gcloud here")
 @pytest.mark.parametrize("platform", ["vertex", "ai-platform"])
-def test_gcloud_takes_the_file_and_sends_all_of_it(platform: str, tmp_path: pathlib.Path) -> None:
+def test_text_is_taken_by_gcloud_and_sent_whole(platform: str, tmp_path: pathlib.Path) -> None:
     text = write(f"--platform={platform}", "--worker=2", "--ps=1", "--evaluator=1", flags=ODD)
     (command,) = [line for line in text.splitlines() if line.startswith("  gcloud ai")]
     (tmp_path / "token").write_text("made-up")

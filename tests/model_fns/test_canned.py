@@ -51,7 +51,7 @@ def _metrics(name, features, **params):
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_every_classifier_tells_incomes_apart_better_than_the_baseline():
+def test_canned_classifiers_beat_the_baseline_on_incomes():
     names = ["school", "exper", "occupation"]
     baseline = _metrics("BaselineClassifier", names, **INCOME)
     assert baseline["auc"] == 0.5
@@ -62,7 +62,7 @@ def test_every_classifier_tells_incomes_apart_better_than_the_baseline():
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_every_regressor_knows_years_of_school_better_than_the_baseline():
+def test_canned_regressors_beat_the_baseline_on_years_of_school():
     names = ["exper", "occupation", "industry"]
     baseline = _metrics("BaselineRegressor", names, label="school")
     for part in PARTS:
@@ -71,7 +71,7 @@ def test_every_regressor_knows_years_of_school_better_than_the_baseline():
 
 
 @pytest.mark.cluster
-def test_the_default_learns_the_digits_and_its_export_predicts_the_same(run, tmp_path, data_dir):
+def test_canned_default_learns_digits_and_exports_the_same(run, tmp_path, data_dir):
     flags = ["--model_fn=canned", f"--param=data_dir={data_dir}"]
     run(*flags, "--train_steps=150", "--exporters=final", "--seed=1")
     assert _result(tmp_path)["metrics"]["accuracy"] > 0.9
@@ -85,7 +85,7 @@ def test_the_default_learns_the_digits_and_its_export_predicts_the_same(run, tmp
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_the_wide_and_deep_example_trains_and_its_export_predicts(run, tmp_path):
+def test_wide_deep_example_trains_and_its_export_predicts(run, tmp_path):
     flags = ["--model_fn=wide_deep", "--input_fn=csv", f"--params_file={EXAMPLE}/males.json",
              *(f"--param={name}={path}" for name, path in FILES.items())]
     run(*flags, "--train_steps=200", "--exporters=final", "--seed=1")
@@ -100,7 +100,7 @@ def test_the_wide_and_deep_example_trains_and_its_export_predicts(run, tmp_path)
     assert mean == pytest.approx(metrics["prediction/mean"], abs=1e-4)
 
 
-def test_wide_and_deep_finds_its_columns_in_the_features():
+def test_wide_deep_finds_its_columns_in_the_features():
     with tf.Graph().as_default():
         features = {"job": tf.constant(["a"]), "wage": tf.constant([1.0]), "age": tf.constant([30])}
         params = {**wide_deep.DEFAULT_PARAMS, "buckets": {"age": [18, 65]},
@@ -114,7 +114,7 @@ def test_wide_and_deep_finds_its_columns_in_the_features():
 
 
 @pytest.mark.any_tensorflow
-def test_numbers_are_scaled_and_what_has_no_scale_is_left_as_it_is():
+def test_wide_deep_scales_only_numbers_with_a_scale():
     # Two times of a day, which are one number in float32.
     features = {"time": tf.constant([[1600000000], [1600000001]], tf.int64),
                 "image": tf.ones([2, 3, 3]), "wage": tf.constant([[2.0], [4.0]])}
@@ -136,7 +136,7 @@ def test_numbers_are_scaled_and_what_has_no_scale_is_left_as_it_is():
     (wide_deep, {"num_classes": -1}, "the label is a number, not a class from 0"),
     (wide_deep, {"crosses": [["job", "wage"]]}, "wage, of numbers without buckets"),
     (wide_deep, {"buckets": {"age": [1]}}, "buckets names age; expected some of job, wage")])
-def test_a_mistake_is_named_with_what_was_expected(module, params, message):
+def test_canned_refuses_a_mistake_with_what_was_expected(module, params, message):
     with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         features = {"job": tf.constant(["a"]), "wage": tf.constant([1.0])}
         module.model_fn(features, None, "infer", {**module.DEFAULT_PARAMS, "num_classes": 2,

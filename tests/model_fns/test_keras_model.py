@@ -76,7 +76,7 @@ def _variable(tmp_path, step, name):
 
 
 @pytest.mark.cluster
-def test_the_default_model_learns_the_digits_is_exported_and_predicts(run, tmp_path):
+def test_default_model_learns_the_digits_and_is_exported(run, tmp_path):
     run("--train_steps=200")
     result = json.loads((tmp_path / "model" / "result.json").read_text())
     assert result["step"] == 200 and result["metrics"]["accuracy"] > 0.9
@@ -88,8 +88,7 @@ def test_the_default_model_learns_the_digits_is_exported_and_predicts(run, tmp_p
 
 
 @pytest.mark.cluster
-def test_a_fresh_run_starts_from_all_the_models_weights_and_a_resumed_one_from_its_own(
-        run, tmp_path):
+def test_model_starts_from_its_weights_and_resumes_from_the_runs(run, tmp_path):
     run("--train_steps=2", "--save_checkpoints_steps=1", "--keep_checkpoint_max=9",
         code=KNOWN_WEIGHTS, name="build")
     names = ["first/kernel", "first/bias", "second/kernel", "second/bias", "normal/gamma",
@@ -106,7 +105,7 @@ def test_a_fresh_run_starts_from_all_the_models_weights_and_a_resumed_one_from_i
 
 
 @pytest.mark.cluster
-def test_dropout_is_for_training_alone(tmp_path):
+def test_model_uses_dropout_in_training_alone(tmp_path):
     (tmp_path / "dropping.py").write_text(textwrap.dedent(KNOWN_WEIGHTS))
     params = {"keras_model": f"{tmp_path}/dropping.py:build", "num_classes": 10}
     losses = {}
@@ -128,7 +127,7 @@ def test_dropout_is_for_training_alone(tmp_path):
     ("nothing_of_keras", "which gives a int"),
     ("missing", "which gives nothing"),
 ])
-def test_a_model_that_cannot_be_trained_here_is_one_sentence(run, name, expected):
+def test_model_that_cannot_be_trained_is_one_sentence(run, name, expected):
     _, err = run("--train_steps=1", code=UNFIT, name=name, expected_code=2)
     assert expected in err and "Traceback" not in err
 
@@ -144,7 +143,7 @@ def _run_cluster(tmp_path, hosts, args):
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_asynchronous_tasks_convert_the_model_at_the_same_time(tmp_path, data_dir):
+def test_model_is_converted_by_asynchronous_tasks_at_once(tmp_path, data_dir):
     result = _run_cluster(tmp_path, jobs.cluster(chief=1, worker=2, ps=1), [
         f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model", "--train_steps=200"])
     # How far so many steps get depends on whose stale gradients come when.
@@ -154,8 +153,7 @@ def test_asynchronous_tasks_convert_the_model_at_the_same_time(tmp_path, data_di
 
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_an_all_reduce_takes_the_steps_of_one_process_from_the_chiefs_weights(
-        tmp_path, data_dir):
+def test_model_trains_by_all_reduce_as_in_one_process(tmp_path, data_dir):
     (tmp_path / "own.py").write_text(textwrap.dedent(OWN_WEIGHTS))
     flags = [f"--param=data_dir={data_dir}", f"--param=keras_model={tmp_path}/own.py:model",
              "--param=batch_size=1442", "--param=shuffle_buffer=0", "--train_steps=2",

@@ -36,7 +36,7 @@ _SECONDS = [pytest.mark.cluster, pytest.mark.any_tensorflow]
     pytest.param({"depth": 101}, 44_549_160, marks=pytest.mark.soak),
     pytest.param({"depth": 152}, 60_192_808, marks=pytest.mark.soak),
     ({"depth": 20, "variant": "cifar", "num_classes": 10}, 269_722)])
-def test_every_depth_has_the_published_number_of_parameters(params, count):
+def test_resnet_has_the_published_number_of_parameters(params, count):
     with tf.Graph().as_default():
         _spec("infer", **params)
         sizes = [v.shape.num_elements() for v in tf.compat.v1.trainable_variables()]
@@ -45,7 +45,7 @@ def test_every_depth_has_the_published_number_of_parameters(params, count):
 
 @pytest.mark.parametrize("params", [
     {"depth": 20}, {"depth": 18, "variant": "cifar"}, {"variant": "other"}])
-def test_a_depth_that_the_variant_lacks_is_refused_with_an_example(params):
+def test_resnet_refuses_a_depth_that_the_variant_lacks(params):
     with tf.Graph().as_default(), pytest.raises(ValueError, match="--param variant=cifar"):
         _spec("infer", **params)
 
@@ -53,14 +53,14 @@ def test_a_depth_that_the_variant_lacks_is_refused_with_an_example(params):
 @pytest.mark.cluster
 @pytest.mark.parametrize("classes, names", [
     (19, {"accuracy"}), (20, {"accuracy", "top_5_accuracy"})])
-def test_the_first_five_guesses_count_where_there_are_many_classes(classes, names):
+def test_resnet_counts_the_first_five_guesses_of_many_classes(classes, names):
     with tf.Graph().as_default():
         spec = _spec("eval", tf.zeros([8], tf.int64), num_classes=classes, depth=18)
     assert set(spec.eval_metric_ops) == names
 
 
 @pytest.mark.cluster
-def test_weight_decay_is_that_of_the_kernels_alone():
+def test_resnet_decays_kernels_alone():
     with tf.Graph().as_default():
         loss = _spec("train", tf.zeros([8], tf.int64), global_batch_size=8, depth=18).loss
         decayed = {op.inputs[0].op.inputs[0].op.name for op in loss.graph.get_operations()
@@ -69,7 +69,7 @@ def test_weight_decay_is_that_of_the_kernels_alone():
 
 
 @pytest.mark.cluster
-def test_a_plain_estimator_moves_the_statistics_too(tmp_path):
+def test_resnet_moves_its_statistics_in_a_plain_estimator(tmp_path):
     params = {**resnet.DEFAULT_PARAMS, "variant": "cifar", "depth": 8, "num_classes": 2,
               "global_batch_size": 4}
     images = np.random.RandomState(0).rand(4, 8, 8, 3).astype(np.float32)
@@ -84,7 +84,7 @@ def test_a_plain_estimator_moves_the_statistics_too(tmp_path):
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_evaluation_uses_the_statistics_of_training(tmp_path, data_dir, capfd):
+def test_resnet_evaluates_with_the_statistics_of_training(tmp_path, data_dir, capfd):
     flags = [*FLAGS, f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}"]
     assert cli.main(flags) == 0
     _check_evaluation(flags, capfd)
@@ -93,7 +93,7 @@ def test_evaluation_uses_the_statistics_of_training(tmp_path, data_dir, capfd):
 
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_replicas_save_the_mean_of_their_statistics(tmp_path, data_dir, capfd):
+def test_resnet_of_replicas_saves_the_mean_of_their_statistics(tmp_path, data_dir, capfd):
     flags = [*FLAGS, f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}"]
     ran = jobs.trainer(*flags, "--train_distribute=mirrored", "--num_replicas=2")
     assert ran.returncode == 0, ran.stderr

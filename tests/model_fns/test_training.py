@@ -73,7 +73,7 @@ def _rate(step, **params):
     ({"warmup_steps": 4, "decay": "cosine", "decay_steps": 10}, 4, 0.8),
     ({"reference_batch_size": 256, "global_batch_size": 1024}, 0, 3.2),
 ])
-def test_a_learning_rate_follows_its_formula(params, step, expected):
+def test_schedule_follows_its_formula(params, step, expected):
     assert _rate(step, **params) == pytest.approx(expected, rel=1e-5, abs=1e-7)
 
 
@@ -82,20 +82,20 @@ def test_a_learning_rate_follows_its_formula(params, step, expected):
     ({"decay": "cosine", "decay_epochs": 3.0}, "--param train_examples=1000"),
     ({"reference_batch_size": 64}, "--param global_batch_size=1000"),
 ])
-def test_a_schedule_that_cannot_be_says_what_to_type(params, expected):
+def test_schedule_that_cannot_be_says_what_to_type(params, expected):
     with pytest.raises(ValueError, match=expected):
         _rate(0, **params)
 
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("name", sorted(optimizers._BY_NAME))
-def test_every_optimizer_by_name_lowers_the_loss(name, tmp_path):
+def test_optimizer_by_name_lowers_the_loss(name, tmp_path):
     estimator = _estimator(tmp_path, optimizer=name, epsilon=1e-3)
     estimator.train(_input(), max_steps=40)
     assert estimator.evaluate(_input(), steps=4)["loss"] < math.log(2) - 0.001
 
 
-def test_a_model_fn_of_ones_own_names_just_the_params_that_it_sets(tmp_path):
+def test_update_takes_params_from_their_defaults(tmp_path):
     def model_fn(features, labels, mode):
         logits = tf.compat.v1.get_variable("w", [5, 2], use_resource=True)
         return classifier.spec(tf.matmul(features, logits), labels, mode, {"learning_rate": 1.0})
@@ -106,19 +106,19 @@ def test_a_model_fn_of_ones_own_names_just_the_params_that_it_sets(tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_mistake_in_a_models_params_is_one_sentence_and_exit_2(tmp_path, data_dir, capsys):
+def test_mistake_in_params_is_one_sentence(tmp_path, data_dir, capsys):
     assert cli.main([f"--model_dir={tmp_path}", f"--param=data_dir={data_dir}",
                      "--param=optimizer=adm", "--train_steps=1"]) == 2
     error = capsys.readouterr().err
     assert "optimizer is 'adm'; expected one of adadelta" in error and "Traceback" not in error
 
 
-def test_an_unknown_optimizer_is_named_with_those_that_exist(tmp_path):
+def test_optimizer_that_is_unknown_is_named_with_the_others(tmp_path):
     with pytest.raises(ValueError, match="optimizer is 'adm'; expected one of adadelta, adagrad"):
         _trained(tmp_path, 1, optimizer="adm")
 
 
-def test_a_step_is_that_of_plain_gradient_descent(tmp_path):
+def test_update_is_that_of_plain_gradient_descent(tmp_path):
     found = _trained(tmp_path, 1)
     dw, db = _gradients(np.zeros((5, 2)), np.zeros(2), _X[:_BATCH], _Y[:_BATCH], 0.1)
     np.testing.assert_allclose(found["w"], -dw, atol=1e-6)
@@ -126,7 +126,7 @@ def test_a_step_is_that_of_plain_gradient_descent(tmp_path):
     assert sorted(found) == ["b", "global_step", "w"]
 
 
-def test_accumulation_of_four_batches_is_one_step_with_a_batch_of_all(tmp_path):
+def test_update_of_four_batches_is_that_of_one_batch_of_all(tmp_path):
     found = _trained(tmp_path, 1, accumulate_steps=4)
     dw, db = _gradients(np.zeros((5, 2)), np.zeros(2), _X, _Y, 0.1)
     np.testing.assert_allclose(found["w"], -dw, atol=1e-6)
@@ -134,14 +134,14 @@ def test_accumulation_of_four_batches_is_one_step_with_a_batch_of_all(tmp_path):
     assert found["global_step"] == 1 and sorted(found) == ["b", "global_step", "w"]
 
 
-def test_clipping_bounds_the_norm_of_a_step(tmp_path):
+def test_update_is_clipped_by_norm(tmp_path):
     found = _trained(tmp_path, 1, clip_norm=0.01)
     norm = math.sqrt((found["w"]**2).sum() + (found["b"]**2).sum())
     assert norm == pytest.approx(0.1 * 0.01, rel=1e-4)
 
 
 @pytest.mark.cluster
-def test_evaluation_and_export_use_the_moving_averages(tmp_path):
+def test_averages_are_used_by_evaluation_and_export(tmp_path):
     estimator = _estimator(tmp_path / "model", moving_average=0.9, learning_rate=1.0)
     estimator.train(_input(), max_steps=3)
     value = {name: estimator.get_variable_value(name) for name in estimator.get_variable_names()}
@@ -162,7 +162,7 @@ def test_evaluation_and_export_use_the_moving_averages(tmp_path):
     np.testing.assert_allclose(served, shares, atol=1e-5)
 
 
-def test_the_first_averages_follow_the_variables_closely(tmp_path):
+def test_averages_follow_the_variables_closely_at_first(tmp_path):
     """The decay is that of ExponentialMovingAverage with num_updates: (1 + n) / (10 + n)."""
     found = _trained(tmp_path, 1, moving_average=0.99)
     np.testing.assert_allclose(found["w/ExponentialMovingAverage"], found["w"] * (1 - 2 / 11),
@@ -170,13 +170,13 @@ def test_the_first_averages_follow_the_variables_closely(tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_step_whose_gradients_are_not_finite_is_left_out(tmp_path):
+def test_update_with_infinite_gradients_is_left_out(tmp_path):
     x = np.where(np.arange(64)[:, None] // _BATCH == 1, np.nan, _X).astype(np.float32)
     found = _trained(tmp_path, 3, x=x, on_nan="skip")
     assert np.isfinite(found["w"]).all() and found["global_step"] == 3
 
 
-def test_accumulated_gradients_that_are_not_finite_cost_one_update_and_no_more(tmp_path):
+def test_update_of_accumulated_infinite_gradients_is_left_out(tmp_path):
     x = np.where(np.arange(64)[:, None] // _BATCH == 1, np.nan, _X).astype(np.float32)
     estimator = _estimator(tmp_path, on_nan="skip", accumulate_steps=2)
     estimator.train(_input(x), steps=4)  # Updates, so 16 batches; those of half are left out.
@@ -185,7 +185,7 @@ def test_accumulated_gradients_that_are_not_finite_cost_one_update_and_no_more(t
     assert estimator.get_variable_value("global_step") == 4
 
 
-def test_a_loss_that_is_no_number_stops_training_unless_told_otherwise(tmp_path):
+def test_update_with_a_nan_loss_stops_training_by_default(tmp_path):
     x = np.full_like(_X, np.nan)
     with pytest.raises(tf.estimator.NanLossDuringTrainingError):
         _trained(tmp_path, 3, x=x)
@@ -193,7 +193,7 @@ def test_a_loss_that_is_no_number_stops_training_unless_told_otherwise(tmp_path)
         _trained(tmp_path, 3, on_nan="skp")
 
 
-def test_label_smoothing_and_weight_decay_are_those_of_their_formulas():
+def test_classifier_smooths_labels_and_decays_weights():
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         logits, labels = tf.constant([[2.0, 0.0, 0.0]]), tf.constant([0])
         kernel = tf.compat.v1.get_variable("kernel", initializer=[[1.0, 2.0]])
@@ -207,7 +207,7 @@ def test_label_smoothing_and_weight_decay_are_those_of_their_formulas():
     assert decay == pytest.approx(0.1 * 2.5)
 
 
-def test_histograms_of_variables_and_gradients_are_written_for_tensorboard(tmp_path):
+def test_update_writes_histograms_for_tensorboard(tmp_path):
     _trained(tmp_path, 2, histograms=True)
     tags = {value.tag for path in tmp_path.glob("events*")
             for event in tf.compat.v1.train.summary_iterator(str(path))
@@ -227,7 +227,7 @@ def _histograms(model_dir):
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
+def test_update_of_two_replicas_is_that_of_one(tmp_path, data_dir):
     flags = ["--model_fn=linear", f"--param=data_dir={data_dir}", "--seed=1", "--train_steps=20",
              "--param=shuffle_buffer=0", "--param=batch_size=32", "--exporters=none"] + [
                  f"--param={pair}" for pair in (
@@ -255,7 +255,7 @@ def test_two_replicas_make_the_same_updates_as_one(tmp_path, data_dir):
 
 
 @pytest.mark.parametrize("mode", ["train", "eval"])
-def test_a_summed_loss_is_the_mean_times_the_examples_of_the_batch(mode):
+def test_classifier_sums_the_loss_over_the_batch(mode):
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         kernel = tf.compat.v1.get_variable("kernel", [5, 2])
         losses = [classifier.spec(tf.matmul(tf.constant(_X), kernel), tf.constant(_Y), mode,
@@ -266,13 +266,13 @@ def test_a_summed_loss_is_the_mean_times_the_examples_of_the_batch(mode):
     assert total == pytest.approx(len(_X) * mean, rel=1e-5)
 
 
-def test_a_summed_loss_steps_as_the_mean_does_at_the_rate_of_the_whole_batch(tmp_path):
+def test_update_of_a_summed_loss_is_that_of_the_mean(tmp_path):
     summed = _trained(tmp_path / "sum", 2, loss_reduction="sum", learning_rate=0.01)["w"]
     mean = _trained(tmp_path / "mean", 2, learning_rate=0.01 * _BATCH)["w"]
     np.testing.assert_allclose(summed, mean, rtol=1e-4)
 
 
-def test_a_loss_reduction_that_does_not_exist_is_refused_with_an_example(tmp_path):
+def test_classifier_refuses_an_unknown_loss_reduction(tmp_path):
     with pytest.raises(ValueError, match="--param loss_reduction=sum"):
         _trained(tmp_path, 1, loss_reduction="none")
 
@@ -293,7 +293,7 @@ def _first_values(**params):
      [0.1, 0.1, 1.0, 0.0], [0.1, 0.1, 0.1, 0.0]),
     ({"initial_stddev": [1.0] * 4, "initial_bias": [0.0] * 4}, [1.0] * 4, [0.0] * 4),
 ])
-def test_a_convnet_starts_as_its_params_say(params, deviations, start):
+def test_convnet_starts_as_its_params_say(params, deviations, start):
     for (kernel, bias), deviation, value in zip(_first_values(**params), deviations, start):
         assert np.all(bias == np.float32(value))
         # A normal distribution that is cut off at two deviations keeps 0.88 of its deviation.
@@ -301,6 +301,6 @@ def test_a_convnet_starts_as_its_params_say(params, deviations, start):
         assert np.abs(kernel).max() <= 2 * deviation
 
 
-def test_a_convnets_start_has_a_number_for_each_layer():
+def test_convnet_start_has_a_number_for_each_layer():
     with pytest.raises(ValueError, match="expected a list of 4 numbers"):
         _first_values(initial_bias=[0.0])

@@ -30,7 +30,7 @@ def _fields(run_config):
 
 
 @pytest.mark.parametrize("text", _ACCEPTED)
-def test_the_run_config_of_a_model_fn_is_that_of_plain_tensorflow(text, monkeypatch):
+def test_configs_in_any_cluster_leave_plain_ones_as_they_are(text, monkeypatch):
     task = task_config.parse(text)
     monkeypatch.setenv("TF_CONFIG", text)
     plain = tf.estimator.RunConfig("/tmp/m")
@@ -56,8 +56,7 @@ def test_the_run_config_of_a_model_fn_is_that_of_plain_tensorflow(text, monkeypa
     ('{"cluster": {"worker": ["a:1", "b:1"]}, "service": "no", "task": {"type": "worker",'
      ' "index": 1}}', ("worker", 1, False, 2, 0, 1)),
     ('{"cluster": {"worker": ["a:1"]}, "task": null}', ("worker", 0, True, 1, 0, 0))])
-def test_a_run_config_describes_the_platforms_task_where_plain_tensorflow_refuses_the_cluster(
-        text, expected, monkeypatch):
+def test_configs_in_any_cluster_describe_the_platforms_task(text, expected, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", text)
     with pytest.raises((AttributeError, TypeError, ValueError)):
         tf.estimator.RunConfig()
@@ -75,7 +74,7 @@ def test_a_run_config_describes_the_platforms_task_where_plain_tensorflow_refuse
             "/job:ps", f"/job:worker/task:{made.task_id}"]
 
 
-def test_a_strategy_answers_by_the_platforms_names_in_a_cluster_that_it_refuses(monkeypatch):
+def test_strategies_reading_use_the_platforms_names(monkeypatch):
     text = config({"master": ["127.0.0.1:1"], "worker": [B], "ps": [C]}, "worker")
     monkeypatch.setenv("TF_CONFIG", text)
     task, kind = task_config.parse(text), tf.distribute.MultiWorkerMirroredStrategy

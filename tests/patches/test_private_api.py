@@ -38,13 +38,13 @@ def test_a_private_name_in_use_is_still_in_tensorflow(name):
         pytest.fail(f"{error}; change estimator_trainer/patches/private_api.py", pytrace=False)
 
 
-def test_a_private_name_that_moved_is_named_in_one_sentence(monkeypatch):
+def test_use_names_a_private_name_that_moved(monkeypatch):
     monkeypatch.setitem(private_api.USED, "tensorflow.python.moved.thing", "does a thing")
     with pytest.raises(ConfigError, match=r"no longer has tensorflow.python.moved.thing \(does a"):
         private_api.use("tensorflow.python.moved.thing")
 
 
-def test_the_distribute_coordinator_still_takes_and_gives_what_is_used_of_it():
+def test_run_coordinator_takes_and_gives_what_is_used():
     from tensorflow.python.distribute import distribute_coordinator
 
     run = private_api.use(f"{distribute_coordinator.__name__}.run_distribute_coordinator")
@@ -59,7 +59,7 @@ def test_the_distribute_coordinator_still_takes_and_gives_what_is_used_of_it():
         assert hasattr(context, attribute), f"the worker context lost {attribute}"
 
 
-def test_the_collection_of_the_global_step_has_the_name_that_tensorflow_gives_it(tmp_path):
+def test_step_read_is_the_name_of_tensorflows_collection(tmp_path):
     name = "tensorflow.python.training.training_util.GLOBAL_STEP_READ_KEY"
     assert private_api.use(name) == private_api.STEP_READ
     with tf.Graph().as_default() as graph:
@@ -69,7 +69,7 @@ def test_the_collection_of_the_global_step_has_the_name_that_tensorflow_gives_it
         assert len(graph.get_collection(private_api.STEP_READ)) == 1
 
 
-def test_the_input_of_an_operation_can_still_be_changed():
+def test_set_input_changes_the_input_of_an_operation():
     with tf.Graph().as_default():
         one, two = tf.constant(1), tf.constant(2)
         negative = tf.negative(one)
@@ -78,7 +78,7 @@ def test_the_input_of_an_operation_can_still_be_changed():
             assert session.run(negative) == -2
 
 
-def test_the_request_of_a_hook_to_stop_can_still_be_taken():
+def test_set_request_stop_takes_the_request_of_a_hook():
     class Requests(tf.estimator.SessionRunHook):
         """Requests a stop in each run; the first one is taken."""
 
@@ -133,14 +133,14 @@ def test_a_private_part_in_use_is_still_that_of_a_given_estimator():
 
 
 @pytest.mark.cluster
-def test_a_private_attribute_is_touched_in_one_module_and_listed():
+def test_private_attributes_are_used_in_one_module():
     listed = {name for names in private_api.ATTRIBUTES.values() for name in names}
     for path in _ROOT.rglob("*.py"):
         is_listed_of = listed if path.samefile(estimator_training.__file__) else set()
         assert _private_attributes(path) == is_listed_of, path
 
 
-def test_what_is_supplied_is_importable_by_its_old_name():
+def test_supply_module_makes_an_old_name_importable():
     for name in private_api.SUPPLIED:
         module_name, _, attribute = name.rpartition(".")
         module = __import__(module_name, fromlist=[attribute])
@@ -172,7 +172,7 @@ def test_estimator_finds_every_private_name_that_it_imports():
     assert not missing, f"TensorFlow {tf.__version__} no longer has {sorted(missing)}"
 
 
-def test_a_graph_still_tells_that_an_optimizer_scaled_the_loss():
+def test_is_loss_scaled_finds_a_scaled_loss():
     with tf.Graph().as_default() as graph:
         loss = tf.compat.v1.get_variable("w", []) ** 2
         optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
@@ -182,7 +182,7 @@ def test_a_graph_still_tells_that_an_optimizer_scaled_the_loss():
         assert not private_api.is_loss_scaled(graph)
 
 
-def test_a_strategy_still_numbers_its_collectives_where_they_are_passed_over():
+def test_collective_keys_are_numbered_where_expected():
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     keys = private_api.CollectiveKeys(strategy)
     numbering = getattr(strategy.extended, private_api.COLLECTIVE_KEYS[0])

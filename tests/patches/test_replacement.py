@@ -9,7 +9,7 @@ import types
 from estimator_trainer.patches import replacement
 
 
-def test_two_replacements_that_end_in_the_order_they_began_leave_the_first_value():
+def test_attributes_come_back_in_whatever_order_replacements_end():
     holder = types.ModuleType("holder")
     holder.value = "first"
     one = replacement.attributes([(holder, "value", "other")])
@@ -22,7 +22,7 @@ def test_two_replacements_that_end_in_the_order_they_began_leave_the_first_value
     assert holder.value == "first"
 
 
-def test_a_thread_calls_its_own_functions_and_no_other_threads():
+def test_functions_of_this_thread_are_called_by_it_alone():
     holder = types.ModuleType("holder")
     holder.name = lambda: "first"
 

@@ -31,27 +31,27 @@ def folder(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_a_bare_name_is_found_in_the_projects_folder_without_importing_it():
+def test_find_takes_a_bare_name_without_importing():
     plugin = loader.find("model_fn", "cnn")
     assert plugin.path.endswith("model_fns/cnn.py")
     assert plugin.default_params["learning_rate"] == 0.1
     assert "onvolutional" in plugin.doc
 
 
-def test_the_projects_own_plugins_are_listed():
+def test_available_lists_the_projects_own_plugins():
     assert {"cnn", "linear"} <= set(loader.available("model_fn"))
     assert {"digits", "tfds"} <= set(loader.available("input_fn"))
     assert not [name for name in loader.available("model_fn") if name.startswith("_")]
 
 
 @pytest.mark.parametrize("name", loader.available("input_fn"))
-def test_a_plain_estimator_sees_what_each_input_fn_takes(name):
+def test_load_shows_a_plain_estimator_the_arguments(name):
     """Estimator asks getfullargspec, which sees a decorator's arguments and not the function's."""
     function, _ = loader.load(loader.find("input_fn", name))
     assert inspect.getfullargspec(function).args == ["mode", "params", "input_context"]
 
 
-def test_a_file_is_read_without_running_it_and_loads_beside_its_neighbours(folder):
+def test_find_reads_a_file_without_running_it(folder):
     (folder / "neighbour.py").write_text("VALUE = 7\n")
     (folder / "mine.py").write_text("import neighbour\n" + SOURCE + "loaded = neighbour.VALUE\n")
     plugin = loader.find("model_fn", "./mine.py")
@@ -61,7 +61,7 @@ def test_a_file_is_read_without_running_it_and_loads_beside_its_neighbours(folde
     assert plugin.default_params == {"width": 3}
 
 
-def test_defaults_may_include_those_of_imported_modules(folder):
+def test_find_includes_defaults_of_imported_modules(folder):
     (folder / "team").mkdir()
     (folder / "team" / "shared.py").write_text("import nowhere\nDEFAULT_PARAMS = {'rate': 0.5}\n")
     more = "{**ours.DEFAULT_PARAMS, 'rate': 2.0, "
@@ -75,7 +75,7 @@ def test_defaults_may_include_those_of_imported_modules(folder):
             loader.find("model_fn", "./mine.py")
 
 
-def test_a_dotted_module_and_another_function_can_be_named(folder):
+def test_find_takes_a_dotted_module_and_another_function(folder):
     (folder / "team" / "models").mkdir(parents=True)
     (folder / "team" / "models" / "ctr.py").write_text(SOURCE)
     plugin = loader.find("model_fn", "team.models.ctr:other_fn")
@@ -94,7 +94,7 @@ def test_a_dotted_module_and_another_function_can_be_named(folder):
     ("./broken.py", "line 1 is not valid Python"),
     ("./computed.py", "line 2, is not a literal dict"),
 ])
-def test_a_plugin_that_cannot_be_found_is_one_sentence(folder, name, expected):
+def test_find_refuses_in_one_sentence(folder, name, expected):
     (folder / "mine.py").write_text(SOURCE)
     (folder / "broken.py").write_text("def model_fn(:\n")
     (folder / "computed.py").write_text("x = 1\nDEFAULT_PARAMS = {'a': x}\ndef model_fn(): 1\n")
@@ -110,21 +110,21 @@ def test_a_plugin_that_cannot_be_found_is_one_sentence(folder, name, expected):
     ("model_fn = 3\n", "./m.py", "is not a function"),
     ("def model_fn(features, label): 1\n", "./m.py", "takes label, which the Estimator does not"),
 ])
-def test_a_plugin_that_cannot_be_loaded_is_one_sentence(folder, source, name, expected):
+def test_load_refuses_in_one_sentence(folder, source, name, expected):
     (folder / "m.py").write_text(source)
     with pytest.raises(errors.ConfigError) as raised:
         loader.load(loader.find("model_fn", name))
     assert expected in str(raised.value) and "m.py" in str(raised.value)
 
 
-def test_a_function_imported_into_the_module_counts(folder):
+def test_find_counts_an_imported_function(folder):
     (folder / "base.py").write_text("def model_fn(features): return 'base'\n")
     (folder / "m.py").write_text("from base import model_fn\n")
     function, _ = loader.load(loader.find("model_fn", "m.py"))
     assert function(None) == "base"
 
 
-def test_an_own_package_called_model_fns_adds_to_the_installed_one(folder, monkeypatch):
+def test_available_adds_a_users_package_called_model_fns(folder, monkeypatch):
     (folder / "model_fns").mkdir()
     (folder / "model_fns" / "__init__.py").write_text("NAME = 'mine'\n")
     (folder / "model_fns" / "cnn.py").write_text(
@@ -144,7 +144,7 @@ def test_an_own_package_called_model_fns_adds_to_the_installed_one(folder, monke
     assert loader.load(linear)[1].__file__ == linear.path
 
 
-def test_a_function_of_one_mode_is_found_by_its_name_and_needs_no_mode(folder):
+def test_find_inputs_of_one_mode_by_name(folder):
     (folder / "m.py").write_text(
         "from base import source\ntrain_input_fn = source(3)\ndef input_fn(mode): pass\n"
         "def serving_input_fn(): pass\n")
@@ -158,7 +158,7 @@ def test_a_function_of_one_mode_is_found_by_its_name_and_needs_no_mode(folder):
         loader.find("train_input_fn", "nothing")
 
 
-def test_what_a_partial_has_given_stays_given():
+def test_call_keeps_the_arguments_of_a_partial():
     bound = functools.partial(lambda params, mode: (params, mode), params=1)
     assert loader.call(bound, {"params": 2, "mode": "eval"}) == (1, "eval")
     assert loader.arguments(bound) == ("mode",)

@@ -33,7 +33,7 @@ def define():
         delattr(flags.FLAGS, name)
 
 
-def test_flags_get_their_defaults_and_what_is_given_each_time_anew(define):
+def test_parsed_sets_flags_to_defaults_or_values_each_time(define):
     with module_flags.parsed(()):
         define()
     assert flags.FLAGS.my_hidden == 5
@@ -50,7 +50,7 @@ def test_flags_get_their_defaults_and_what_is_given_each_time_anew(define):
     (("my_hidden=x",), False, "cannot be taken: flag --my_hidden=x"),
     ((), True, r"--my_data .*is missing.*Where the data is.*-- --my_data=VALUE"),
 ])
-def test_what_cannot_be_parsed_is_a_sentence(words, required, sentence, define):
+def test_parsed_refuses_in_one_sentence(words, required, sentence, define):
     with pytest.raises(errors.ConfigError, match=sentence):
         with module_flags.parsed(words):
             define(required)

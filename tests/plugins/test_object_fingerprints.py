@@ -54,7 +54,7 @@ def _changed(name, *edits):
 
 
 @pytest.mark.parametrize("name", ["model_fn", "short", "bound", "of_data", "called", "method"])
-def test_what_is_run_again_unchanged_has_the_same_parts(name):
+def test_of_an_unchanged_function_is_the_same(name):
     assert _parts(name) and not _changed(name)
     assert not _changed(name, ("WIDTH = 8", "\n# A comment moves the lines.\nWIDTH = 8"))
 
@@ -78,18 +78,18 @@ def test_what_is_run_again_unchanged_has_the_same_parts(name):
                 "features): return -network(features)\ncalled"), "cell:method"),
     ("method", ("* 2", "* 3"), "cell:layer"),
 ])
-def test_a_change_of_what_a_function_is_or_reads_is_named(name, edit, part):
+def test_of_a_changed_function_names_the_change(name, edit, part):
     assert _changed(name, edit) == {part}
 
 
-def test_arrays_of_all_kinds_are_told_by_what_they_hold():
+def test_of_arrays_depends_on_their_values():
     for array in (np.float32(1.0), np.zeros([2, 0]), np.arange(6).reshape(2, 3).T,
                   np.array(["a", "b"]), np.array(["2020-01-01"], "datetime64[D]"),
                   np.array([b"a", None, "b"]), np.ma.array([1, 2])):
         assert object_fingerprints.of(array, "a") == object_fingerprints.of(array.copy(), "a") != {}
 
 
-def test_what_raises_when_it_is_looked_at_is_left_out():
+def test_of_leaves_out_what_raises():
     class Raising:
         @property
         def __dict__(self):
@@ -103,11 +103,11 @@ def test_what_raises_when_it_is_looked_at_is_left_out():
     assert "mine" in object_fingerprints.of(model_fn, "mine")
 
 
-def test_secrets_are_not_hashed():
+def test_of_leaves_out_secrets():
     assert not _changed("model_fn", ('"one"', '"two"'))
 
 
-def test_functions_of_installed_packages_are_no_parts():
+def test_of_leaves_out_installed_packages():
     def model_fn(features):
         return tf.nn.relu(np.mean(features))
 
@@ -121,7 +121,7 @@ def _keras_model(units=3, rate=0.1):
     return model
 
 
-def test_a_keras_model_is_known_by_its_layers_and_how_it_is_compiled():
+def test_of_a_keras_model_covers_layers_and_compilation():
     before = object_fingerprints.of(_keras_model(), "m")
     assert before and before == object_fingerprints.of(_keras_model(), "m")
     assert before != object_fingerprints.of(_keras_model(units=4), "m")
@@ -133,13 +133,13 @@ def _estimator(units=4, **given):
         [units], [tf.feature_column.numeric_column("x")], optimizer="SGD", **given)
 
 
-def test_an_estimator_is_known_by_its_model_fn_and_params(tmp_path):
+def test_of_an_estimator_covers_model_fn_and_params(tmp_path):
     before = object_fingerprints.of(_estimator(), "m")
     assert before and before == object_fingerprints.of(_estimator(model_dir=str(tmp_path)), "m")
     assert before != object_fingerprints.of(_estimator(units=5), "m")
 
 
-def test_wrapped_functions_and_those_with_cycles_are_parts():
+def test_of_wrapped_functions_and_cycles():
     def log(function):
         @functools.wraps(function)
         def logged(*args):

@@ -16,7 +16,7 @@ from estimator_trainer.plugins.params import PluginParams
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("copied", [lambda params: params, copy.deepcopy, copy.copy,
                                     lambda params: pickle.loads(pickle.dumps(params))])
-def test_params_are_a_dict_and_an_object_with_attributes(copied):
+def test_plugin_params_are_a_dict_with_attributes(copied):
     params = copied(PluginParams(units=3, rate=0.5))
     assert isinstance(params, dict) and params == {"units": 3, "rate": 0.5}
     assert json.dumps(params) == '{"units": 3, "rate": 0.5}'
@@ -30,7 +30,7 @@ def test_params_are_a_dict_and_an_object_with_attributes(copied):
 
 
 @pytest.mark.any_tensorflow
-def test_a_param_that_is_not_there_is_named_in_a_sentence():
+def test_plugin_params_name_a_missing_param_in_a_sentence():
     params = PluginParams(units=3)
     with pytest.raises(AttributeError, match="param unit is missing.*Did you mean 'units'"):
         params.unit
@@ -63,7 +63,7 @@ DATA = _plugin("input_fn", {"batch_size": 64, "shuffle": True, "extra": None})
     ("extra=3", "extra", 3),
     ("extra=three", "extra", "three"),
 ])
-def test_a_params_type_comes_from_its_default(pair, key, value):
+def test_merge_takes_a_params_type_from_its_default(pair, key, value):
     merged = params.merge(MODEL, DATA, [pair], "")
     assert merged.values[key] == value and type(merged.values[key]) is type(value)
     assert merged.given == {key}
@@ -78,13 +78,13 @@ def test_a_params_type_comes_from_its_default(pair, key, value):
     ("layers=3", "expected a JSON list"),
     ("learning_rate", "expected key=value"),
 ])
-def test_a_bad_param_is_one_sentence(pair, expected):
+def test_merge_refuses_a_bad_param_in_one_sentence(pair, expected):
     with pytest.raises(errors.ConfigError) as raised:
         params.merge(MODEL, DATA, [pair], "")
     assert expected in str(raised.value)
 
 
-def test_a_later_param_wins_over_an_earlier_one_and_over_the_file(tmp_path):
+def test_merge_lets_a_later_param_win(tmp_path):
     file = tmp_path / "params.json"
     file.write_text('{"batch_size": 16, "learning_rate": 2, "shuffle": false}')
     merged = params.merge(MODEL, DATA, ["batch_size=8", "batch_size=4"], str(file))
@@ -103,7 +103,7 @@ def test_a_later_param_wins_over_an_earlier_one_and_over_the_file(tmp_path):
     ('{"name": 1}', "expected a string"),
     ('{"btch_size": 1}', "Did you mean 'batch_size'?"),
 ])
-def test_a_bad_params_file_is_one_sentence(tmp_path, text, expected):
+def test_merge_refuses_a_bad_params_file_in_one_sentence(tmp_path, text, expected):
     file = tmp_path / "params.json"
     if text is not None:
         file.write_text(text)
@@ -112,19 +112,19 @@ def test_a_bad_params_file_is_one_sentence(tmp_path, text, expected):
     assert expected in str(raised.value) and str(file) in str(raised.value)
 
 
-def test_two_defaults_of_one_key_are_an_error_that_names_both_files():
+def test_merge_names_both_files_of_two_defaults():
     other = _plugin("input_fn", {"learning_rate": 0.5})
     with pytest.raises(errors.ConfigError) as raised:
         params.merge(MODEL, other, [], "")
     assert "0.1 in /model_fn.py but to 0.5 in /input_fn.py" in str(raised.value)
 
 
-def test_a_module_without_default_params_takes_any_param():
+def test_merge_takes_any_param_without_default_params():
     merged = params.merge(MODEL, _plugin("input_fn", None), ["rows=5", "path=x"], "")
     assert merged.values["rows"] == 5 and merged.values["path"] == "x"
 
 
-def test_the_data_fills_what_the_user_did_not_give():
+def test_with_data_fills_what_the_user_did_not_set():
     merged = params.merge(_plugin("model_fn", {"num_classes": 0, "width": 0}), DATA,
                           ["width=3"], "")
     filled = merged.with_data({"num_classes": 10, "width": 7, "unasked": 1})

@@ -24,7 +24,7 @@ def fixture_mounted(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-def test_the_files_of_a_mounted_folder_are_known_again(mounted):
+def test_of_module_identifies_files_of_a_mounted_folder(mounted):
     plugin = loader.find("model_fn", f"{mounted}/linked.py")
     _, module = loader.load(plugin)
     before = object_fingerprints.of_plugin(plugin, module)
@@ -34,7 +34,7 @@ def test_the_files_of_a_mounted_folder_are_known_again(mounted):
     assert [name for name in before if before[name] != after[name]] == ["layers_of_linked.py"]
 
 
-def test_the_sources_of_a_package_are_named_from_it():
+def test_of_module_names_sources_from_the_package():
     plugin = loader.find("model_fn", "cnn")
     names = object_fingerprints.of_plugin(plugin, loader.load(plugin)[1])
     assert {"model_fns/cnn.py", "model_fns/training/averages.py"} <= set(names)

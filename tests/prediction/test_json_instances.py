@@ -25,7 +25,7 @@ def _values(instances):
         return session.run(features, fed)
 
 
-def test_numbers_text_bytes_and_lists_become_features_of_the_types_of_the_model():
+def test_json_instances_become_features_of_the_models_types():
     image = {"b64": base64.b64encode(b"\xff\x00").decode()}
     text = [json.dumps(GOOD), "", json.dumps({**GOOD, "job": image})]
     [batch] = JsonInstances(text, SPECS).batches()
@@ -34,7 +34,7 @@ def test_numbers_text_bytes_and_lists_become_features_of_the_types_of_the_model(
     assert batch["pair"].dtype == np.float32 and batch["pair"].tolist() == [[1, 2.5]] * 2
 
 
-def test_dicts_of_a_program_are_taken_as_lines_are():
+def test_json_instances_of_dicts_are_those_of_lines():
     [batch] = JsonInstances([{**GOOD, "pair": np.array([1, 2])}], SPECS).batches()
     assert batch["pair"].tolist() == [[1, 2]]
 
@@ -50,7 +50,7 @@ def test_dicts_of_a_program_are_taken_as_lines_are():
     ({"pair": [1, [2]]}, "a list of shape [2], got [1, [2]]"),
     ({"ages": 1}, "has 'ages', which is no feature; expected age, job, pair. Did you mean 'age'?"),
 ])
-def test_a_wrong_value_is_one_sentence_with_the_lines_number(change, expected):
+def test_check_names_the_line_of_a_wrong_value(change, expected):
     rows = JsonInstances([json.dumps(GOOD), json.dumps({**GOOD, **change})], SPECS, "line")
     batches = rows.batches()
     assert len(next(batches)["age"]) == 1  # What stands before it is answered.
@@ -63,12 +63,12 @@ def test_a_wrong_value_is_one_sentence_with_the_lines_number(change, expected):
 @pytest.mark.parametrize("line, expected", [
     ("{", "is not JSON"), ("[1]", "is a list; expected an object with age, job, pair"),
     ('{"age": 1, "job": ""}', "lacks the feature 'pair'")])
-def test_a_line_that_is_no_instance_is_one_sentence(line, expected):
+def test_lines_refuse_what_is_not_an_instance(line, expected):
     with pytest.raises(errors.ConfigError, match=expected):
         list(JsonInstances([line], SPECS, "line").batches())
 
 
-def test_lists_of_any_length_become_sparse_and_ragged_features():
+def test_json_instances_of_any_length_are_sparse_or_ragged():
     specs = {"words": tf.SparseTensorSpec([None, None], tf.string),
              "ids": tf.RaggedTensorSpec([None, None], tf.int32)}
     rows = [{"words": ["a", "b"], "ids": []}, {"words": [], "ids": [4, 5]}]
@@ -79,25 +79,25 @@ def test_lists_of_any_length_become_sparse_and_ragged_features():
     assert got["ids"].to_list() == [[], [4, 5]] and got["ids"].values.dtype == np.int32
 
 
-def test_features_without_a_name_are_called_feature():
+def test_json_instances_without_a_name_are_called_feature():
     got = _values(JsonInstances([{"feature": [1, 2]}], SPECS["pair"]))
     assert got.tolist() == [[1, 2]]
 
 
-def test_instances_of_other_shapes_come_in_a_batch_of_their_own():
+def test_feeding_puts_other_shapes_into_their_own_batch():
     spec = {"x": tf.TensorSpec([None, None], tf.float32)}
     batches = list(JsonInstances([{"x": [1]}, {"x": [2]}, {"x": [1, 2]}], spec).batches())
     assert [batch["x"].tolist() for batch in batches] == [[[1], [2]], [[1, 2]]]
 
 
-def test_many_lines_come_in_batches_in_order():
+def test_feeding_makes_batches_in_order():
     spec = {"x": tf.TensorSpec([None], tf.int64)}
     batches = list(JsonInstances([{"x": i} for i in range(200)], spec).batches())
     assert len(batches) < 20 and max(len(batch["x"]) for batch in batches) <= 64
     assert np.concatenate([batch["x"] for batch in batches]).tolist() == list(range(200))
 
 
-def test_a_batch_comes_while_lines_still_come():
+def test_feeding_makes_a_batch_while_lines_still_arrive():
     arrived = []
 
     def typed():
@@ -111,11 +111,11 @@ def test_a_batch_comes_while_lines_still_come():
     assert arrived == [[1], [2]]
 
 
-def test_what_json_cannot_give_is_refused_before_a_line_is_read():
+def test_json_instances_refuse_features_that_json_lacks():
     with pytest.raises(errors.ConfigError, match="feature 'x' is"):
         JsonInstances([], {"x": tf.RaggedTensorSpec([None, None, None], tf.int32)})
 
 
-def test_a_file_that_is_not_there_is_one_sentence():
+def test_lines_of_a_missing_file_are_one_sentence():
     with pytest.raises(errors.ConfigError, match="data is '/nowhere.jsonl'"):
         list(lines("/nowhere.jsonl"))

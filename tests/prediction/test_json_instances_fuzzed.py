@@ -77,20 +77,20 @@ def _as_bytes(value: object) -> object:
 @hypothesis.example("h", 65520)
 @hypothesis.example("i", 1 << 63)
 @hypothesis.example("s", "\ud800")
-def test_a_value_is_what_the_line_says_or_is_refused(name, value):
+def test_json_instances_give_the_value_of_the_line_or_refuse(name, value):
     _judge(name, value)
 
 
 @pytest.mark.soak
 @wide
 @hypothesis.given(strategies.sampled_from(DENSE), values)
-def test_very_many_values(name, value):
+def test_json_instances_of_very_many_values(name, value):
     _judge(name, value)
 
 
 @default
 @hypothesis.given(strategies.binary(max_size=12), strategies.integers(0, 30))
-def test_damaged_lines_are_read_or_refused(noise, place):
+def test_lines_that_are_damaged_are_read_or_refused(noise, place):
     line = b'{"f": 1.5, "s": "text"}'
     assert _read(b"{" + noise + line[1:], ["f", "s"])
     assert _read(line[:1 + place] + noise, ["f", "s"])
@@ -108,7 +108,7 @@ def test_damaged_lines_are_read_or_refused(noise, place):
     ('{"%s": 1}' % ("n" * 1_000_000), "which is no feature"),
     ('{"f": "%s"}' % ("y" * 1_000_000), "got 'yyy"), (b"\0", "is not JSON: "),
     ('{"f": [%s]}' % ",".join(["1.5"] * 100_000), "got shape [100000]")])
-def test_what_is_no_instance_is_refused_in_a_short_sentence(line, expected):
+def test_lines_refuse_in_a_short_sentence(line, expected):
     names = ["s"] if isinstance(line, str) and '"s"' in line else ["f"]
     found = _read(line, names)
     assert isinstance(found, str) and found.startswith("line 1 of the data to predict ")
@@ -116,11 +116,11 @@ def test_what_is_no_instance_is_refused_in_a_short_sentence(line, expected):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_a_line_in_another_unicode_encoding_is_understood(encoding):
+def test_lines_in_another_unicode_encoding(encoding):
     found = _read('{"s": "\u00e9", "f": 1e-60}'.encode(encoding), ["s", "f"])
     assert found["s"].tolist() == ["\u00e9".encode()] and found["f"].tolist() == [0.0]
 
 
-def test_nan_which_python_writes_is_read_as_python_reads_it():
+def test_lines_with_nan_are_read_as_by_python():
     assert np.isnan(_read('{"f": NaN}', ["f"])["f"]).all()
     assert _read('{"f": -Infinity}', ["f"])["f"].tolist() == [-math.inf]

@@ -44,7 +44,7 @@ def fixture_sources(trained):
 
 
 @pytest.mark.usefixtures("own_folder")
-def test_a_table_without_its_label_is_predicted_by_checkpoint_and_export(sources, run, tmp_path):
+def test_predict_takes_a_table_without_its_label(sources, run, tmp_path):
     (tmp_path / "new.csv").write_text("id,job,age\n7,cook,30\n8,smith,50\n")
     told = []
     for i, source in enumerate(sources):
@@ -57,7 +57,7 @@ def test_a_table_without_its_label_is_predicted_by_checkpoint_and_export(sources
     assert "label" not in told[0]["0"] and "probability_high" in told[0]["0"]
 
 
-def test_json_lines_are_predicted_as_the_same_rows_of_a_table_are(sources, run, tmp_path):
+def test_predict_takes_json_lines_like_rows_of_a_table(sources, run, tmp_path):
     (tmp_path / "new.csv").write_text("age,job,income\n30,cook,low\n50,smith,high\n")
     (tmp_path / "new.jsonl").write_text('{"age": 30, "job": "cook"}\n{"age": 50, "job": "smith"}\n'
                                         '{"age": "x", "job": "smith"}\n')
@@ -72,13 +72,13 @@ def test_json_lines_are_predicted_as_the_same_rows_of_a_table_are(sources, run, 
         assert "Traceback" not in err
 
 
-def test_the_output_is_looked_at_before_the_work(run):
+def test_predict_checks_the_output_first(run):
     _, err = run("predict", "--export_dir=/nowhere", "--data=x.jsonl", "--output=/missing/x",
                  expected_code=2)
     assert "there is no folder '/missing'" in err and "Traceback" not in err
 
 
-def test_answers_come_while_lines_still_come_until_the_reader_has_enough(tmp_path):
+def test_predict_streams_answers_until_the_reader_exits(tmp_path):
     # The export of a stranger, for which the plug-ins here do not count.
     module = tf.Module()
     module.double = tf.function(lambda x: {"y": 2 * x}, [tf.TensorSpec([None], tf.int64, "x")])
@@ -102,13 +102,13 @@ def test_answers_come_while_lines_still_come_until_the_reader_has_enough(tmp_pat
     (["launch", "--worker=1", "--", "--with_inputs"], "which only `predict` takes"),
     (["predict", "--data=x.jsonl", "--output=x.jsonl"], "which is the data to predict"),
 ])
-def test_what_cannot_be_predicted_is_one_sentence(args, expected, tmp_path, capfd):
+def test_predict_refuses_in_one_sentence(args, expected, tmp_path, capfd):
     assert cli.main([*args, *([] if "launch" in args else [f"--model_dir={tmp_path}"])]) == 2
     err = capfd.readouterr().err
     assert expected in err and "For example: " in err and "Traceback" not in err
 
 
-def test_an_image_gets_the_name_of_its_file_beside_it():
+def test_predict_names_the_file_of_an_image():
     plan = run_plan.for_one_process(TrainerConfig(
         model_dir="/m", input_fn="image_folder", data="a.png", with_inputs=True), Environment())
     assert not plan.problems and plan.params.values["file_name"] == "file_name"

@@ -17,12 +17,12 @@ PREDICTED = {"classes": np.int64(1), "probabilities": np.float32([0.1234567, 0.8
 NAMES = ("cat", "dog")
 
 
-def test_a_prediction_has_short_numbers_and_the_name_of_its_class():
+def test_plain_has_short_numbers_and_the_name_of_the_class():
     assert json.loads(Records(NAMES).text(Answer(PREDICTED, {}))) == {
         "key": 0, "classes": 1, "probabilities": [0.123457, 0.876543], "class": "dog"}
 
 
-def test_the_classes_of_a_canned_estimator_are_named_and_a_class_of_the_models_own_is_kept():
+def test_plain_names_the_classes_of_a_canned_estimator():
     records = Records(NAMES)
     canned = {"class_ids": np.array([0]), "classes": np.array([b"0"], object)}
     assert records.record(Answer(canned, {}))["class"] == "cat"
@@ -38,18 +38,18 @@ def test_the_classes_of_a_canned_estimator_are_named_and_a_class_of_the_models_o
     (np.float32(3.1), {"label": 3.1}),
     (np.array([0]), {"label": 0, "label_class": "cat"}),
 ])
-def test_the_label_is_told_with_its_name(label, expected):
+def test_plain_names_the_label(label, expected):
     record = Records(NAMES).record(Answer({"y": np.float32(1)}, {}, label))
     assert {name: record[name] for name in record if "label" in name} == expected
 
 
 @pytest.mark.parametrize("text, expected", [
     (b"3", 3), (b"-2.5", -2.5), (b"007", "007"), (b"true", "true"), (b"NaN", "NaN")])
-def test_a_label_of_text_is_a_number_only_where_it_is_written_as_one(text, expected):
+def test_plain_keeps_a_label_of_text(text, expected):
     assert Records().record(Answer({}, {}, text))["label"] == expected
 
 
-def test_a_table_has_a_header_and_a_column_for_each_number():
+def test_records_of_a_table_have_a_column_for_each_number():
     records = Records(NAMES, is_table=True)
     inputs = {"key": np.int64(9), "job": b'cook, "chef"', "score": np.float32(1234567.5)}
     lines = [records.text(Answer({**PREDICTED, "logits": np.float32([0.5])}, inputs, b""), True)
@@ -61,25 +61,25 @@ def test_a_table_has_a_header_and_a_column_for_each_number():
         '1,9,"cook, ""chef""",1234567.5,1,0.123457,0.876543,0.5,dog,,']
 
 
-def test_a_table_without_names_numbers_its_columns():
+def test_records_of_a_table_without_names_number_the_columns():
     text = Records(is_table=True, has_key=False).text(Answer(
         {"probabilities": np.float32([0.5, 0.5]), "box": np.array([[1, 2], [3, 4]])}, {}))
     assert text == ("probabilities_0,probabilities_1,box_0_0,box_0_1,box_1_0,box_1_1\n"
                     "0.5,0.5,1,2,3,4\n")
 
 
-def test_a_table_whose_rows_differ_is_refused():
+def test_records_refuse_a_table_whose_rows_differ():
     records = Records(is_table=True)
     records.text(Answer({"x": np.array([1, 2])}, {}))
     with pytest.raises(errors.TrainerError, match="expected JSON lines"):
         records.text(Answer({"x": np.array([1, 2, 3])}, {}))
 
 
-def test_bytes_that_are_no_text_are_base64():
+def test_plain_makes_bytes_base64():
     assert plain(np.array([b"\xff", b"a"], object)) == [{"b64": "/w=="}, "a"]
 
 
-def test_a_file_gets_its_name_when_it_is_whole(tmp_path):
+def test_opened_names_a_file_when_it_is_whole(tmp_path):
     path = tmp_path / "x.jsonl"
     with prediction_writer.opened(str(path)) as write:
         write("1\n")
@@ -91,7 +91,7 @@ def test_a_file_gets_its_name_when_it_is_whole(tmp_path):
     assert path.read_text() == "1\n" and len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_device_is_written_to_and_not_replaced():
+def test_opened_writes_into_a_device():
     with prediction_writer.opened("/dev/null") as write:
         write("1\n")
     assert pathlib.Path("/dev/null").is_char_device()
@@ -100,7 +100,7 @@ def test_a_device_is_written_to_and_not_replaced():
 @pytest.mark.parametrize("name, expected", [
     ("missing/x.jsonl", "there is no folder"), ("", "is a folder"), ("file/x", "no folder"),
     ("new/", "is a folder")])
-def test_a_place_that_cannot_be_written_to_is_one_sentence(tmp_path, name, expected):
+def test_opened_refuses_in_one_sentence(tmp_path, name, expected):
     (tmp_path / "file").write_text("")
     with pytest.raises(errors.ConfigError, match=expected) as raised:
         with prediction_writer.opened(f"{tmp_path}/{name}"):

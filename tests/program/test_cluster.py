@@ -88,8 +88,7 @@ def _assert_shards(tasks):
 
 
 @pytest.mark.parametrize("strategy", ["none", slow_jobs.soak("parameter_server")])
-def test_asynchronous_training_on_chief_two_workers_two_ps_and_an_evaluator(
-        strategy, tmp_path, data_dir):
+def test_asynchronous_training_on_chief_workers_ps_and_evaluator(strategy, tmp_path, data_dir):
     tasks = _run(tmp_path, data_dir, jobs.cluster(chief=1, worker=2, ps=2),
                  f"--train_distribute={strategy}", _FOR_OLD_GRADIENTS, evaluator=True)
     _assert_trained(tmp_path, tasks, overshoot=3)

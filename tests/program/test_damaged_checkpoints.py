@@ -58,13 +58,14 @@ def _damage(model_dir, damage):
                  f"model.ckpt-50, which is not there; it has those {_STEPS}")),
     ("bytes", 1, ("model.ckpt-50 is damaged: its files hold other bytes than were written.",
                   "To use the one before: --checkpoint=step=40; to train on from step 40: echo "))])
-def test_who_uses_it_is_told_of_a_whole_one(command, damage, code, parts, trained, model_dir, run):
+def test_a_damaged_checkpoint_is_reported_with_a_whole_one(
+        command, damage, code, parts, trained, model_dir, run):
     _damage(model_dir, damage)
     out, err = run(command, f"--model_dir={model_dir}", *trained[1], expected_code=code)
     assert not out and all(part in err for part in parts) and "Traceback" not in err, err
 
 
-def test_the_checkpoint_that_is_named_can_be_used(trained, model_dir, run):
+def test_the_whole_checkpoint_that_is_named_can_be_used(trained, model_dir, run):
     _damage(model_dir, "truncated")
     out, _ = run("evaluate", f"--model_dir={model_dir}", *trained[1], "--checkpoint=step=40")
     assert '"global_step": 40' in out
@@ -78,7 +79,7 @@ def test_the_checkpoint_that_is_named_can_be_used(trained, model_dir, run):
 @pytest.mark.parametrize("left, remedy", [
     (40, "or, to train on from step 40: echo 'model_checkpoint_path: \"model.ckpt-40\"' > "),
     (0, "or, to start from step 0: rm ")])
-def test_training_that_cannot_find_it_says_what_to_type(left, remedy, trained, model_dir, run):
+def test_training_without_its_checkpoint_shows_the_command(left, remedy, trained, model_dir, run):
     for path in model_dir.glob("model.ckpt-50.*" if left else "model.ckpt-*"):
         path.unlink()
     line = ["train", f"--model_dir={model_dir}", *trained[1], "--exporters=none",
@@ -108,7 +109,7 @@ def test_a_damaged_checkpoint_file_loses_no_checkpoint(content, trained, model_d
     assert "training from step 40 to 60" in err and "Traceback" not in err, err
 
 
-def test_a_damaged_checkpoint_file_without_checkpoints_begins_anew(trained, model_dir, run):
+def test_a_damaged_checkpoint_file_without_checkpoints_starts_over(trained, model_dir, run):
     (model_dir / "checkpoint").write_bytes(b"")
     for path in model_dir.glob("model.ckpt-*"):
         path.unlink()
@@ -118,7 +119,7 @@ def test_a_damaged_checkpoint_file_without_checkpoints_begins_anew(trained, mode
     assert "training from step 0 to 60" in err
 
 
-def test_what_a_killed_process_left_is_removed_and_no_checkpoint(trained, model_dir, run):
+def test_leftovers_of_a_killed_process_are_removed(trained, model_dir, run):
     (model_dir / "model.ckpt-20.index").unlink()
     (model_dir / "model.ckpt-60_temp").mkdir()
     (model_dir / "model.ckpt-60_temp" / "part-00000-of-00001.index").write_bytes(b"half")

@@ -87,7 +87,7 @@ def test_a_training_whose_history_and_other_files_are_damaged_ends_done(tmp_path
 
 
 @pytest.mark.cluster
-def test_a_damaged_record_is_refused_before_training_and_told_by_show(tmp_path):
+def test_a_damaged_record_is_refused_by_training_and_shown_by_show(tmp_path):
     plugin, model_dir = line_model.write(tmp_path), tmp_path / "model"
     args = (f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={model_dir}",
             "--num_evaluations=0", "--exporters=none", "--train_steps=10")
@@ -184,7 +184,7 @@ def _resume(model_dir):
     ("history.jsonl", (5, "metrics"), None, "in line 6, metrics is null; expected an object."),
     ("history.jsonl", (6, "status"), "", "in line 7, status is ''; expected a text that is not"),
 ])
-def test_a_damaged_file_is_told_in_one_sentence_and_the_rest_is_shown(
+def test_a_damaged_file_is_one_sentence_and_the_rest_is_shown(
         tmp_path, name, place, value, sentence):
     model_dir = _write_all(tmp_path / "m", (name, run_files.changed(_CONTENTS[name], place, value)))
     told = _read(model_dir)
@@ -205,7 +205,7 @@ def test_a_damaged_file_is_told_in_one_sentence_and_the_rest_is_shown(
     ("[" * 100_000, "on more than 100 levels"), ("[" * 500 + "]" * 500, "on more than 100 levels"),
     ("9" * 5000, "is not JSON"), ('{"step": "\\ud800"}', "step has half a character")])
 @pytest.mark.parametrize("name", ["best.json", "result.json", "evaluation.json", "record.json"])
-def test_a_text_that_no_program_can_use_is_told_too(tmp_path, name, text, why):
+def test_a_text_that_no_program_can_use_is_one_sentence(tmp_path, name, text, why):
     model_dir = _write_all(tmp_path / "m")
     (tmp_path / "m" / name).write_text(text)
     told = _read(model_dir)
@@ -213,8 +213,7 @@ def test_a_text_that_no_program_can_use_is_told_too(tmp_path, name, text, why):
     assert "Traceback" not in "".join(map(str, _show(model_dir)))
 
 
-def test_keys_of_a_newer_version_are_taken_and_those_that_an_older_one_lacks_have_defaults(
-        tmp_path):
+def test_keys_of_newer_and_older_versions_are_taken(tmp_path):
     newer = {name: {**content, "newer": [1]} for name, content in _CONTENTS.items()
              if isinstance(content, dict)}
     newer["record.json"]["runs"][0]["newer"] = 1
@@ -257,7 +256,7 @@ def test_damaged_lines_are_counted_and_the_others_are_kept(tmp_path):
     assert "in line 9, the file has no 'kind'" in sentence and "(and 3 more lines)" in sentence
 
 
-def test_a_best_value_that_is_not_known_is_told_and_the_next_one_counts(tmp_path, caplog):
+def test_an_unknown_best_value_gives_way_to_the_next(tmp_path, caplog):
     model_dir = _write_all(tmp_path / "m", ("best.json", {"metric": "loss", "value": "1.0"}))
     exporter = exporters.BestExporter(TrainerConfig(model_dir=model_dir), None)
     assert exporter._is_best(9.0, checkpoints.read_best(model_dir))

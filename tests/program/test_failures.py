@@ -35,7 +35,7 @@ def test_training_without_an_end_is_refused(tmp_path):
     ('features["x"]', 'tf.compat.v1.feature_column.input_layer(features,'
      ' [tf.feature_column.numeric_column("image")])'),
 ])
-def test_a_feature_that_is_not_there_is_named_with_those_that_are(old, new, tmp_path):
+def test_a_missing_feature_is_named_with_the_others(old, new, tmp_path):
     with pytest.raises(estimator_trainer.ConfigError) as raised:
         _train(tmp_path, old, new)
     text = str(raised.value)
@@ -48,7 +48,7 @@ def test_a_feature_that_is_not_there_is_named_with_those_that_are(old, new, tmp_
     'features["x"] * dict.fromkeys(features, 1.0)["image"]',
     'features["x"] * mode.__class__.__dict__["image"]',
 ])
-def test_a_key_that_another_dict_misses_is_the_codes_own_error_and_not_its_own_cause(new, tmp_path):
+def test_a_missing_key_of_another_dict_is_the_codes_own_error(new, tmp_path):
     with pytest.raises(KeyError, match="image") as raised:
         _train(tmp_path, 'features["x"]', new)
     assert raised.value.__cause__ is None
@@ -56,12 +56,12 @@ def test_a_key_that_another_dict_misses_is_the_codes_own_error_and_not_its_own_c
 
 @pytest.mark.parametrize("new", ['features.pop("image")', '(lambda a: a["image"])(features)',
                                  '{**features}["x"] * features[\n        "image"]'])
-def test_the_missing_feature_is_named_however_it_is_asked_for(new, tmp_path):
+def test_a_missing_feature_is_named_in_every_way_of_access(new, tmp_path):
     with pytest.raises(estimator_trainer.ConfigError, match="asks for the feature 'image'"):
         _train(tmp_path, 'features["x"]', new)
 
 
-def test_a_mistake_of_the_users_in_code_that_autograph_runs_is_one_sentence(tmp_path):
+def test_a_users_mistake_in_code_under_autograph_is_one_sentence(tmp_path):
     path = line_model.write(tmp_path)
     path.write_text(line_model.SOURCE.replace(
         "    return dataset.repeat()",
@@ -96,18 +96,18 @@ def test_the_reason_of_a_failing_step_names_the_error(tmp_path):
     assert "a label is too large" in reason and len(reason) <= 300
 
 
-def test_a_training_that_diverges_is_told(tmp_path, capfd):
+def test_a_training_that_diverges_gets_a_warning(tmp_path, capfd):
     ended = _train(tmp_path, params={"learning_rate": 1000.0})
     assert ended.status == "done" and ended.metrics["loss"] > 1e4
     assert "WARNING: the loss grew from" in capfd.readouterr().err
 
 
-def test_an_empty_evaluation_set_is_told(tmp_path, capfd):
+def test_an_empty_evaluation_set_gets_a_warning(tmp_path, capfd):
     _train(tmp_path, 'if mode == "train" else dataset', 'if mode == "train" else dataset.take(0)')
     assert "WARNING: there was no example to evaluate" in capfd.readouterr().err
 
 
-def test_a_training_that_learns_is_not_warned_of(tmp_path, capfd):
+def test_a_training_that_learns_gets_no_warning(tmp_path, capfd):
     _train(tmp_path, train_steps=300)
     assert "WARNING" not in capfd.readouterr().err
 

@@ -44,7 +44,7 @@ def _result_file(model_dir):
 
 
 @pytest.mark.cluster
-def test_a_finished_model_dir_says_in_its_result_what_was_not_trained(tmp_path, capfd):
+def test_a_finished_model_dir_names_in_its_result_what_was_not_done(tmp_path, capfd):
     first = _trained(tmp_path)
     assert not first.was_finished and not first.note and "note" not in repr(first)
     again = _trained(tmp_path)
@@ -69,7 +69,7 @@ def test_a_finished_model_dir_says_in_its_result_what_was_not_trained(tmp_path, 
 
 
 @pytest.mark.cluster
-def test_training_that_goes_on_with_another_function_says_so(tmp_path, capfd):
+def test_training_that_goes_on_with_another_function_gets_a_warning(tmp_path, capfd):
     _trained(tmp_path)
     resumed = _trained(tmp_path, steps=3, edit=("** 2", "** 4"))
     assert resumed.step == 3 and not resumed.was_finished
@@ -86,7 +86,7 @@ def test_training_that_goes_on_with_another_function_says_so(tmp_path, capfd):
 
 
 @pytest.mark.cluster
-def test_a_file_that_was_edited_after_training_is_told_by_the_command_too(tmp_path, capfd):
+def test_a_file_edited_after_training_is_named_by_the_command(tmp_path, capfd):
     path = line_model.write(tmp_path)
     flags = [f"--model_fn={path}", f"--input_fn={path}", f"--model_dir={tmp_path}/model",
              "--train_steps=5", "--noreport"]
@@ -103,7 +103,7 @@ def test_a_file_that_was_edited_after_training_is_told_by_the_command_too(tmp_pa
 
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_the_result_tells_of_the_earlier_run_whichever_task_writes_it(tmp_path):
+def test_the_result_names_the_earlier_run_whichever_task_writes_it(tmp_path):
     path = line_model.write(tmp_path)
     flags = [f"--model_fn={path}", f"--input_fn={path}", f"--model_dir={tmp_path}/model",
              "--train_steps=5", "--noreport"]

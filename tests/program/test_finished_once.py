@@ -28,7 +28,7 @@ def _exports(model_dir):
     return sorted(str(path) for path in (model_dir / "export").glob("*/*"))
 
 
-def test_a_job_that_was_killed_before_result_json_does_nothing_again(finished, run):
+def test_a_job_killed_before_result_json_repeats_nothing(finished, run):
     model_dir, line = finished
     before, exports = jobs.result(model_dir), _exports(model_dir)
     (model_dir / "result.json").unlink()
@@ -72,7 +72,7 @@ def test_an_evaluation_of_another_checkpoint_of_that_name_does_not_count(finishe
 
 
 @pytest.mark.parametrize("status", ["stopped", "failed"])
-def test_a_result_that_does_not_say_done_is_written_anew(status, finished, run):
+def test_a_result_that_is_not_done_is_written_again(status, finished, run):
     model_dir, line = finished
     before = jobs.result(model_dir)
     (model_dir / "result.json").write_text(json.dumps(
@@ -92,7 +92,7 @@ def test_a_result_names_only_exports_that_are_there(finished, run):
 
 
 @pytest.mark.parametrize("kind", [slow_jobs.soak("asynchronous"), slow_jobs.soak("all-reduce")])
-def test_every_task_of_a_finished_cluster_that_is_started_again_ends_at_once(kind, tmp_path):
+def test_every_restarted_task_of_a_finished_cluster_ends_at_once(kind, tmp_path):
     _, extra = slow_jobs.CLUSTERS[kind]
     for turn in range(2):
         (tmp_path / str(turn)).mkdir()

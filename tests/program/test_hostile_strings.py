@@ -55,7 +55,7 @@ def _args(value: Any) -> Any:
             yield from _args(inner)
 
 
-def test_a_file_of_yaml_has_no_character_that_steers_a_terminal() -> None:
+def test_a_file_of_yaml_has_no_character_that_controls_a_terminal() -> None:
     manifests.write("--platform=kubernetes", flags=_flags()[:3] + _flags()[30:34])
     text = pathlib.Path("manifest/job.yaml").read_text(encoding="utf-8")
     assert not _CONTROL.search(text) and list(yaml.safe_load_all(text))
@@ -112,7 +112,7 @@ def test_tf_config_for_a_shell_is_one_word(capsys) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_message_neither_steers_the_terminal_nor_forges_a_line(text, capsys) -> None:
+def test_a_message_controls_no_terminal_and_forges_no_line(text, capsys) -> None:
     forged = f"{text}\nrole=chief:0 status=done step=9 reason=x\n12:00:00 chief:0  step 9\r\nx"
     errors.show(errors.ConfigError(forged))
     result.print_last_line(result.Result("chief:0", "failed", 1, forged))

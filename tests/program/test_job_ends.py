@@ -66,8 +66,7 @@ def _run_golden_job(kind, counts, evaluator, tmp_path):
 
 
 @pytest.mark.parametrize("kind", slow_jobs.KINDS)
-def test_early_stopping_by_the_evaluator_stops_all_roles_and_a_later_run_trains_on(
-        kind, tmp_path):
+def test_early_stopping_ends_all_roles_and_a_later_run_trains_on(kind, tmp_path):
     hosts, extra = slow_jobs.cluster(kind)
     args = flags(tmp_path, "--train_steps=5000", "--early_stopping_metric=loss",
                  "--early_stopping_mode=max", "--early_stopping_steps=40",

@@ -192,7 +192,7 @@ def test_no_task_outlives_a_launcher_that_is_killed(tmp_path):
         jobs.kill(launcher)
 
 
-def test_what_no_task_could_run_is_said_once_before_any_starts(tmp_path):
+def test_what_no_task_could_run_is_refused_once_before_any_starts(tmp_path):
     ran = jobs.program("launch", "--worker=2", "--", "--train_distribute=mirrored",
                        f"--model_dir={tmp_path}/m")
     assert ran.returncode == 2 and ran.stdout == "" and not (tmp_path / "m").exists()
@@ -204,8 +204,7 @@ def test_what_no_task_could_run_is_said_once_before_any_starts(tmp_path):
     ({}, {}, [], sys.platform == "linux"), ({}, {}, ["0"], False),
     ({"share_import": False}, {}, [], False), ({}, {"xla": True}, [], False),
     ({}, {"verbose": True}, [], False), ({}, {"log_device_placement": True}, [], False)])
-def test_tasks_share_an_import_where_a_fork_is_as_good_as_a_new_process(
-        job, task, gpus, expected):
+def test_tasks_share_an_import_where_a_fork_equals_a_new_process(job, task, gpus, expected):
     assert launch.can_fork(JobConfig(**job), TrainerConfig(**task), gpus) is expected
 
 

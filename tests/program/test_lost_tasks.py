@@ -54,7 +54,7 @@ def test_training_resumes_from_the_checkpoint_when_a_ps_comes_back(tmp_path):
 
 
 @pytest.mark.soak
-def test_synchronous_trainers_that_are_killed_at_once_train_on_with_their_ps(tmp_path):
+def test_synchronous_trainers_killed_at_once_train_on_with_their_ps(tmp_path):
     """A worker that began before its chief lost its gradient, and each waited for the other's."""
     schedule = schedules.make(seed=0, number=15)
     assert (schedule.shape, schedule.faults[0].victims) == (
@@ -85,8 +85,7 @@ def test_a_task_that_is_gone_for_good_ends_the_others_with_142(kind, victim, tmp
 
 
 @pytest.mark.soak
-def test_a_worker_that_is_stopped_before_an_all_reduce_begins_takes_part_when_it_comes_again(
-        tmp_path):
+def test_a_worker_stopped_before_an_all_reduce_joins_when_restarted(tmp_path):
     hosts = jobs.cluster(chief=1, worker=2)
     args = flags(tmp_path, "--train_steps=50", "--train_distribute=multi_worker_mirrored")
 
@@ -133,7 +132,7 @@ def model_fn(features, labels, mode, params):
 
 
 @pytest.mark.soak
-def test_a_ps_that_is_gone_when_training_ends_does_not_make_the_job_a_failed_one(tmp_path):
+def test_a_ps_lost_at_the_end_of_training_does_not_fail_the_job(tmp_path):
     plugin = line_model.write(tmp_path)
     plugin.write_text(plugin.read_text() + _PAUSE.format(tmp_path))
     args = [f"--model_fn={plugin}", f"--input_fn={plugin}", f"--model_dir={tmp_path}/model",
@@ -153,7 +152,7 @@ def test_a_ps_that_is_gone_when_training_ends_does_not_make_the_job_a_failed_one
 
 
 @pytest.mark.parametrize("victim", ["worker:0", slow_jobs.soak("chief:0")])
-def test_an_all_reduce_begins_anew_when_one_of_it_was_started_again(victim, tmp_path):
+def test_an_all_reduce_begins_again_when_a_task_is_restarted(victim, tmp_path):
     """The new process answers, so its peers do not see that their sums wait for the old one."""
     hosts, extra = slow_jobs.cluster("all-reduce")
     args = flags(tmp_path, "--train_steps=20000", "--save_checkpoints_steps=50", *extra)
@@ -185,7 +184,7 @@ def test_a_stopped_process_in_an_all_reduce_is_named_and_ends_the_others(tmp_pat
 
 
 @pytest.mark.soak
-def test_an_evaluator_killed_midway_and_restarted_makes_the_one_final_export(tmp_path):
+def test_an_evaluator_killed_and_restarted_makes_one_final_export(tmp_path):
     args = flags(tmp_path, "--train_steps=600", "--save_checkpoints_steps=20")
     hosts = jobs.cluster(chief=1, ps=1)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:

@@ -59,8 +59,7 @@ def _codes(job):
 @pytest.mark.parametrize("kind, late", [
     ("asynchronous", "worker:0"), ("asynchronous", "ps:0"), ("asynchronous", "chief:0"),
     ("all-reduce", "worker:0"), ("all-reduce", "chief:0"), ("asynchronous", "evaluator:0")])
-def test_a_task_whose_name_is_unknown_at_first_takes_part_when_it_comes(
-        kind, late, make_job, tmp_path):
+def test_a_task_whose_name_is_unknown_at_first_joins_when_it_starts(kind, late, make_job, tmp_path):
     job = make_job(kind, "--train_steps=4000" if kind == "asynchronous" else "--train_steps=300")
     others = [name for name in job.names if name != late]
     job.start(*others)
@@ -88,7 +87,7 @@ def test_a_task_whose_name_is_unknown_at_first_takes_part_when_it_comes(
     ("all-reduce", "worker:0", signal.SIGKILL, {142, 0}),
     ("all-reduce", "worker:0", signal.SIGTERM, {143, 0}),
     ("all-reduce", "chief:0", signal.SIGKILL, {142, 0})])
-def test_a_job_completes_when_a_scheduler_starts_its_tasks_again_elsewhere(
+def test_a_job_completes_when_its_tasks_are_restarted_elsewhere(
         kind, name, number, others, make_job, tmp_path):
     job = make_job(kind, "--train_steps=2000" if kind == "asynchronous" else "--train_steps=500")
     job.start(*job.names)
@@ -122,7 +121,7 @@ def test_a_task_of_a_lost_host_takes_part_again_elsewhere(name, make_job):
 
 
 @pytest.mark.parametrize("kind", ["asynchronous", "all-reduce"])
-def test_a_worker_that_comes_on_top_is_refused_and_the_job_goes_on(kind, make_job):
+def test_an_additional_worker_is_refused_and_the_job_goes_on(kind, make_job):
     job = make_job(kind, "--train_steps=50000", "--param=examples=1000000")
     job.start(*job.names)
     _trains(job, 50, "chief:0", "worker:0")
@@ -141,8 +140,7 @@ def test_a_worker_that_comes_on_top_is_refused_and_the_job_goes_on(kind, make_jo
 
 
 @pytest.mark.parametrize("kind", ["asynchronous", "all-reduce"])
-def test_a_job_started_anew_with_more_workers_goes_on_from_its_checkpoint(
-        kind, make_job, tmp_path):
+def test_a_job_restarted_with_more_workers_goes_on(kind, make_job, tmp_path):
     small = make_job(kind, "--train_steps=200")
     small.start(*small.names)
     small.schedule(_SECS)

@@ -111,7 +111,7 @@ def test_launch_runs_a_job_in_a_bucket(tmp_path, storage):
 
 @pytest.mark.soak
 @pytest.mark.any_tensorflow
-def test_early_stopping_asks_no_bucket_without_pause(tmp_path, storage):
+def test_early_stopping_polls_a_bucket_with_pauses(tmp_path, storage):
     """The chief waits for the evaluator, after a request that once made it ask without a pause."""
     flags = _flags("--train_steps=100000", "--early_stopping_metric=loss",
                    "--early_stopping_mode=max", "--early_stopping_steps=1",

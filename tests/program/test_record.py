@@ -52,7 +52,7 @@ def test_evaluate_alone_takes_plugins_and_params_of_the_training(trained, tmp_pa
     assert "changed: scale is 1.0, and was 4.0" in capfd.readouterr().err
 
 
-def test_a_resume_is_refused_with_another_model_and_told_of_another_rate(trained, capfd):
+def test_a_resume_refuses_another_model_and_names_another_rate(trained, capfd):
     model_dir, _ = trained
     key = {"api_key": "hunter2"}
     with pytest.raises(estimator_trainer.ConfigError) as raised:
@@ -78,7 +78,7 @@ def test_a_misspelt_allowance_is_an_error(trained):
                                 allow_changed=["skale"])
 
 
-def test_other_data_are_refused_and_an_edited_source_is_told(trained, capfd):
+def test_other_data_are_refused_and_an_edited_source_is_named(trained, capfd):
     model_dir, path = trained
     path.write_text(line_model.SOURCE.replace('{"x": x}', '{"x": x, "w": x}'))
     with pytest.raises(estimator_trainer.ConfigError, match="allow_changed=features"):
@@ -99,7 +99,7 @@ def test_the_record_has_no_secret_and_no_environment(trained, monkeypatch):
     assert entry["path"] == str(path) and list(entry["sources"]) == ["line.py"]
 
 
-def test_without_a_checkpoint_training_begins_anew(trained, tmp_path):
+def test_without_a_checkpoint_training_starts_over(trained, tmp_path):
     _, path = trained
     model_dir = tmp_path / "new"
     model_dir.mkdir()
@@ -115,7 +115,7 @@ def test_a_damaged_record_is_one_sentence(trained):
         estimator_trainer.evaluate(trained[0])
 
 
-def test_show_tells_what_a_model_dir_holds(trained, capsys):
+def test_show_prints_what_a_model_dir_holds(trained, capsys):
     model_dir, path = trained
     assert cli.main(["show", f"--model_dir={model_dir}"]) == 0
     shown = capsys.readouterr().out

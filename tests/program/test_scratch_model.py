@@ -14,7 +14,7 @@ from tests.support import line_model
 pytestmark = pytest.mark.cluster
 
 
-def test_a_run_without_a_model_dir_says_where_it_is_and_for_how_long(tmp_path, monkeypatch, capfd):
+def test_a_run_without_a_model_dir_names_its_folder(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     path = line_model.write(tmp_path)
     folders = []

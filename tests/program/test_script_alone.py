@@ -40,7 +40,7 @@ def test_a_script_gets_what_a_task_has_and_goes_on_after_training(tmp_path):
     assert "deprecated" not in ran.stderr and "Traceback" not in ran.stderr
 
 
-def test_a_metric_that_a_script_does_not_compute_is_told_at_its_first_evaluation(tmp_path):
+def test_a_missing_metric_of_a_script_fails_its_first_evaluation(tmp_path):
     ran = jobs.trainer("run", "--early_stopping_metric=acuracy", "--early_stopping_steps=50",
                        "whole.py", "--", f"--output_dir={tmp_path}/model", cwd=_PROGRAMS)
     assert ran.returncode == 2 and "Traceback" not in ran.stderr, ran.stderr
@@ -58,7 +58,7 @@ def test_a_script_may_train_and_evaluate_in_turns(tmp_path):
 
 
 @pytest.mark.parametrize("more", [[], ["--own"]])
-def test_a_scripts_model_dir_that_tensorflow_takes_for_a_pattern_is_refused(more, tmp_path):
+def test_a_scripts_model_dir_that_is_a_pattern_is_refused(more, tmp_path):
     ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", f"{tmp_path}/run[1]", *more)
     assert ran.returncode == 2 and "Traceback" not in ran.stderr, ran.stderr
     assert "run[1]' (from the script's Estimator), and TensorFlow takes [ in a path" in ran.stderr
@@ -66,7 +66,7 @@ def test_a_scripts_model_dir_that_tensorflow_takes_for_a_pattern_is_refused(more
     assert not list(tmp_path.iterdir())
 
 
-def test_an_estimator_with_a_train_of_its_own_trains_its_own_way(tmp_path):
+def test_an_estimator_with_its_own_train_trains_its_own_way(tmp_path):
     ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", str(tmp_path / "model"), "--own")
     assert ran.returncode == 0 and ran.stdout.count("trains its own way") == 3, ran.stderr
     assert "Own has a `train` of its own, which runs as it is" in ran.stderr
@@ -74,7 +74,7 @@ def test_an_estimator_with_a_train_of_its_own_trains_its_own_way(tmp_path):
     assert _result(tmp_path / "model")["reason"] == "own_train"
 
 
-def test_an_estimator_with_a_train_of_its_own_leaves_its_metrics_and_exports(tmp_path):
+def test_an_estimator_with_its_own_train_leaves_metrics_and_exports(tmp_path):
     ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", str(tmp_path / "model"), "--own",
                        "--and-evaluate")
     assert ran.returncode == 0, ran.stderr

@@ -70,7 +70,7 @@ def test_a_script_trains_by_all_reduce_beside_an_evaluator(tmp_path):
 
 
 @pytest.mark.soak
-def test_a_scripts_strategy_does_not_wait_for_ever_for_a_task_that_never_comes(tmp_path):
+def test_a_scripts_strategy_gives_up_a_task_that_never_starts(tmp_path):
     script = tmp_path / "waits.py"
     script.write_text("import tensorflow as tf\ntf.distribute.MultiWorkerMirroredStrategy()\n")
     tf_config = {"cluster": jobs.cluster(chief=1, worker=1), "task": {"type": "worker", "index": 0}}
@@ -100,7 +100,7 @@ def test_a_hook_of_one_trainer_stops_all_trainers_of_an_all_reduce_at_once(stopp
 @pytest.mark.parametrize("way, code", [
     ("max", 0), slow_jobs.soak("train", 0), slow_jobs.soak("input", 0),
     slow_jobs.soak("fail", 1)])
-def test_a_script_with_a_synchronous_optimizer_of_its_own_ends_without_a_wait(way, code, tmp_path):
+def test_a_script_with_its_own_synchronous_optimizer_ends(way, code, tmp_path):
     args = ["run", str(_WHOLE.with_name("synchronizes.py")), "--", str(tmp_path / "model"), way]
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), args) as tasks:
         jobs.wait_for(lambda: all(task.code is not None for task in tasks.values()), 60)

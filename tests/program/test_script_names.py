@@ -84,7 +84,7 @@ def test_workers_and_ps_without_a_chief_keep_their_numbers(tmp_path):
         ("worker", 0, True, True), ("worker", 1, False, True), ("ps", 0, False, True)]
 
 
-def test_a_master_that_a_script_makes_itself_trains_by_estimator_train_and_ends(tmp_path):
+def test_a_scripts_own_master_trains_by_estimator_train_and_ends(tmp_path):
     seen = _ran(tmp_path, jobs.cluster(master=1, worker=1, ps=1), "none", "train", is_by_hand=True)
     _assert_names(seen, "master:0")
     assert _called(seen["master:0"]) == {"model_fn train", "model_fn eval"}
@@ -110,7 +110,7 @@ def test_every_shape_of_a_job_keeps_the_names_of_its_platform(roles, strategy, e
         assert _called(seen["evaluator:0"]) == {"model_fn eval"}
 
 
-def test_a_launched_master_is_called_so_and_nothing_is_said_of_a_result_that_is_not_there(tmp_path):
+def test_a_launched_master_keeps_its_name(tmp_path):
     (tmp_path / "loop.py").write_text(
         "import json, os\nprint('runs as', json.loads(os.environ['TF_CONFIG'])['task'])\n")
     ran = subprocess.run(

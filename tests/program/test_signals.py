@@ -74,7 +74,7 @@ def test_a_signal_to_one_task_ends_the_job_without_losing_a_step(kind, who, tmp_
     assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
 
 
-def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(tmp_path):
+def test_a_signal_ends_only_its_asynchronous_worker_or_evaluator(tmp_path):
     args = flags(tmp_path, "--train_steps=300")
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     with jobs.running(tmp_path, hosts, args, evaluator=True) as tasks:
@@ -86,7 +86,7 @@ def test_a_signal_to_an_asynchronous_worker_or_the_evaluator_ends_only_that_one(
     assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
 
 
-def test_a_signal_ends_a_chief_of_an_all_reduce_whose_worker_never_comes(tmp_path):
+def test_a_signal_ends_a_chief_whose_all_reduce_lacks_a_worker(tmp_path):
     args = flags(tmp_path, "--train_distribute=multi_worker_mirrored")
     chief = {"cluster": jobs.cluster(chief=1, worker=1), "task": {"type": "chief", "index": 0}}
     task = jobs.start(tmp_path, "chief:0", args, json.dumps(chief))

@@ -38,7 +38,7 @@ def test_an_existing_module_trains_by_path_unchanged(plain, run, tmp_path):
 @pytest.mark.parametrize("flags, steps", [
     (["--train_epochs=3"], 12), (["--train_epochs=3", "--global_batch_size=32"], 6),
     (["--train_epochs=3", "--train_steps=5"], 5)])
-def test_epochs_and_batch_are_flags_of_an_input_that_knows_neither(
+def test_epochs_and_batch_of_an_input_without_such_params_are_flags(
         flags, steps, plain, run, tmp_path):
     run(*plain, *flags, f"--model_dir={tmp_path}/m", "--exporters=none")
     assert jobs.result(tmp_path / "m")["step"] == steps
@@ -61,7 +61,7 @@ def test_epochs_and_batch_of_an_input_that_has_such_params_are_its_params(run, t
     assert "batch_size=100" in err and "epochs=2" in err
 
 
-def test_a_run_resumes_where_it_stopped_and_a_finished_one_says_its_metrics(plain, run, tmp_path):
+def test_a_run_resumes_and_a_finished_one_prints_its_metrics(plain, run, tmp_path):
     flags = [*plain, f"--model_dir={tmp_path}/m"]
     run(*flags, "--train_steps=2")
     _, err = run(*flags, "--train_steps=4")
@@ -78,7 +78,7 @@ def test_a_run_resumes_where_it_stopped_and_a_finished_one_says_its_metrics(plai
     assert pathlib.Path(jobs.result(tmp_path / "m")["exports"][0], "saved_model.pb").exists()
 
 
-def test_evaluation_comes_every_n_steps_and_covers_the_whole_set(run, tmp_path, data_dir):
+def test_evaluation_runs_every_n_steps_on_the_whole_set(run, tmp_path, data_dir):
     _, err = run("--model_fn=linear", f"--model_dir={tmp_path}", "--train_steps=50",
                  "--eval_every_steps=20", f"--param=data_dir={data_dir}",
                  "--param=batch_size=2")
@@ -105,7 +105,7 @@ def test_one_seed_gives_one_model(run, tmp_path):
     assert losses[0] == losses[1]
 
 
-def test_a_fresh_run_starts_from_anothers_variables(run, tmp_path):
+def test_a_new_run_starts_from_anothers_variables(run, tmp_path):
     run("--model_fn=linear", f"--model_dir={tmp_path}/old", "--train_steps=300")
     run("--model_fn=linear", f"--model_dir={tmp_path}/new", "--train_steps=1",
         f"--warm_start_from={tmp_path}/old", "--param=learning_rate=0.0")

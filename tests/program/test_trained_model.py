@@ -86,7 +86,7 @@ def test_saved_model_cli_shows_the_signature(trained):
     assert "inputs['image']" in ran.stdout and "outputs['probabilities']" in ran.stdout
 
 
-def test_predict_keeps_the_inputs_order_and_writes_only_json_to_standard_output(trained, run):
+def test_predict_keeps_the_order_and_prints_only_json(trained, run):
     out, _ = run("predict", f"--model_dir={trained[0]}", "--param=tfds_id=true",
                  "--forward_key=tfds_id")
     ids = [json.loads(line)["tfds_id"] for line in out.splitlines()]

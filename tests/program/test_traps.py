@@ -74,7 +74,7 @@ def test_a_metric_that_does_not_exist_fails_before_the_first_step(flag, run, tmp
     assert "Traceback" not in err and not (tmp_path / "m").exists()
 
 
-def test_a_metric_of_several_numbers_is_evaluated_but_cannot_be_best(run, tmp_path):
+def test_a_metric_of_several_numbers_is_evaluated_but_never_best(run, tmp_path):
     _write(tmp_path, "metrics = {", """metrics = {
             "errors": tf.compat.v1.metrics.mean_tensor(tf.stack([loss, 2 * loss])),""")
     code, err = run("--exporters=best", "--best_metric=errors")
@@ -111,7 +111,7 @@ def test_a_checkpoint_that_does_not_fit_is_described_on_one_screen(run, tmp_path
     assert re.search(r"not in the checkpoint: weights\n.*only in the checkpoint: w\n", err)
 
 
-def test_a_global_step_that_does_not_move_is_a_warning_as_it_may_yet_move(run, tmp_path):
+def test_a_global_step_that_does_not_move_is_a_warning(run, tmp_path):
     _write(tmp_path, "x.repeat()", "x.repeat(25)")
     code, err = run("--param=moves=0")
     assert code == 0 and err.count("the global step stayed at 0 for ") == 1
@@ -123,14 +123,14 @@ def test_a_global_step_that_moves_by_two_is_a_warning(run):
     assert code == 0 and err.count("the global step moves by 2 a step") == 1
 
 
-def test_input_that_ends_early_is_said(run, tmp_path):
+def test_an_input_that_ends_early_is_logged(run, tmp_path):
     _write(tmp_path, "x.repeat()", "x.repeat(2)")
     code, err = run()
     assert code == 0 and "stopped at 40 of 50: training input exhausted" in err
     assert "status=done step=40 reason=input_exhausted" in err
 
 
-def test_an_evaluation_of_part_of_the_set_is_said(run):
+def test_an_evaluation_of_part_of_the_set_is_logged(run):
     assert "evaluation covers 5 of 20 batches" in run("--eval_steps=5")[1]
 
 

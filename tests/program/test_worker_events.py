@@ -27,7 +27,7 @@ def model_fn(features, labels, mode):
 
 
 @pytest.mark.cluster
-def test_each_worker_beside_ps_writes_its_summaries_into_a_folder_of_its_own(tmp_path):
+def test_each_worker_beside_ps_writes_summaries_into_its_own_folder(tmp_path):
     path, model_dir = tmp_path / "line.py", tmp_path / "model"
     path.write_text(_SOURCE)
     flags = [f"--model_fn={path}", f"--input_fn={path}", f"--model_dir={model_dir}",

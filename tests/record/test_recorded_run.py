@@ -54,7 +54,7 @@ def _use(model_dir, **settings):
                                     Environment())
 
 
-def test_a_resume_takes_plugins_params_and_settings(model_dir):
+def test_find_gives_a_resume_plugins_params_and_settings(model_dir):
     plan = _train(model_dir)
     assert not plan.problems and not plan.changes
     assert (plan.config.model_fn, plan.config.input_fn) == ("wide_deep", "csv")
@@ -66,7 +66,7 @@ def test_a_resume_takes_plugins_params_and_settings(model_dir):
     assert plan.params.with_data({"num_classes": 3})["num_classes"] == 2
 
 
-def test_evaluate_takes_the_model_and_not_how_it_was_trained(model_dir):
+def test_find_gives_evaluate_the_model_but_not_its_training(model_dir):
     plan = _use(model_dir)
     assert plan.config.mixed_precision == "bfloat16" and plan.config.exporters == ("final",)
     assert plan.config.train_epochs == 0
@@ -74,7 +74,7 @@ def test_evaluate_takes_the_model_and_not_how_it_was_trained(model_dir):
 
 
 @pytest.mark.parametrize("trained", ["train_input_fn", "input_fn"])
-def test_who_gives_the_data_to_evaluate_is_told_nothing_of_those_of_training(trained, tmp_path):
+def test_find_reports_no_data_of_training_beside_new_data(trained, tmp_path):
     _write(tmp_path, RunRecord(
         plugins={"model_fn": _entry("model_fn", "linear"), trained: _entry(trained, "digits"),
                  "eval_input_fn": _entry("eval_input_fn", "csv")}, params={}, given=[],
@@ -85,7 +85,7 @@ def test_who_gives_the_data_to_evaluate_is_told_nothing_of_those_of_training(tra
         "eval_input_fn is 'tfds', and was 'csv'"]
 
 
-def test_reversed_classes_are_refused_and_another_rate_is_told(model_dir):
+def test_find_refuses_reversed_classes_and_reports_another_rate(model_dir):
     [problem] = _train(model_dir, values={"label_vocabulary": ["yes", "no"]}).problems
     assert "label_vocabulary is ['yes', 'no'], and was ['no', 'yes']" in problem
     assert "--allow_changed=label_vocabulary" in problem
@@ -103,23 +103,23 @@ def test_reversed_classes_are_refused_and_another_rate_is_told(model_dir):
     ({"mixed_precision": "float16"}, "mixed_precision"),
     ({"param": ("hidden_units=[9]",)}, "hidden_units"),
 ])
-def test_other_models_and_data_are_refused(settings, name, model_dir):
+def test_find_refuses_other_models_and_data(settings, name, model_dir):
     problems = "\n".join(_train(model_dir, **settings).problems)
     assert f"{name} is " in problems and f"--allow_changed={name}" in problems.replace(",", " ")
 
 
-def test_a_default_that_is_given_is_meant(model_dir):
+def test_find_respects_a_default_that_the_user_set(model_dir):
     plan = _train(model_dir, given=frozenset({"model_dir", "mixed_precision", "train_steps"}))
     assert plan.config.train_epochs == 0 and plan.config.train_steps == 1000
     assert "mixed_precision is 'none', and was 'bfloat16'" in plan.problems[0]
 
 
-def test_other_data_take_none_of_the_old_plugins_params(model_dir):
+def test_find_gives_other_data_no_params_of_the_old_plugin(model_dir):
     plan = _use(model_dir, input_fn="tfrecord", param=("train_files=x",))
     assert plan.params.values["label"] == "label" and plan.params.values["hidden_units"] == [8]
 
 
-def test_a_param_that_the_plugin_frees_may_change(tmp_path):
+def test_find_allows_a_change_of_a_param_that_is_free(tmp_path):
     own = tmp_path / "own.py"
     own.write_text('DEFAULT_PARAMS = {"temperature": 1.0, "units": 3}\n'
                    'FREE_PARAMS = ("temperature",)\n'
@@ -133,7 +133,7 @@ def test_a_param_that_the_plugin_frees_may_change(tmp_path):
     assert _train(tmp_path, values={"units": 4}).problems
 
 
-def test_a_problem_of_a_recorded_setting_names_the_record(model_dir):
+def test_find_names_the_record_of_a_wrong_setting(model_dir):
     record = run_record.from_json((model_dir / "record.json").read_text(), "record")
     _write(model_dir, dataclasses.replace(record, plugins={
         "model_fn": {"name": "gone", "function": "model_fn"}, "input_fn": {"name": "csv"}}))
@@ -141,13 +141,13 @@ def test_a_problem_of_a_recorded_setting_names_the_record(model_dir):
     assert f"model_fn is 'gone' (from {model_dir}/record.json)" in problems
 
 
-def test_what_a_script_wrote_says_so(model_dir):
+def test_find_reports_a_record_of_a_script(model_dir):
     _write(model_dir, RunRecord(plugins={"script": {"name": "./train.py"}}))
     [problem, *_] = _use(model_dir).problems
     assert "the script './train.py' wrote it" in problem and "--model_fn=NAME" in problem
 
 
-def test_an_export_is_used_with_its_own_record(model_dir, tmp_path):
+def test_find_uses_the_record_of_an_export(model_dir, tmp_path):
     export = model_dir / "export" / "final" / "1700000000"
     extra = export / recorded_run.EXTRA
     extra.mkdir(parents=True)
@@ -164,7 +164,7 @@ def _with_secrets(model_dir, **record):
     _write(model_dir, dataclasses.replace(before, **record))
 
 
-def test_secrets_and_what_is_no_json_are_not_recorded():
+def test_as_recorded_leaves_out_secrets_and_what_is_not_json():
     kept, hidden = run_record.split_params({
         "db_password": "a", "api_key": "", "key": "id", "tokens": 3, "access_token": "b",
         "fn": len, "db": {"host": "h", "password": "c"}, "url": "https://me:d@host/x"})
@@ -175,7 +175,7 @@ def test_secrets_and_what_is_no_json_are_not_recorded():
     assert run_record.split_flags(("hidden=3", "token=a=")) == (["hidden=3"], "token=****")
 
 
-def test_a_secret_that_was_given_has_to_be_given_again_and_is_not_compared(model_dir):
+def test_find_requires_a_secret_again_and_does_not_compare_it(model_dir):
     _with_secrets(model_dir, given=["label"], unrecorded={"label": "****"}, params={})
     [problem] = _use(model_dir).problems
     assert "param label was **** in training" in problem and "--params_file=FILE" in problem
@@ -184,7 +184,7 @@ def test_a_secret_that_was_given_has_to_be_given_again_and_is_not_compared(model
     assert not _use(model_dir).problems  # The default is what it was.
 
 
-def test_the_mask_is_never_taken_for_a_secret(tmp_path):
+def test_find_never_takes_the_mask_for_a_secret(tmp_path):
     own = tmp_path / "own.py"
     own.write_text("def model_fn(features, params): ...\ndef input_fn(): ...\n")
     settings = {"model_fn": str(own), "input_fn": str(own)}
@@ -193,7 +193,7 @@ def test_the_mask_is_never_taken_for_a_secret(tmp_path):
     assert not _train(tmp_path, param=("pattern=****",), **settings).problems
 
 
-def test_a_secret_flag_of_a_plugin_has_to_be_given_again(model_dir):
+def test_find_requires_a_secret_flag_of_a_plugin_again(model_dir):
     settings = {"plugin_flag": ["hidden=3"]}
     _with_secrets(model_dir, unrecorded={"plugin_flag": "api_key=****"}, settings=settings)
     [problem] = _use(model_dir).problems

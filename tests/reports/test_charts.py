@@ -7,7 +7,7 @@ import json
 from estimator_trainer.reports import charts, judgement_section
 
 
-def test_a_chart_of_many_tasks_stays_small_and_has_the_evaluation():
+def test_of_training_stays_small_for_many_tasks():
     series = [(f"worker:{i}", "line", [(100 * j + i, 1.5) for j in range(2000)])
               for i in range(100)]
     made = charts.chart("loss", "step", "loss", [*series, ("evaluation", "dots", [(1, 2.0)])])
@@ -17,13 +17,13 @@ def test_a_chart_of_many_tasks_stays_small_and_has_the_evaluation():
     assert made["data"][0] == sorted(made["data"][0])
 
 
-def test_the_ends_of_a_long_curve_are_kept():
+def test_chart_keeps_the_ends_of_a_long_curve():
     made = charts.chart("loss", "step", "", [("one", "line", [(i, float(i)) for i in range(9999)])])
     assert len(made["data"][0]) <= 601
     assert (made["data"][0][0], made["data"][0][-1]) == (0, 9998)
 
 
-def test_examples_of_one_label_are_all_there():
+def test_of_shows_all_examples_of_one_label():
     judged = {"kind": "regression", "points": {"labels": [1.0, 1.0, 2.0], "predictions": [3, 4, 5]},
               "residuals": {"counts": [3], "edges": [0, 1]}}
     points, residuals = judgement_section.of(judged)

@@ -20,7 +20,7 @@ def _written(model_dir, task, is_head, steps, code=0):
     writer.close()
 
 
-def test_a_resumed_run_goes_on_below_the_lines_of_the_first(tmp_path):
+def test_history_writer_continues_below_the_first_runs_lines(tmp_path):
     _written(tmp_path, "local", True, [0, 10])
     _written(tmp_path, "local", True, [20, 30])
     lines = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
@@ -29,7 +29,7 @@ def test_a_resumed_run_goes_on_below_the_lines_of_the_first(tmp_path):
     assert all(line["memory_mb"] > 10 for line in lines if line["kind"] == "train")
 
 
-def test_the_head_collects_the_lines_of_the_others(tmp_path):
+def test_history_writer_of_the_head_collects_the_others_lines(tmp_path):
     _written(tmp_path, "worker:0", False, [1, 3])
     _written(tmp_path, "chief:0", True, [2, 4])
     text = (tmp_path / "history.jsonl").read_text()
@@ -41,7 +41,7 @@ def test_the_head_collects_the_lines_of_the_others(tmp_path):
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
 
 
-def test_a_line_that_was_cut_off_costs_no_other_line(tmp_path):
+def test_read_loses_only_a_line_that_was_cut_off(tmp_path):
     _written(tmp_path, "local", True, [0, 10])
     with (tmp_path / "history.jsonl").open("a") as file:
         file.write('{"task": "local", "kind": "tra')
@@ -49,7 +49,7 @@ def test_a_line_that_was_cut_off_costs_no_other_line(tmp_path):
     assert _steps(history.read(str(tmp_path))) == [0, 10, 20]
 
 
-def test_a_number_that_is_none_is_null(tmp_path):
+def test_history_writer_writes_nan_as_null(tmp_path):
     writer = HistoryWriter(str(tmp_path), "local", True)
     writer.add("train", step=1, loss=float("nan"), input_wait=None)
     writer.add("evaluation", step=1, metrics={"auc": float("inf"), "loss": 0.123456789})
@@ -58,7 +58,7 @@ def test_a_number_that_is_none_is_null(tmp_path):
     assert '"loss": null' in text and '"auc": null' in text and "0.123457" in text
 
 
-def test_a_long_history_is_thinned_and_keeps_its_ends(tmp_path):
+def test_thinned_keeps_the_ends(tmp_path):
     lines = [{"task": "local", "kind": "train", "time": float(i), "step": 10 * i}
              for i in range(3 * history.MOST_LINES)]
     lines.insert(5, {"task": "local", "kind": "start", "time": 4.5})
@@ -73,13 +73,13 @@ def test_a_long_history_is_thinned_and_keeps_its_ends(tmp_path):
     assert history.thinned(kept) == kept
 
 
-def test_many_tasks_share_the_lines_that_there_are():
+def test_thinned_shares_the_lines_among_many_tasks():
     lines = [{"task": f"worker:{i % 8}", "kind": "train", "time": float(i), "step": i}
              for i in range(4 * history.MOST_LINES)]
     assert len(history.thinned(lines)) <= history.MOST_LINES
 
 
-def test_a_mistake_leaves_no_directory_behind(tmp_path):
+def test_history_writer_makes_no_folder_for_a_mistake(tmp_path):
     writer = HistoryWriter(str(tmp_path / "new"), "local", True)
     writer.add("end", status="failed", step=0, exit_code=2)
     writer.close()

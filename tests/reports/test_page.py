@@ -24,14 +24,14 @@ def fixture_trained(tmp_path_factory):
 
 
 @pytest.mark.cluster
-def test_the_page_needs_no_network_and_is_small(trained):
+def test_html_needs_no_network_and_is_small(trained):
     text = (trained / "report.html").read_text()
     assert len(text) < 2_000_000
     assert not re.findall(r"(?:src|href)=[\"'](?!data:)", text)
     assert not re.findall(r"url\((?!data:)|@import|https?://(?!github\.com/leeoniya/uPlot)", text)
 
 
-def test_the_page_tells_what_ran_and_what_came_of_it(trained):
+def test_html_shows_what_ran_and_its_result(trained):
     text = (trained / "report.html").read_text()
     for part in ("line.py", "scale=2.0", "1 layer, 1 parameters", "slope", "residuals",
                  "the worst errors", "train_steps", "tensorflow", "mean absolute error",
@@ -48,7 +48,7 @@ def test_the_page_tells_what_ran_and_what_came_of_it(trained):
         assert len(chart["data"]) == 1 + len(chart["series"])
 
 
-def test_what_a_run_says_cannot_become_markup(trained, tmp_path):
+def test_html_escapes_texts_of_a_run(trained, tmp_path):
     record = json.loads((trained / "record.json").read_text())
     record["params"]["scale"] = "</script><script>alert(1)</script>"
     (tmp_path / "record.json").write_text(json.dumps(record))
@@ -66,7 +66,7 @@ def test_what_a_run_says_cannot_become_markup(trained, tmp_path):
         assert text.count("<script") == 3 and "script-src 'sha256-" in text
 
 
-def test_class_names_and_texts_of_the_data_cannot_become_markup(tmp_path):
+def test_html_escapes_class_names_and_texts_of_the_data(tmp_path):
     name = "</script><script>alert(1)</script>"
     each = {"label": name, "predicted": name, "position": name, "probability": 0.9,
             "probability_of_label": 0.1, "inputs": [{"name": name, "text": name},
@@ -79,26 +79,26 @@ def test_class_names_and_texts_of_the_data_cannot_become_markup(tmp_path):
     assert "alert(1)" in shown and "<script>" not in shown and "</script>" not in shown
 
 
-def test_a_directory_that_nobody_trained_in_is_one_sentence(tmp_path):
+def test_html_of_a_folder_without_a_training(tmp_path):
     with pytest.raises(errors.ConfigError, match="expected the directory of a training"):
         page.write([str(tmp_path)])
 
 
-def test_the_version_changes_with_what_there_is_to_show(trained, tmp_path):
+def test_version_of_changes_with_the_content(trained, tmp_path):
     before = page.version_of([str(tmp_path)])
     (tmp_path / "history.jsonl").write_text("{}\n")
     assert page.version_of([str(tmp_path)]) != before
     assert page.version_of([str(trained)]) == page.version_of([str(trained)])
 
 
-def test_from_python_several_runs_are_compared(trained, tmp_path):
+def test_write_compares_several_runs_from_python(trained, tmp_path):
     output = tmp_path / "both.html"
     assert estimator_trainer.report([trained, trained], output) == str(output)
     assert "What differs" in output.read_text()
     assert estimator_trainer.report(trained) == str(trained / "report.html")
 
 
-def test_what_diverged_is_left_out_of_the_charts(tmp_path):
+def test_html_leaves_out_what_diverged(tmp_path):
     with tf.Graph().as_default():
         writer = tf.compat.v1.summary.FileWriter(str(tmp_path))
         for step, norm in enumerate((1.0, float("inf"), float("nan"), 2.0)):
@@ -118,7 +118,7 @@ def test_what_diverged_is_left_out_of_the_charts(tmp_path):
     assert [each["label"] for each in weights["series"]] == ["step 0", "step 3"]
 
 
-def test_the_command_prints_where_the_page_is(trained, tmp_path, capsys):
+def test_write_by_command_prints_the_place_of_the_page(trained, tmp_path, capsys):
     assert cli.main(["report", f"--model_dir={trained}", f"--output={tmp_path}/a.html"]) == 0
     assert capsys.readouterr().out == f"{tmp_path}/a.html\n"
     assert "the worst errors" in (tmp_path / "a.html").read_text()
@@ -128,14 +128,14 @@ def test_the_command_prints_where_the_page_is(trained, tmp_path, capsys):
     ([], "got 'no --model_dir'"), (["digits"], "got 'digits'"),
     (["--model_dir=/none"], "model_dir is '/none'"), (["--model_dir=a", "--port=-1"], "port is -1"),
     (["--model_dir=a", "--train_steps=1"], "flag --train_steps")])
-def test_a_mistake_of_report_is_one_sentence(args, said, capsys):
+def test_write_refuses_a_mistake_in_one_sentence(args, said, capsys):
     assert cli.main(["report", *args]) == 2
     text = capsys.readouterr().err
     assert said in text and "For example: " in text or "expected a flag" in text
     assert "Traceback" not in text
 
 
-def test_a_page_that_cannot_be_written_is_one_sentence(trained, tmp_path):
+def test_write_that_fails_is_one_sentence(trained, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(errors.ConfigError, match="output is '.*file/page.html'"):
         page.write([str(trained)], f"{tmp_path}/file/page.html")

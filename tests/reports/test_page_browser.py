@@ -60,7 +60,7 @@ def _poll(driver, url, folder, name):
     return driver.find_element("tag name", "body").text
 
 
-def test_the_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
+def test_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
     text = _poll(driver, (run / "report.html").as_uri(), tmp_path, "finished")
     for part in ("done", "accuracy", "confusion matrix", "calibration", "the worst errors",
                  "What ran", "dense_l2_ema", "histograms=true", "parameters",
@@ -71,7 +71,7 @@ def test_the_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
     assert driver.find_elements("css selector", ".example img")
 
 
-def test_the_page_of_a_failed_job_says_why(driver, tmp_path):
+def test_page_of_a_failed_job_shows_the_reason(driver, tmp_path):
     ran = subprocess.run([*jobs.PROGRAM, *_SLOW, f"--model_dir={tmp_path}/model",
                           "--param=nan_step=20", "--train_steps=100"], env=jobs.environment(),
                          capture_output=True, text=True, check=False, timeout=120)
@@ -80,7 +80,7 @@ def test_the_page_of_a_failed_job_says_why(driver, tmp_path):
     assert "failed" in text and "the loss became NaN" in text and "exit 1" in text
 
 
-def test_two_runs_stand_beside_each_other(driver, run, tmp_path, data_dir):
+def test_page_of_two_runs_compares_them(driver, run, tmp_path, data_dir):
     ran = subprocess.run([*jobs.PROGRAM, f"--model_dir={tmp_path}/alone", "--train_steps=200",
                           f"--param=data_dir={data_dir}", "--model_fn=dense_l2_ema",
                           "--param=learning_rate=0.01"], env=jobs.environment(),
@@ -94,7 +94,7 @@ def test_two_runs_stand_beside_each_other(driver, run, tmp_path, data_dir):
     assert "What differs" in text and "one process" in text
 
 
-def test_the_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
+def test_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
     model_dir = tmp_path / "model"
     model_dir.mkdir()
     with _served(model_dir) as url:

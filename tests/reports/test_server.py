@@ -41,7 +41,7 @@ def fixture_ask(tmp_path):
         server.shutdown()
 
 
-def test_a_link_of_the_model_dir_shows_no_other_file(ask):
+def test_serve_follows_no_link_to_another_file(ask):
     status, page = ask("/")
     assert status == 200 and "<html" in page and _PRIVATE not in page
 
@@ -51,7 +51,7 @@ def test_a_link_of_the_model_dir_shows_no_other_file(ask):
     "/model", "/../private", "/%2e%2e/private", "/..%2fprivate", "/%2e%2e%2f..%2fetc/passwd",
     "//etc/passwd", "/etc/passwd", "http://127.0.0.1/etc/passwd", "file:///etc/passwd",
     "../private", "/version/../private", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
-def test_no_path_leads_to_a_file_or_a_listing(ask, path):
+def test_serve_shows_no_file_and_no_listing(ask, path):
     status, answer = ask(path)
     assert status in (400, 404) and _PRIVATE not in answer and "root:" not in answer
 
@@ -60,11 +60,11 @@ def test_no_path_leads_to_a_file_or_a_listing(ask, path):
     ("127.0.0.1", 200), ("127.0.0.1:8000", 200), ("localhost:1", 200), ("evil.example", 403),
     ("localhost.evil.example", 403), ("127.0.0.1.evil.example:80", 403), ("", 403),
     ("evil.example:127.0.0.1", 403), ("0.0.0.0", 403)])
-def test_a_page_of_another_site_cannot_read_the_answer(ask, host, status):
+def test_serve_answers_no_page_of_another_site(ask, host, status):
     assert ask("/version", host)[0] == status
     assert "access-control" not in ask("/version", host)[1].lower()
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "CONNECT"])
-def test_nothing_but_reading_is_answered(ask, method):
+def test_serve_answers_only_reading(ask, method):
     assert ask("/", method=method)[0] == 501

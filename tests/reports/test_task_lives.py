@@ -9,7 +9,7 @@ def _line(task, kind, time, **values):
     return {"task": task, "kind": kind, "time": time, **values}
 
 
-def test_a_killed_worker_that_was_started_again_has_two_lives():
+def test_of_tasks_shows_two_lives_of_a_restarted_worker():
     lines = [
         _line("chief:0", "start", 1.0), _line("worker:0", "start", 1.0),
         _line("worker:0", "train", 2.0, step=10),
@@ -26,7 +26,7 @@ def test_a_killed_worker_that_was_started_again_has_two_lives():
     assert (second.first_step, second.last_step, second.exit_code) == (50, 60, 0)
 
 
-def test_a_ps_that_says_nothing_runs_as_long_as_the_job_does():
+def test_of_tasks_shows_a_silent_ps_as_long_as_the_job():
     lines = [_line("chief:0", "start", 1.0), _line("ps:0", "start", 1.0),
              _line("chief:0", "train", 500.0, step=9)]
     running = task_lives.of_tasks(lines, now=510.0)
@@ -36,7 +36,7 @@ def test_a_ps_that_says_nothing_runs_as_long_as_the_job_does():
     assert task_lives.of_tasks(lines, now=5000.0)["chief:0"][0].status == task_lives.NO_END
 
 
-def test_a_process_that_never_spoke_is_known_from_its_launcher():
+def test_of_tasks_shows_a_silent_process_of_the_launcher():
     lines = [_line("chief:0", "start", 1.0),
              _line("worker:1", "exit", 3.0, by="launch", began=0.5, code=1)]
     [life] = task_lives.of_tasks(lines, now=4.0)["worker:1"]

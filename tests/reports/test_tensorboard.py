@@ -18,7 +18,7 @@ def _tags(folder):
                     for tag in reader.Tags()["tensors"]}
 
 
-def test_tensorboard_reads_what_a_judgement_leaves(tmp_path):
+def test_write_leaves_what_tensorboard_reads(tmp_path):
     record_file.write(str(tmp_path), RunRecord(params={"learning_rate": 0.1, "sizes": [1, 2]}))
     judged = Classification()
     for label, predicted in ((0, 0), (1, 1), (1, 0)):
@@ -35,7 +35,7 @@ def test_tensorboard_reads_what_a_judgement_leaves(tmp_path):
     assert (image.width, image.height) == (5, 3)
 
 
-def test_a_record_that_cannot_be_read_fails_no_job(tmp_path, caplog):
+def test_write_without_a_readable_record_fails_no_job(tmp_path, caplog):
     (tmp_path / "record.json").write_text("{")
     tensorboard.write(str(tmp_path), {"global_step": 1}, None)
     assert "cannot write events" in caplog.text

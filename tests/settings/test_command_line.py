@@ -19,25 +19,25 @@ from estimator_trainer.settings import command_line
     (["--verbose"], "verbose", True),
     (["--noverbose"], "verbose", False),
 ])
-def test_a_flag_reaches_the_config_however_it_is_spelt(argv, field, value):
+def test_parse_takes_every_spelling_of_a_flag(argv, field, value):
     parsed = command_line.parse(argv).config
     assert getattr(parsed, field) == value
 
 
-def test_a_flagfile_is_read(tmp_path):
+def test_parse_reads_a_flagfile(tmp_path):
     (tmp_path / "job.flags").write_text("--train_steps=7\n--param=batch_size=8\n")
     parsed = command_line.parse([f"--flagfile={tmp_path}/job.flags"]).config
     assert parsed.train_steps == 7 and parsed.param == ("batch_size=8",)
 
 
-def test_what_follows_two_dashes_is_for_every_task():
+def test_parse_gives_every_task_what_follows_two_dashes():
     line = command_line.parse(["launch", "--worker=2", "--ps=1", "--", "train", "--train_steps=7"])
     assert line.command == "launch" and line.flags == ("--train_steps=7",)
     assert line.config.train_steps == 7
     assert line.job.tasks == (("chief", 0), ("worker", 0), ("worker", 1), ("ps", 0))
 
 
-def test_parsing_leaves_no_flags_behind_for_plugins_to_collide_with():
+def test_parse_leaves_no_flags_behind():
     from absl import flags
     before = set(flags.FLAGS)
     command_line.parse([])
@@ -61,13 +61,13 @@ def test_parsing_leaves_no_flags_behind_for_plugins_to_collide_with():
     (["launch", "--chief=0"], "expected a task that trains"),
     (["manifest", "--evaluator=2"], "a job has one evaluator. For example: --evaluator=1"),
 ])
-def test_a_mistake_on_the_command_line_is_one_sentence(argv, expected):
+def test_parse_refuses_a_mistake_in_one_sentence(argv, expected):
     with pytest.raises(errors.ConfigError) as raised:
         command_line.parse(argv)
     assert expected in str(raised.value) and "\n" not in str(raised.value)
 
 
-def test_what_follows_two_dashes_are_flags_of_the_plugins_modules():
+def test_parse_takes_flags_of_plugins_after_two_dashes():
     line = command_line.parse(["train", "--plugin_flag=fast", "--", "--hidden=3", "--rate", "-1",
                                "--nouse_tpu", "--tag", "a"])
     assert line.config.plugin_flag == ("fast", "hidden=3", "rate=-1", "nouse_tpu", "tag=a")
@@ -79,7 +79,7 @@ def test_what_follows_two_dashes_are_flags_of_the_plugins_modules():
         command_line.parse(["--", "evaluate"])
 
 
-def test_flags_of_plugins_after_the_dashes_count_as_given():
+def test_parse_counts_flags_of_plugins_as_user_set():
     line = command_line.parse(["evaluate", "--model_dir=d", "--", "--hidden=3"])
     assert line.user_set == {"model_dir", "plugin_flag"}
     assert command_line.parse(["evaluate", "--model_dir=d"]).user_set == {"model_dir"}
@@ -90,7 +90,7 @@ def test_flags_of_plugins_after_the_dashes_count_as_given():
     ("--train_stepz=3\n", "flag --train_stepz (from --flagfile={file}) is unknown"),
     ("# steps\n--train_steps=x\n", "train_steps is 'x' (from --train_steps in --flagfile={file})"),
 ])
-def test_the_message_names_the_file(text, expected, tmp_path):
+def test_parse_names_the_flagfile_of_a_mistake(text, expected, tmp_path):
     file = tmp_path / "flags"
     file.write_text(text)
     for words in ([f"--flagfile={file}"], ["--flagfile", str(file)]):
@@ -100,14 +100,14 @@ def test_the_message_names_the_file(text, expected, tmp_path):
 
 
 @pytest.mark.any_tensorflow
-def test_a_mistake_on_the_line_is_not_laid_on_the_file(tmp_path):
+def test_parse_blames_no_flagfile_for_a_mistake_on_the_line(tmp_path):
     (tmp_path / "flags").write_text("--train_steps=3\n")
     with pytest.raises(errors.ConfigError, match="from the command line"):
         command_line.parse([f"--flagfile={tmp_path / 'flags'}", "--train_stepz=3"])
 
 
 @pytest.mark.any_tensorflow
-def test_a_missing_file_is_one_sentence(tmp_path):
+def test_parse_of_a_missing_flagfile_is_one_sentence(tmp_path):
     with pytest.raises(errors.ConfigError) as raised:
         command_line.parse([f"--flagfile={tmp_path / 'none'}"])
     assert "No such file" in str(raised.value) and "ERROR" not in str(raised.value)

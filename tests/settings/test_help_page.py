@@ -26,7 +26,7 @@ def _listed(text):
             and " " not in line.strip()}
 
 
-def test_help_names_every_command_and_flag():
+def test_text_names_every_command_and_flag():
     text = help_page.text()
     assert all(f"  {command} " in text for command in COMMANDS)
     assert _listed(text) == _names(TrainerConfig, OutputConfig, JobConfig, HostLists)
@@ -41,7 +41,7 @@ def test_help_names_every_command_and_flag():
     ("manifest", {"worker", *_MANIFEST_ONLY}, {"model_fn", *_LAUNCH_ONLY}),
     ("tf-config", _names(HostLists), {"model_fn", "worker"}),
     ("list", {"json"}, {"probe", "platform"})])
-def test_help_of_a_command_lists_the_flags_that_it_uses(command, takes, takes_not):
+def test_text_of_a_command_lists_its_flags(command, takes, takes_not):
     text = help_page.text(command)
     assert f"usage: estimator-trainer {command} [--flag=value ...]" in text
     assert takes <= _listed(text) and not takes_not & _listed(text)
@@ -57,22 +57,22 @@ def test_help_of_a_command_lists_the_flags_that_it_uses(command, takes, takes_no
     (["predict", "--output", "help"], None), (["--model_dir", "-h"], None),
     (["--flagfile", "help"], None), (["manifest", "--name", "--help"], None),
     (["launch", "--", "--help"], None), (["train"], None), ([], None)])
-def test_help_is_asked_for_by_a_flag_or_a_word_and_not_by_a_value(argv, topic):
+def test_help_topic_is_a_flag_or_a_word_but_no_value(argv, topic):
     assert cli.help_topic(argv) == topic
 
 
 @pytest.mark.parametrize("argv, expected", [
     (["--version"], True), (["train", "--version"], True), (["launch", "--version", "--"], True),
     (["--model_dir", "--version"], False), (["launch", "--", "--version"], False), ([], False)])
-def test_the_version_is_asked_for_by_a_flag(argv, expected):
+def test_asks_version_by_a_flag(argv, expected):
     assert cli.asks_version(argv) is expected
 
 
-def test_help_of_no_command_names_the_near_one():
+def test_help_topic_of_an_unknown_command_names_the_near_one():
     with pytest.raises(errors.ConfigError, match="Did you mean 'train'"):
         cli.help_topic(["help", "trian"])
 
 
-def test_every_command_has_what_runs_it():
+def test_commands_have_a_function_each():
     for command in COMMANDS.values():
         assert callable(getattr(commands, command.run))

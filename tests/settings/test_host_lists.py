@@ -14,14 +14,14 @@ from tests.support import jobs
 _LISTS = ["tf-config", "--ps_hosts=a:1,b:1", "--worker_hosts=c:1,d:1"]
 
 
-def test_a_tasks_tf_config_is_all_that_is_printed(capsys):
+def test_describe_prints_only_a_tasks_tf_config(capsys):
     assert cli.main([*_LISTS, "--job_name=worker", "--task_index=1"]) == 0
     task = task_config.parse(capsys.readouterr().out)
     assert (task.role, task.index, task.name) == ("worker", 0, "worker:1")
     assert task.cluster == {"chief": ("c:1",), "worker": ("d:1",), "ps": ("a:1", "b:1")}
 
 
-def test_every_tasks_line_can_be_pasted_into_its_shell(capsys):
+def test_describe_prints_lines_for_each_tasks_shell(capsys):
     assert cli.main(_LISTS) == 0
     lines = [shlex.split(line, comments=True) for line in capsys.readouterr().out.splitlines()]
     assert [words[0] for words in lines] == ["export"] * 4
@@ -37,7 +37,7 @@ def test_every_tasks_line_can_be_pasted_into_its_shell(capsys):
     (["--worker_hosts=c:1,c:1"], "expected one of its own"),
     (["ps", "--worker_hosts=c:1"], "tf-config got 'ps'"),
 ])
-def test_a_mistake_in_the_lists_is_explained(flags, expected, capsys):
+def test_host_lists_explain_a_mistake(flags, expected, capsys):
     assert cli.main(["tf-config", *flags]) == 2
     error = capsys.readouterr().err
     assert expected in error and "Traceback" not in error
@@ -49,7 +49,7 @@ def test_a_mistake_in_the_lists_is_explained(flags, expected, capsys):
     ([], "job_name is missing"),
     (["--job_name=worker", "--task_id=2"], "task_id is 2 (from --task_id); expected less than"),
 ])
-def test_train_takes_the_lists_in_place_of_tf_config(flags, expected, capsys, monkeypatch):
+def test_host_lists_serve_train_in_place_of_tf_config(flags, expected, capsys, monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     addresses = jobs.free_addresses(4)
     code = cli.main(["check", f"--ps_hosts={','.join(addresses[:2])}", "--model_dir=/tmp/m",
@@ -62,14 +62,14 @@ def test_train_takes_the_lists_in_place_of_tf_config(flags, expected, capsys, mo
     (["check"], '{"cluster": {"worker": ["a:1"]}}', "TF_CONFIG tells of a cluster too"),
     (["evaluate"], "", "`evaluate` runs in no cluster"),
     (["launch", "--worker=1", "--"], "", "launch makes the cluster by itself")])
-def test_lists_where_they_say_nothing_are_refused(
+def test_host_lists_are_refused_where_nothing_uses_them(
         command, tf_config, expected, capsys, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", tf_config)
     assert cli.main([*command, "--worker_hosts=a:1,b:1", "--job_name=worker"]) == 2
     assert expected in capsys.readouterr().err
 
 
-def test_the_only_job_of_a_cluster_may_be_called_local():
+def test_host_lists_may_call_the_only_job_local():
     hosts = '{"cluster": {"local": ["a:1", "b:1"]}, "task": {"type": "local", "index": 1}}'
     task = task_config.parse(hosts)
     assert (task.role, task.index, task.name) == ("worker", 0, "local:1")
@@ -80,7 +80,7 @@ def test_the_only_job_of_a_cluster_may_be_called_local():
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
 @pytest.mark.soak
-def test_two_ps_share_the_variables_of_a_cluster_made_of_lists(tmp_path, data_dir):
+def test_host_lists_make_a_cluster_of_two_ps(tmp_path, data_dir):
     addresses = jobs.free_addresses(4)
     lists = [f"--ps_hosts={','.join(addresses[:2])}", f"--worker_hosts={','.join(addresses[2:])}"]
     flags = ["--model_fn=cnn", "--input_fn=digits", f"--param=data_dir={data_dir}",

@@ -13,11 +13,11 @@ pytestmark = pytest.mark.any_tensorflow
 @pytest.mark.parametrize("text, patterns", [
     ("", ()), ("body", ("body",)), ("body, head/kernel", ("body", "head/kernel")),
     ("block_{1,2}/.*,head", ("block_{1,2}/.*", "head")), ("[a,b]x,(c,d)", ("[a,b]x", "(c,d)"))])
-def test_commas_separate_patterns_but_not_within_brackets(text, patterns):
+def test_split_at_commas_outside_of_brackets(text, patterns):
     assert name_patterns.split(text) == patterns
 
 
-def test_a_pattern_stands_for_all_below_a_scope_and_for_a_tensors_name():
+def test_matches_all_below_a_scope_and_a_tensors_name():
     assert name_patterns.matches("body", "body/dense/kernel")
     assert name_patterns.matches("body/dense/kernel:0", "body/dense/kernel")
     assert not name_patterns.matches("dense", "body/dense/kernel")
@@ -31,11 +31,11 @@ def test_a_pattern_stands_for_all_below_a_scope_and_for_a_tensors_name():
     ({"warm_start_missing": True}, "warm_start_from is missing"),
     ({"warm_start_from": "old", "train_distribute": "central_storage"}, "takes nothing"),
 ])
-def test_a_mistake_is_told_before_tensorflow_is_imported(settings, problem):
+def test_problem_is_found_without_tensorflow(settings, problem):
     with pytest.raises(errors.ConfigError) as told:
         keyword_settings.config_of(settings)
     assert problem in str(told.value)
 
 
-def test_python_programs_may_give_a_list():
+def test_split_takes_a_list_from_python():
     assert keyword_settings.config_of({"freeze": ["a", "b"]}).freeze == "a,b"

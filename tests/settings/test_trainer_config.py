@@ -21,20 +21,20 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
     ({"eval_every_steps": 10, "save_checkpoints_steps": 20}, "leave out --save_checkpoints_steps"),
     ({"best_mode": "maximum"}, "best_mode is 'maximum' (from --best_mode)"),
 ])
-def test_a_setting_out_of_range_is_one_sentence(settings, expected):
+def test_config_refuses_a_value_out_of_range_in_one_sentence(settings, expected):
     with pytest.raises(errors.ConfigError) as raised:
         TrainerConfig(**settings)
     assert expected in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_every_setting_out_of_range_is_reported_at_once():
+def test_config_reports_every_value_out_of_range_at_once():
     with pytest.raises(errors.ConfigError) as raised:
         TrainerConfig(train_steps=-1, collective="mpi", keep_checkpoint_max=-2)
     assert len(str(raised.value).splitlines()) == 3
 
 
-def test_checkpoints_go_by_steps_when_steps_are_set_and_every_600_seconds_otherwise():
+def test_checkpoints_are_by_steps_if_set_and_else_by_time():
     assert TrainerConfig().checkpoints == (100, 600)
     assert TrainerConfig(save_checkpoints_secs=30).checkpoints == (None, 30)
     by_steps = TrainerConfig(save_checkpoints_steps=50)

@@ -53,7 +53,7 @@ def _steps_of_events(model_dir):
 
 @pytest.mark.parametrize("model", [
     "normalized", *(pytest.param(name, marks=pytest.mark.soak) for name in ("linear", "cnn"))])
-def test_a_loop_trains_the_same_model_with_everything_due_at_its_step(model, tmp_path, data_dir):
+def test_loop_trains_the_same_model_and_acts_at_the_same_steps(model, tmp_path, data_dir):
     (tmp_path / "normalized.py").write_text(textwrap.dedent(_NORMALIZED))
     name = f"{tmp_path}/normalized.py" if model == "normalized" else model
     flags = [f"--model_fn={name}", "--train_steps=203", "--save_checkpoints_steps=70",
@@ -71,7 +71,7 @@ def test_a_loop_trains_the_same_model_with_everything_due_at_its_step(model, tmp
     assert {step for _, step in written} == set(range(1, 204, 30))
 
 
-def test_a_loop_ends_with_the_input_and_says_so(tmp_path, data_dir):
+def test_loop_ends_with_the_input_and_says_so(tmp_path, data_dir):
     log, variables = _train(tmp_path, data_dir, "--model_fn=linear", "--train_epochs=3",
                             "--steps_per_loop=1000")
     assert variables["global_step"] == 3 * 1442 // 64
@@ -79,7 +79,7 @@ def test_a_loop_ends_with_the_input_and_says_so(tmp_path, data_dir):
         (tmp_path / "result.json").read_text())["reason"] == "input_exhausted"
 
 
-def test_sigterm_ends_a_loop_soon_and_saves(tmp_path, data_dir):
+def test_loop_ends_soon_at_sigterm_and_saves(tmp_path, data_dir):
     task = jobs.start(tmp_path, "local", [
         "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
         "--train_steps=100000000", "--steps_per_loop=0", "--log_every_steps=1000"])
@@ -97,7 +97,7 @@ def test_sigterm_ends_a_loop_soon_and_saves(tmp_path, data_dir):
     (["--model_fn=./hooked.py"], "its EstimatorSpec has training hooks"),
     (["--model_fn=mlp", "--param=accumulate_steps=2"], "in a loop it raises ValueError"),
 ])
-def test_where_a_loop_cannot_be_the_reason_is_told(flags, reason, tmp_path, data_dir):
+def test_loop_that_is_unsupported_gives_the_reason(flags, reason, tmp_path, data_dir):
     (tmp_path / "hooked.py").write_text(textwrap.dedent("""
         import tensorflow as tf
         from model_fns.training import classifier
@@ -116,7 +116,7 @@ def test_where_a_loop_cannot_be_the_reason_is_told(flags, reason, tmp_path, data
     assert chosen.returncode == 0 and f"one step in a session run: {reason}" in chosen.stderr
 
 
-def test_the_pace_makes_single_runs_before_all_that_is_due():
+def test_loop_size_makes_single_runs_before_what_is_due():
     loop_size = LoopSize(TrainerConfig(
         steps_per_loop=50, train_steps=130, log_every_steps=100, save_summary_steps=1000,
         save_checkpoints_steps=60), is_exact=True)
@@ -138,7 +138,7 @@ def test_the_pace_makes_single_runs_before_all_that_is_due():
     pytest.param("mirrored", ["--num_replicas=2"], marks=pytest.mark.soak),
     pytest.param("central_storage", ["--num_replicas=2"], marks=pytest.mark.soak),
     ("one_device", [])])
-def test_a_strategy_of_one_process_loops_and_trains_the_same(name, flags, tmp_path, data_dir):
+def test_loop_in_a_strategy_of_one_process_trains_the_same(name, flags, tmp_path, data_dir):
     flags = ["--model_fn=linear", f"--train_distribute={name}", "--train_steps=90", *flags]
     log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
     looped, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=20")
@@ -164,7 +164,7 @@ def _train_together(folder, data_dir, flags, **counts):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("end", ["--train_steps=90", "--train_epochs=3"])
-def test_an_all_reduce_loops_and_trains_the_same_to_the_same_end(end, tmp_path, data_dir):
+def test_loop_in_an_all_reduce_trains_the_same(end, tmp_path, data_dir):
     flags = ["--train_distribute=multi_worker_mirrored", end]
     log, one = _train_together(tmp_path / "one", data_dir, [*flags, "--steps_per_loop=1"],
                                chief=1, worker=1)
@@ -178,7 +178,7 @@ def test_an_all_reduce_loops_and_trains_the_same_to_the_same_end(end, tmp_path, 
 
 @pytest.mark.parametrize("strategy", [
     "none", pytest.param("parameter_server", marks=pytest.mark.soak)])
-def test_asynchronous_trainers_loop_and_end_at_the_goal(strategy, tmp_path, data_dir):
+def test_loop_of_asynchronous_trainers_ends_at_the_goal(strategy, tmp_path, data_dir):
     log, variables = _train_together(
         tmp_path / "job", data_dir, [f"--train_distribute={strategy}", "--train_steps=600"],
         chief=1, worker=1, ps=1)
@@ -188,7 +188,7 @@ def test_asynchronous_trainers_loop_and_end_at_the_goal(strategy, tmp_path, data
 
 @pytest.mark.any_tensorflow
 @pytest.mark.soak
-def test_a_request_ends_an_all_reduce_that_loops_at_one_step(tmp_path, data_dir):
+def test_loop_of_an_all_reduce_ends_at_one_step_on_request(tmp_path, data_dir):
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1), [
             "--model_fn=linear", f"--param=data_dir={data_dir}", f"--model_dir={tmp_path}/model",
             "--train_distribute=multi_worker_mirrored", "--train_steps=100000000",
@@ -201,7 +201,7 @@ def test_a_request_ends_an_all_reduce_that_loops_at_one_step(tmp_path, data_dir)
         assert "one step in a session run" not in tasks["chief:0"].log
 
 
-def test_where_no_loop_can_be_the_same_seed_starts_the_same_model(tmp_path, data_dir):
+def test_loop_unsupported_starts_the_same_model_by_the_same_seed(tmp_path, data_dir):
     flags = ["--model_fn=mlp", "--param=accumulate_steps=2", "--train_steps=5"]
     log, one = _train(tmp_path / "one", data_dir, *flags, "--steps_per_loop=1")
     fallen_back, many = _train(tmp_path / "many", data_dir, *flags, "--steps_per_loop=0")

@@ -51,7 +51,7 @@ def _train(tmp_path, kind):
 
 
 @pytest.mark.cluster
-def test_variables_operations_and_summaries_share_their_names(tmp_path):
+def test_loop_names_are_shared_by_variables_and_summaries(tmp_path):
     """As in one graph: "Sum" is taken for "sum", and a variable's name for a summary's."""
     ran = _train(tmp_path, "alike")
     assert ran.returncode == 0 and "loop" not in ran.stderr, ran.stderr
@@ -68,7 +68,7 @@ def test_variables_operations_and_summaries_share_their_names(tmp_path):
     ("own summary", "loss", 0),
     pytest.param("tensor", "loss_1", 1000, marks=pytest.mark.cluster),
 ])
-def test_names_of_a_model_are_its_own(kind, tag, base, tmp_path):
+def test_loop_names_leave_a_models_names_alone(kind, tag, base, tmp_path):
     ran = _train(tmp_path, kind)
     assert ran.returncode == 0, ran.stderr
     written = [(event.step, value.tag, value.simple_value)
@@ -82,6 +82,6 @@ def test_names_of_a_model_are_its_own(kind, tag, base, tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_loss_that_is_nan_in_one_step_of_a_loop_ends_training(tmp_path):
+def test_loop_ends_training_at_a_nan_loss_in_one_step(tmp_path):
     ran = _train(tmp_path, "nan")
     assert ran.returncode == 1 and "the loss became NaN in local" in ran.stderr, ran.stderr

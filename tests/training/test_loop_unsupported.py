@@ -82,7 +82,7 @@ _PROGRAM = """
     ("init_fn", "its init_fn raises"),
     pytest.param("reference", "it has reference variables", marks=pytest.mark.soak),
 ])
-def test_what_sets_variables_works(idiom, reason, tmp_path, data_dir):
+def test_loop_runs_ops_that_set_variables(idiom, reason, tmp_path, data_dir):
     (tmp_path / "model.py").write_text(textwrap.dedent(_MODEL))
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         saved = [tf.compat.v1.get_variable(f"net/{name}", initializer=np.full(shape, 2.0, "f"))
@@ -101,7 +101,7 @@ def test_what_sets_variables_works(idiom, reason, tmp_path, data_dir):
     assert reader.get_tensor("made") == 20
 
 
-def test_a_program_without_tensorflow_2_trains_evaluates_and_is_exported(tmp_path):
+def test_loop_unsupported_for_a_program_of_tensorflow_1(tmp_path):
     (tmp_path / "program.py").write_text(textwrap.dedent(_PROGRAM))
     flags = [f"--model_fn={tmp_path}/program.py", f"--input_fn={tmp_path}/program.py",
              f"--model_dir={tmp_path}/model"]

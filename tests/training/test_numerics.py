@@ -79,7 +79,7 @@ def _assert_told(log, model_dir):
 
 
 @pytest.mark.cluster
-def test_a_ruined_model_ends_with_its_variable_and_is_not_saved(program, tmp_path):
+def test_numerics_listener_names_the_variable_and_saves_nothing(program, tmp_path):
     ran = jobs.trainer(*_flags(program))
     assert ran.returncode == 1 and "Traceback" not in ran.stderr, ran.stderr
     _assert_told(ran.stderr, tmp_path / "model")
@@ -89,7 +89,7 @@ def test_a_ruined_model_ends_with_its_variable_and_is_not_saved(program, tmp_pat
 
 
 @pytest.mark.cluster
-def test_it_trains_on_where_the_user_says_so_and_as_a_script(program, tmp_path):
+def test_numerics_listener_can_be_switched_off(program, tmp_path):
     ran = jobs.trainer(*_flags(program, "--nocheck_numerics", "--exporters=none"))
     assert ran.returncode == 0 and "net/w" not in ran.stderr, ran.stderr
     ran = jobs.trainer("run", str(program), "--", f"{tmp_path}/of_script")
@@ -101,7 +101,7 @@ def test_it_trains_on_where_the_user_says_so_and_as_a_script(program, tmp_path):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("kind", [*slow_jobs.KINDS, slow_jobs.soak("mirrored")])
-def test_every_task_of_a_job_ends(kind, program, tmp_path):
+def test_numerics_listener_ends_every_task_of_a_job(kind, program, tmp_path):
     if kind == "mirrored":
         ran = jobs.trainer(*_flags(program, "--train_distribute=mirrored", "--num_replicas=2"))
         assert ran.returncode == 1, ran.stderr
@@ -135,7 +135,7 @@ def _lines(monkeypatch, caplog, step_secs, waited_share=0.0):
 
 
 @pytest.mark.any_tensorflow
-def test_long_steps_are_told_of_bfloat16_once(monkeypatch, caplog):
+def test_bfloat16_advice_is_given_once_for_long_steps(monkeypatch, caplog):
     assert _lines(monkeypatch, caplog, 0.05) == [
         "a step takes 50 ms, and this CPU multiplies in bfloat16 (avx512_bf16):"
         " --mixed_precision=bfloat16 is worth a try"]
@@ -144,13 +144,12 @@ def test_long_steps_are_told_of_bfloat16_once(monkeypatch, caplog):
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("step_secs,waited_share", [(0.002, 0.0), (0.05, 0.5)],
                          ids=["short steps", "steps that wait for input"])
-def test_steps_that_bfloat16_would_not_help_are_told_nothing(step_secs, waited_share, monkeypatch,
-                                                             caplog):
+def test_bfloat16_advice_is_not_given_where_useless(step_secs, waited_share, monkeypatch, caplog):
     assert not _lines(monkeypatch, caplog, step_secs, waited_share)
 
 
 @pytest.mark.any_tensorflow
-def test_one_step_that_other_processes_delayed_is_no_reason(monkeypatch, caplog):
+def test_bfloat16_advice_ignores_one_delayed_step(monkeypatch, caplog):
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     loop_size = LoopSize(TrainerConfig(steps_per_loop=1), is_exact=True)
@@ -173,7 +172,8 @@ def test_one_step_that_other_processes_delayed_is_no_reason(monkeypatch, caplog)
     ("fma avx512_bf16", {}, {"chief": 1, "worker": 1}, 1, False),
     ("fma avx512_bf16", {}, {"chief": 1, "ps": 1}, 0, False)],
     ids=["amx", "all-reduce", "an older CPU", "done already", "a worker", "a ps"])
-def test_the_chief_tells_it_where_the_cpu_can(flags, config, counts, index, is_told, monkeypatch):
+def test_bfloat16_advice_is_the_chiefs_on_a_suitable_cpu(
+        flags, config, counts, index, is_told, monkeypatch):
     monkeypatch.setattr(pathlib.Path, "read_text", lambda *_, **__: f"flags\t\t: {flags}\n")
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda _: [])
     config = TrainerConfig(**config)
@@ -183,7 +183,7 @@ def test_the_chief_tells_it_where_the_cpu_can(flags, config, counts, index, is_t
 
 
 @pytest.mark.any_tensorflow
-def test_a_machine_that_tells_nothing_of_its_cpu_has_no_instructions(monkeypatch):
+def test_bfloat16_instructions_of_an_unknown_cpu(monkeypatch):
     def no_file(*_, **__):
         raise FileNotFoundError("no /proc")
 

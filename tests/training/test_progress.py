@@ -20,7 +20,7 @@ from estimator_trainer.training.loop_size import LoopSize
 from tests.support import jobs
 
 
-def test_a_row_of_launch_has_the_tasks_own_share(monkeypatch, caplog):
+def test_training_progress_gives_launch_the_tasks_own_share(monkeypatch, caplog):
     told = []
     monkeypatch.setattr(task_events, "emit",
                         lambda kind, details=None, **values: told.append((kind, values)))
@@ -56,7 +56,7 @@ def _on_a_terminal(*args):
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_the_bar_is_seen_on_a_terminal_and_every_line_is_in_the_history(tmp_path, data_dir):
+def test_training_progress_draws_a_bar_and_writes_the_history(tmp_path, data_dir):
     drawn = _on_a_terminal(f"--model_dir={tmp_path}/model", f"--param=data_dir={data_dir}",
                            "--model_fn=linear", "--train_steps=3000", "--num_evaluations=2")
     assert re.search(r"\[=+ +\] step \d+/3000  loss", drawn)
@@ -68,7 +68,7 @@ def test_the_bar_is_seen_on_a_terminal_and_every_line_is_in_the_history(tmp_path
     assert steps == list(range(100, 3001, 100))
 
 
-def test_parameters_are_counted_by_layer():
+def test_model_size_counts_parameters_by_layer():
     with tf.Graph().as_default():
         for name, shape, trainable in (
                 ("net/dense/kernel", [4, 3], True), ("net/dense/bias", [3], True),

@@ -33,8 +33,7 @@ def _run(tmp_path, hosts, flags):
 
 
 @pytest.mark.cluster
-def test_a_synchronous_step_of_two_trainers_is_the_step_of_one_with_their_batches(
-        tmp_path, data_dir):
+def test_synchronous_step_of_two_trainers_is_that_of_one(tmp_path, data_dir):
     flags = _flags(tmp_path, data_dir, "--train_steps=2", "--seed=3", "--param=shuffle_buffer=0",
                    "--param=batch_size=1442")
     _run(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), [*flags, "--sync_replicas=2"])
@@ -46,7 +45,7 @@ def test_a_synchronous_step_of_two_trainers_is_the_step_of_one_with_their_batche
 
 
 @pytest.mark.cluster
-def test_a_synchronous_job_of_two_ps_ends_at_its_very_step_without_waiting(tmp_path, data_dir):
+def test_synchronous_job_of_two_ps_ends_at_its_very_step(tmp_path, data_dir):
     _run(tmp_path, jobs.cluster(chief=1, worker=2, ps=2), _flags(
         tmp_path, data_dir, "--train_steps=100", "--sync_replicas=3", "--sync_tokens=3",
         "--param=batch_size=66"))
@@ -57,7 +56,7 @@ def test_a_synchronous_job_of_two_ps_ends_at_its_very_step_without_waiting(tmp_p
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
 @pytest.mark.soak
-def test_a_synchronous_job_ends_where_the_first_trainer_has_no_more_data(tmp_path, data_dir):
+def test_synchronous_job_ends_with_the_data_of_the_first_trainer(tmp_path, data_dir):
     tasks = _run(tmp_path, jobs.cluster(chief=1, worker=2, ps=1), _flags(
         tmp_path, data_dir, "--train_epochs=2", "--sync_replicas=3", "--param=batch_size=66"))
     assert all("reason=input_exhausted" in task.last_line for task in tasks.values())
@@ -67,7 +66,7 @@ def test_a_synchronous_job_ends_where_the_first_trainer_has_no_more_data(tmp_pat
 @pytest.mark.soak
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
-def test_a_backup_worker_spares_the_others_the_wait_for_the_slowest(tmp_path, data_dir):
+def test_backup_worker_spares_the_wait_for_the_slowest(tmp_path, data_dir):
     read = tmp_path / "read"
     _run(tmp_path, jobs.cluster(chief=1, worker=2, ps=1), _flags(
         tmp_path, data_dir, f"--input_fn={_SLOW_DIGITS}", "--train_steps=300",
@@ -81,7 +80,7 @@ def test_a_backup_worker_spares_the_others_the_wait_for_the_slowest(tmp_path, da
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
 @pytest.mark.soak
-def test_sigterm_to_the_chief_saves_and_ends_a_synchronous_job(tmp_path, data_dir):
+def test_synchronous_job_saves_and_ends_at_sigterm_to_the_chief(tmp_path, data_dir):
     flags = _flags(tmp_path, data_dir, "--train_steps=1000000", "--sync_replicas=2",
                    "--log_every_steps=10")
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), flags) as tasks:
@@ -97,8 +96,7 @@ def test_sigterm_to_the_chief_saves_and_ends_a_synchronous_job(tmp_path, data_di
 @pytest.mark.any_tensorflow
 @pytest.mark.soak
 @pytest.mark.parametrize("sync_replicas", [0, 1])
-def test_a_worker_that_starts_late_joins_asynchronous_and_synchronous_training(
-        sync_replicas, tmp_path, data_dir):
+def test_late_worker_joins_a_training_with_ps(sync_replicas, tmp_path, data_dir):
     hosts = jobs.cluster(chief=1, worker=2, ps=1)
     flags = _flags(tmp_path, data_dir, "--model_fn=mlp", "--train_steps=1000000",
                    "--log_every_steps=20", f"--sync_replicas={sync_replicas}")
@@ -117,7 +115,7 @@ def test_a_worker_that_starts_late_joins_asynchronous_and_synchronous_training(
             jobs.kill(task)
 
 
-def test_more_gradients_than_trainers_or_no_ps_is_refused_before_anything_starts():
+def test_problems_of_sync_replicas():
     def parse(**hosts):
         return task_config.parse(json.dumps({
             "cluster": hosts, "task": {"type": "worker", "index": 0}}))
@@ -132,7 +130,7 @@ def test_more_gradients_than_trainers_or_no_ps_is_refused_before_anything_starts
     assert "one trainer without ps" in problem and "--sync_replicas=0" in problem
 
 
-def test_a_model_fn_that_makes_its_own_train_op_is_told_that_it_cannot_synchronise():
+def test_request_refuses_a_model_fn_with_its_own_train_op():
     config = trainer_config.TrainerConfig(sync_replicas=2, model_fn="./mine.py")
     with tf.Graph().as_default():
         train_op.request(config, task_config.parse(None))

@@ -25,7 +25,7 @@ def _spec(chosen):
 @pytest.mark.parametrize("chosen, left_out", [
     (lambda updates: updates, 0), (lambda updates: updates[:1], 1), (lambda updates: [], 2)],
     ids=["all", "one of two", "none"])
-def test_what_a_train_op_leaves_out_is_told_and_does_not_run(chosen, left_out, caplog):
+def test_complete_warns_of_updates_that_a_train_op_leaves_out(chosen, left_out, caplog):
     with tf.Graph().as_default():
         v1.train.create_global_step()
         spec = _spec(chosen)
