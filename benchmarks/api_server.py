@@ -1,4 +1,4 @@
-"""Sends every job that `manifest` writes to a real Kubernetes API server, and prints what it says.
+"""Sends every job that `manifest` writes to a real Kubernetes API server, and prints its answers.
 
     python -m benchmarks.api_server --apiserver=PATH --etcd=PATH [--crd=FILE ...]
 
@@ -197,7 +197,7 @@ def _send_wrongs(server: control_plane.ApiServer, platform: str) -> int:
     manifests.write(f"--platform={platform}", "--worker=1", "--ps=1")
     failures = 0
     values = {value["kind"]: value for value in manifests.documents()}  # The last of a kind.
-    for kind, path, wrong, says in _WRONGS:
+    for kind, path, wrong, message in _WRONGS:
         if kind not in values:
             continue
         value = changed(values[kind], path, wrong)
@@ -206,9 +206,9 @@ def _send_wrongs(server: control_plane.ApiServer, platform: str) -> int:
             print(f"{platform} wrong {kind} {path}: TAKEN")
             failures += 1
         except control_plane.Refused as error:
-            is_right = error.code in (400, 422) and says in str(error)
+            is_right = error.code in (400, 422) and message in str(error)
             print(f"{platform} wrong {kind} {path}: refused with {error}"
-                  + ("" if is_right else f", NOT with {says!r}"))
+                  + ("" if is_right else f", NOT with {message!r}"))
             failures += not is_right
     return failures
 

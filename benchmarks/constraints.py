@@ -97,7 +97,7 @@ def _install(python: str, extras: str, work: pathlib.Path) -> tuple[str, dict[st
         subprocess.run([*pip, "check"], check=True)
         packages = subprocess.check_output([*pip, "freeze", "--all"], text=True)
         exact = subprocess.check_output([installed, "-V"], text=True).split()[1]
-    # What is not of the form NAME==VERSION is the project itself.
+    # A line that is not NAME==VERSION is the project itself.
     found = {re.sub(r"[-_.]+", "-", name).lower(): version
              for name, version in re.findall(r"^([\w.-]+)==(\S+)$", packages, re.M)}
     return exact, {name: found[name] for name in found.keys() - _LEFT_OUT}

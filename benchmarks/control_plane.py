@@ -47,9 +47,9 @@ class ApiServer:
     """A running API server, and how to talk to it.
 
     Attributes:
-      url: Where it listens.
-      token: What it knows its only user by, who may do anything.
-      certificate: The file of the certificate that it made for itself.
+      url: Where the server listens.
+      token: Token of its only user, who may do anything.
+      certificate: The file of the server's own certificate.
     """
 
     url: str
@@ -182,7 +182,7 @@ def _apiserver_flags(folder: pathlib.Path, token: str) -> list[str]:
     subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True,
                    capture_output=True, timeout=_START_SECS)
     return ["--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--cert-dir={folder}",
-            # It lists the server's own address, which may not be a loopback one.
+            # The endpoints would contain the server's address, which must not be a loopback one.
             "--endpoint-reconciler-type=none",
             "--anonymous-auth=false", f"--token-auth-file={users}", "--authorization-mode=RBAC",
             "--service-account-issuer=https://kubernetes.default.svc",
@@ -213,7 +213,7 @@ def _started(stack: contextlib.ExitStack, folder: pathlib.Path, name: str,
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
         preexec_fn=functools.partial(fork_server.die_with_parent, os.getpid()))
     stack.callback(process.wait)
-    stack.callback(process.kill)  # It comes before the wait.
+    stack.callback(process.kill)  # Runs before the wait.
     return process
 
 

@@ -125,9 +125,9 @@ def _environment(device: str) -> dict[str, str]:
 
 def _measured(model: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Runs a model's rows and prints their table; returns it."""
-    given = {name: getattr(options, name) for name in ("batch_size", "steps")
-             if getattr(options, name)}
-    sizes = dataclasses.replace(_SIZES[model, options.device], **given)
+    user_set = {name: getattr(options, name) for name in ("batch_size", "steps")
+                if getattr(options, name)}
+    sizes = dataclasses.replace(_SIZES[model, options.device], **user_set)
     rows = {name: command for name, command in _rows(model, sizes, options.device).items()
             if re.search(options.rows, name)}
     losses: dict[str, float] = {}

@@ -118,13 +118,13 @@ def _check_hosts(server: control_plane.ApiServer, pods: dict[tuple[str, int], An
         text = manifests.expanded(variables["TF_CONFIG"]["value"],
                                   {"INDEX": pod["metadata"]["annotations"][_INDEX]})
         host = f"{pod['spec']['hostname']}.{pod['spec']['subdomain']}:2222"
-        told = json.loads(text)["cluster"][role][index]
-        if task_config.parse(text).name != f"{role}:{index}" or told != host:
+        address = json.loads(text)["cluster"][role][index]
+        if task_config.parse(text).name != f"{role}:{index}" or address != host:
             raise _Wrong(f"{role}:{index} is at {host}, and its TF_CONFIG is {text}")
         clusters.add(json.dumps(json.loads(text)["cluster"]))
     (cluster,) = clusters
     hosts = {host for each in json.loads(cluster).values() for host in each}
-    # Names are known before a pod is ready, and none of these says that it is.
+    # Names must resolve before a pod is ready, and none of these pods is.
     _wait("the name of every task is known, though none is ready",
           lambda: _known_hosts(server) == hosts)
 
@@ -165,9 +165,9 @@ def _pods(server: control_plane.ApiServer) -> dict[tuple[str, int], Any]:
     """Returns the pods that have not ended, by role and index."""
     found: dict[tuple[str, int], Any] = {}
     for pod in server.get(_PODS)["items"]:
-        labels, notes = pod["metadata"]["labels"], pod["metadata"]["annotations"]
+        labels, annotations = pod["metadata"]["labels"], pod["metadata"]["annotations"]
         if pod["status"]["phase"] not in ("Failed", "Succeeded"):
-            task = labels[_ROLE], int(notes[_INDEX])
+            task = labels[_ROLE], int(annotations[_INDEX])
             if task in found:
                 raise _Wrong(f"{task} has two pods at a time")
             found[task] = pod

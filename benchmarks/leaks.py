@@ -114,7 +114,7 @@ def _sample(task: jobs.Task, secs: float, work: int) -> Sample:
         try:
             links.append(os.readlink(path))
         except FileNotFoundError:
-            pass  # It was closed meanwhile.
+            pass  # The file was closed meanwhile.
     return Sample(secs, work, process.memory_info().rss / 1e6, len(links),
                   sum(link.startswith("socket:") for link in links), process.num_threads())
 

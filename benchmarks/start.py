@@ -40,7 +40,7 @@ _LIMIT_SECS = 120.0
 _STEP = re.compile(r"step \d+/")
 _PHASES = {"plug-ins loaded, graphs tried": re.compile(r"params: "),
            "session begun": re.compile("training from step"), "first step": _STEP}
-# What it does beyond its peers, ten evaluations and a page, is no part of a start.
+# Ten evaluations and a page, which the peers do not make, are not part of a start.
 _TRAINER = [sys.executable, "-m", "estimator_trainer", "--noreport", "--num_evaluations=0"]
 _PLAIN = [sys.executable, "-m", "benchmarks.suite.peers.plain"]
 _COMMANDS = {"import absl.flags": [sys.executable, "-c", "import absl.flags"],

@@ -65,16 +65,16 @@ def wait_for_end(tasks: list[jobs.Task]) -> tuple[float, float]:
       AssertionError: with their logs and stacks, if one fails or does not end.
     """
     deadline = time.monotonic() + _LIMIT_SECS
-    told, told_secs = 0, 0.0
+    seen, changed_secs = 0, 0.0
     while any(task.code is None for task in tasks) and time.monotonic() < deadline:
         count = sum(len(task.losses) for task in tasks)
-        if count > told:
-            told, told_secs = count, time.monotonic()
+        if count > seen:
+            seen, changed_secs = count, time.monotonic()
         time.sleep(_POLL_SECS)
     ended_secs = time.monotonic()
     if any(task.code != 0 for task in tasks):
         jobs.wait(tasks, 0)
-    return told_secs, ended_secs
+    return changed_secs, ended_secs
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ _COLUMNS = "|  | the text | here |\n|---|---|---|\n"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One figure of a text, and how to find ours.
+    """One figure of a text, and a function that finds ours.
 
     Attributes:
-      what: What the figure is.
-      text: What the text says; or, where it says nothing, how to find what stands for it.
-      here: Returns ours, from what the page's `run` returned.
+      what: Description of the figure.
+      text: The text's figure, or a function that finds a substitute.
+      here: Returns our figure, from the result of the page's `run`.
     """
 
     what: str
@@ -55,7 +55,7 @@ class Page:
         return module
 
     def section(self, runs: Runs) -> str:
-        """Runs what the page compares; returns its last section, in Markdown."""
+        """Runs the page's comparison; returns its last section, in Markdown."""
         import tensorflow as tf
         start = time.monotonic()
         text = self.text
@@ -70,14 +70,14 @@ class Page:
                 f" {minutes} min.\n")
 
     def write(self, section: str) -> None:
-        """Puts `section` at the end of the page, in place of the one there."""
+        """Replaces the last section of the page by `section`."""
         path = EXAMPLES / self.name / "README.md"
         before = path.read_text().partition(HEADING)[0].rstrip()
         path.write_text(f"{before}\n\n{section}")
 
 
 def spread(figures: Iterable[str]) -> str:
-    """Returns the least and the greatest figure of what differs in its seed alone."""
+    """Returns the smallest and the largest figure of runs that differ only in their seed."""
     found = sorted(figures)
     return f"{found[0]} to {found[-1]}"
 

@@ -1,4 +1,4 @@
-"""Runs the program as a user does, and reads what it left."""
+"""Runs the program as a user does, and reads its files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any, Callable
 EXAMPLES = pathlib.Path(__file__).resolve().parent
 _NUMBER = r"(-?[\d.]+(?:e[+-]?\d+)?|nan)"
 _TIMEOUT_SECS = 3600
-# Variables of optimizers and of training, which no model counts as its own.
+# Variables of optimizers and of training, which are not part of a model.
 _SLOTS = re.compile(r"^training/|global_step|_power|/Adam|/Momentum|/ExponentialMovingAverage"
                     r"|moving_|sync_rep|local_step")
 
@@ -28,9 +28,9 @@ class Run:
     """A run that has ended.
 
     Attributes:
-      code: Its exit code.
-      log: All that it printed.
-      model_dir: Where it trained.
+      code: Exit code.
+      log: Its whole output.
+      model_dir: Directory of the training.
     """
 
     code: int
@@ -39,17 +39,17 @@ class Run:
 
     @functools.cached_property
     def result(self) -> dict[str, Any]:
-        """What `result.json` holds."""
+        """Content of `result.json`."""
         return json.loads((self.model_dir / "result.json").read_text())
 
     @functools.cached_property
     def params(self) -> dict[str, Any]:
-        """The params of the plug-ins, as `record.json` has them."""
+        """Params of the plug-ins, from `record.json`."""
         return json.loads((self.model_dir / "record.json").read_text())["params"]
 
     @property
     def tasks(self) -> dict[str, int]:
-        """How many tasks of each role ended well, from the last table of `launch`."""
+        """Number of tasks of each role that are done, from the last table of `launch`."""
         lines = re.findall(r"^launch +\| (\w+):\d+ .* done ", self.log, re.M)
         return dict(collections.Counter(lines))
 
@@ -60,12 +60,12 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The last evaluation's."""
+        """Metrics of the last evaluation."""
         return self.result["metrics"]
 
     @property
     def accuracy(self) -> str:
-        """That of the last evaluation, as a table has it."""
+        """Accuracy of the last evaluation, as a table shows it."""
         return f"{self.metrics['accuracy']:.4f}"
 
     @functools.cached_property
@@ -92,28 +92,28 @@ class Run:
 
     @property
     def parameters(self) -> str:
-        """How many numbers those variables hold."""
+        """Number of values in those variables."""
         return f"{sum(value.size for value in self.variables.values()):,}"
 
     def difference(self, other: Run) -> str:
-        """Returns the largest difference of a trained variable from that of another run."""
+        """Returns the largest difference between a trained variable of this and of another run."""
         largest = max(abs(value - other.variables[name]).max()
                       for name, value in self.variables.items())
         return f"{largest:.1g}"
 
     def speed(self, since_step: int = 0) -> float:
-        """Returns the mean of the reported examples a second after `since_step`."""
+        """Returns the mean of the reported examples per second after `since_step`."""
         found = re.findall(r"  step (\d+)\S* .*?([\d,]+) examples/s", self.log)
         speeds = [float(value.replace(",", "")) for step, value in found if int(step) > since_step]
         return sum(speeds) / len(speeds)
 
 
 class Runs:
-    """Runs the program, each time with a model_dir of its own.
+    """Runs the program, each time with its own model_dir.
 
     Attributes:
       folder: Where the runs of this page are.
-      use_mnist: Whether any of them has asked for MNIST so far.
+      use_mnist: Whether any of them has needed MNIST so far.
     """
 
     def __init__(self, folder: pathlib.Path, records: Callable[[], pathlib.Path]):
@@ -144,12 +144,12 @@ class Runs:
 
     @property
     def validation_files(self) -> str:
-        """That of the 5,000 images that `read_data_sets` kept apart, the first ones."""
+        """Pattern of the first 5,000 images, which `read_data_sets` kept apart."""
         return f"{self.records}/train-00000*"
 
     @property
     def test_files(self) -> str:
-        """That of the 10,000 test images."""
+        """Pattern of the 10,000 test images."""
         return f"{self.records}/test-*"
 
     def _trained_on(self, files: str) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ class Runs:
                 f"--param=eval_files={self.test_files}")
 
     def program(self, name: str, *words: str, log_name: str = "") -> Run:
-        """Runs `estimator-trainer WORDS --model_dir=...`; a run that fails is for the rows."""
+        """Runs `estimator-trainer WORDS --model_dir=...`; the rows decide about a failure."""
         model_dir = self.folder / name
         command = [sys.executable, "-m", "estimator_trainer", *words, f"--model_dir={model_dir}"]
         print("$ estimator-trainer", shlex.join(command[3:]), file=sys.stderr, flush=True)
@@ -183,7 +183,7 @@ class Runs:
 
 
 def free_addresses(count: int) -> list[str]:
-    """Returns addresses of this machine that nobody listens at."""
+    """Returns free addresses of this machine."""
     holders = [socket.socket() for _ in range(count)]
     try:
         for holder in holders:
@@ -195,7 +195,7 @@ def free_addresses(count: int) -> list[str]:
 
 
 def inputs_and_outputs(export: str) -> str:
-    """Returns the names of what the only function of a SavedModel takes, and of what it returns."""
+    """Returns the names of the inputs and outputs of a SavedModel's only function."""
     import tensorflow as tf
     [function] = set(tf.saved_model.load(export).signatures.values())
     inputs = sorted(function.structured_input_signature[1])

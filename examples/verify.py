@@ -1,10 +1,10 @@
-"""Runs what the texts of the examples ran, and sets their figures beside those found here.
+"""Repeats the runs of the examples' texts, and compares their figures with ours.
 
     python -m examples.verify --mnist=FOLDER [--write] [PAGE ...]
 
 FOLDER holds the four IDX files of MNIST, gzipped or not. The runs and the rows of a page are in the
 `text.py` of its folder; all pages take about an hour on two cores, a page some minutes. --write
-puts the table at the end of the page, in place of the one there.
+replaces the table at the end of the page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from examples.runs import EXAMPLES, Runs
 def _converted(mnist: str, folder: pathlib.Path) -> pathlib.Path:
     """Returns the folder of the TFRecords of `mnist`; makes them at the first call.
 
-    They are files of 5,000 images, in MNIST's order.
+    Each file has 5,000 images, in MNIST's order.
     """
     if not mnist:
         sys.exit("this page trains on MNIST: type --mnist=FOLDER, the folder of its IDX files")

@@ -1,14 +1,14 @@
-"""Jobs with random faults, started again as a scheduler would, and checks of how each ends.
+"""Jobs with random faults, restarted as by a scheduler, and checks of their ends.
 
     __main__.py    the command line, the lines of wrong jobs, the table
     schedules.py   the shape of a job and its two faults, drawn from a number alone
     moments.py     when a fault is due, seen in model_dir, the marks of the model, or a log
-    job.py         runs one job, applies the faults, starts tasks again
-    promises.py    what must hold after a job: its processes
-    model_dir.py   what must hold after a job: its files
+    job.py         runs one job, applies the faults, restarts tasks
+    promises.py    checks of a job's processes
+    model_dir.py   checks of a job's files
     model.py       the plug-in that trains
-    cases.py       named jobs whose clock, memory or outputs fail, and those of
+    cases.py       named jobs whose clock, memory or outputs fail, and the cases of
     damage.py      disks that fail
-    memory.py      lets the kernel kill a process for want of memory
-    skipped.py     what a case raises that this machine cannot run
+    memory.py      lets the kernel kill a process that is out of memory
+    skipped.py     the exception of a case that this machine cannot run
 """

@@ -3,8 +3,8 @@
     python -m benchmarks.chaos [--schedules=500] [--seed=0] [--parallel=2] [--shape=NAME] [--only=N]
     python -m benchmarks.chaos --cases[=NAME,...]
 
-Each job runs in a fresh model_dir, with two faults. Tasks that ended with 142, 143 or a kill are
-started again. A line tells of each broken promise; logs of wrong jobs stay in `--work`. The last
+Each job runs in a new model_dir, with two faults. Tasks that ended with 142, 143 or a kill are
+restarted. Each broken promise is one line; logs of wrong jobs stay in `--work`. The last
 lines are a table in Markdown. The exit code is 1 if any job was wrong.
 """
 
@@ -25,7 +25,7 @@ from tests.support import jobs
 
 
 def main() -> int:
-    """Runs what was asked for; returns the exit code."""
+    """Runs the schedules or cases of the command line; returns the exit code."""
     options = _options()
     options.work.mkdir(parents=True, exist_ok=True)
     if options.cases is not None:
@@ -73,7 +73,7 @@ def _all(options: argparse.Namespace, numbers: list[int]) -> Iterator[Outcome]:
             yield outcome_lib.run(options.seed, number, *words)
         jobs.end_fork_server()
         return
-    # A spawned process has no threads of TensorFlow's, so its fork server can be its child.
+    # A spawned process has no TensorFlow threads, so its fork server can be its child.
     with futures.ProcessPoolExecutor(options.parallel,
                                      multiprocessing.get_context("spawn")) as pool:
         for done in futures.as_completed(

@@ -1,7 +1,7 @@
-"""Named jobs, each with one fault that a random schedule has not: of disk, clock, memory, network.
+"""Named jobs, each with one fault that random schedules lack: of disk, clock, memory, network.
 
-A case is a function of a folder that returns a sentence for each promise that was broken. Cases of
-disks are in damage.py.
+A case is a function of a folder that returns a sentence for each broken promise. Cases of disks are
+in damage.py.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.support import jobs
 
 Case = Callable[[pathlib.Path], list[str]]
 _FAKETIME = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
-# libfaketime refuses the system call by which Python sleeps.
+# libfaketime does not support the system call with which Python sleeps.
 _SLEEP = "import select, time\ntime.sleep = lambda secs: select.select([], [], [], secs) and None\n"
 _QUALITIES = {"20 ms late": network_lib.Quality(delay_secs=0.02),
               "1% lost": network_lib.Quality(loss=0.01)}
-# A thousandth of what a network of data centres has; a step of the model takes 10 kB.
+# A thousandth of a data centre's network; a step of the model takes 10 kB.
 _SLOW_BYTES_PER_SEC = 200e3
 # A task may be cut off for a minute, and processes are not forked.
 _NETWORK_LIMIT_SECS = 300.0
@@ -38,7 +38,7 @@ def main(names: str, work: pathlib.Path, keep: bool = False) -> int:
     """Runs cases, and prints a line for each; returns the exit code.
 
     Args:
-      names: Names, or their beginnings, with commas; all if empty.
+      names: Names, or their beginnings, separated by commas; all if empty.
       work: The folder of logs.
       keep: Whether folders of right cases stay.
     """
@@ -64,7 +64,7 @@ def main(names: str, work: pathlib.Path, keep: bool = False) -> int:
 
 
 def attempt(name: str, case: Case, work: pathlib.Path, keep: bool) -> tuple[list[str], str]:
-    """Runs a case; returns its broken promises, and why it was left out, or ""."""
+    """Runs a case; returns its broken promises, and why it was skipped, or ""."""
     folder = work / _folder(name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -106,27 +106,27 @@ def all_cases() -> dict[str, Case]:
 
 
 def _done_job_again(shape: str, folder: pathlib.Path) -> list[str]:
-    """A job that is done evaluates and exports nothing again, whoever starts it again."""
+    """A finished job evaluates and exports nothing when it is started again."""
     planned = damage.schedule(shape)
     first = damage.once(planned, folder / "first", folder / "model", lambda job: None)
     return first or damage.again(planned, folder / "again", folder / "model")
 
 
 def _clock(role: str, hours: str, folder: pathlib.Path) -> list[str]:
-    """A job ends right though the clock of one task is wrong."""
+    """A job ends correctly although the clock of one task is wrong."""
     if not _FAKETIME.exists():
         raise Skipped(f"{_FAKETIME} is not there; `apt-get install faketime` installs it")
     shim = folder / "shim"
     shim.mkdir()
     (shim / "sitecustomize.py").write_text(_SLEEP, encoding="utf-8")
-    # A clock that is off does not change how long things take.
+    # A wrong clock does not change durations.
     way = {"is_forked": False, "LD_PRELOAD": str(_FAKETIME), "FAKETIME": hours,
            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "PYTHONPATH": f"{shim}:{jobs.REPO}"}
     return _run(folder, damage.schedule("asynchronous"), ways={role: way})
 
 
 def _out_of_memory(role: str, folder: pathlib.Path) -> list[str]:
-    """The kernel kills a task that trains, for it is out of memory; a scheduler starts it again."""
+    """The kernel kills a training task that is out of memory; a scheduler restarts it."""
     shape = "local" if role == "local" else "asynchronous"
 
     def turn(job: job_lib.Job) -> bool:
@@ -141,7 +141,7 @@ def _out_of_memory(role: str, folder: pathlib.Path) -> list[str]:
 
 
 def _stopped_ps(shape: str, folder: pathlib.Path) -> list[str]:
-    """A ps that stands still for less than --peer_timeout_secs costs time alone."""
+    """A ps that is stopped for less than --peer_timeout_secs costs only time."""
     stopped: list[float] = []
 
     def turn(job: job_lib.Job) -> bool:
@@ -159,7 +159,7 @@ def _stopped_ps(shape: str, folder: pathlib.Path) -> list[str]:
 
 
 def _five_restarts(folder: pathlib.Path) -> list[str]:
-    """A worker is killed five times, each time when it has trained; no other task ends."""
+    """A worker is killed five times, each time after training; no other task ends."""
     killed: list[int] = []
 
     def turn(job: job_lib.Job) -> bool:
@@ -173,7 +173,7 @@ def _five_restarts(folder: pathlib.Path) -> list[str]:
 
 
 def _late_evaluator(secs: float, folder: pathlib.Path) -> list[str]:
-    """An evaluator that starts when training has ended finds the job done, or does its part."""
+    """An evaluator that starts after training finds the job done, or does its part."""
     return _run(folder, damage.schedule("asynchronous"), delays={"evaluator:0": secs})
 
 
@@ -200,14 +200,14 @@ def _network_cases() -> dict[str, Case]:
 
 
 def _bad_network(shape: str, quality: network_lib.Quality, folder: pathlib.Path) -> list[str]:
-    """A slow network, or one that loses packets, costs time alone."""
+    """A slow network, or one that loses packets, costs only time."""
     planned = damage.schedule(shape)
     with network_lib.network(planned.tasks, quality) as network:
         return _run(folder, planned, network=network, num_processes=len(planned.tasks))
 
 
 def _slow_ps(shape: str, folder: pathlib.Path) -> list[str]:
-    """A ps with a bad link costs time alone."""
+    """A ps with a bad link costs only time."""
     planned = damage.schedule(shape)
     with network_lib.network(planned.tasks) as network:
         network.slow("ps:0", _SLOW_BYTES_PER_SEC)
@@ -215,7 +215,7 @@ def _slow_ps(shape: str, folder: pathlib.Path) -> list[str]:
 
 
 def _partition(shape: str, role: str, secs: float, folder: pathlib.Path) -> list[str]:
-    """A task that is cut off for less than --peer_timeout_secs costs time alone, else restarts.
+    """A task that is cut off for less than --peer_timeout_secs costs only time, else restarts.
 
     TensorFlow may break an all-reduce sooner.
     """
@@ -234,10 +234,10 @@ def _partition(shape: str, role: str, secs: float, folder: pathlib.Path) -> list
 
 
 def _output(role: str, output: str, folder: pathlib.Path) -> list[str]:
-    """A job ends right though nobody can read what one task prints."""
+    """A job ends correctly although the output of one task cannot be read."""
     way = {"is_forked": False, "prefix": ("sh", "-c", f'exec "$@" {_OUTPUTS[output]}', "sh")}
     shape = "local" if role == "local" else "asynchronous"
-    # A process that is not forked comes seconds later, and an evaluator then comes too late.
+    # A process that is not forked starts seconds later, and an evaluator would be too late.
     return _run(folder, damage.schedule(shape, steps=1500), ways={role: way},
                 silent=role if output != "stdout closed" and output != "stdout full" else "")
 
@@ -253,9 +253,9 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
       folder: The folder of logs and model_dir.
       schedule: The job.
       flags: More flags.
-      ways: How processes of a task are started, by its name; see `job.Job.ways`.
+      ways: How a task's processes are started, by its name; see `job.Job.ways`.
       once: Called often, until it returns True.
-      delays: Seconds to the first start of a task, by its name.
+      delays: Seconds to a task's first start, by its name.
       network: The network of the tasks; None for the loopback interface.
       **expected: See `_broken`.
     """
@@ -289,8 +289,8 @@ def _broken(ended: job_lib.Ended, num_processes: int = 0, silent: str = "") -> l
 
     Args:
       ended: The job.
-      num_processes: The number of processes that the job should have taken; 0 for any.
-      silent: Name of a task whose log has nothing.
+      num_processes: The expected number of processes; 0 for any.
+      silent: Name of a task whose log is empty.
     """
     problems = promises.broken(ended, silent)
     if num_processes and len(ended.processes) != num_processes:

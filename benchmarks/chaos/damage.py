@@ -1,8 +1,8 @@
 """Cases whose model_dir is deleted, moved, read-only or full at a moment of the job.
 
-What must hold: every process ends by itself, with a code and a last line of docs/job_ends.md, and
-without a traceback. Once the disk is as before, the same command line ends the job with every
-promise kept.
+Every process must end by itself, with a code and a last line of docs/job_ends.md, and without a
+traceback. When the disk is repaired, the same command line must complete the job and keep every
+promise.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from benchmarks.chaos.skipped import Skipped
 from tests.support import jobs
 
 KINDS = ("deleted", "moved", "read-only", "0 MB free", "2 MB free")
-# The program takes no disk with less than 100 MB free.
+# The program does not start on a disk with less than 100 MB free.
 _DISK_MB = 160
 _INSIDE = "--in_namespace"
-# Peers notice a job without files after the stall timeout, and then print stacks.
+# Peers notice missing files after the stall timeout, and then print stacks.
 _LIMIT_SECS = 90.0
 
 
 def enter_namespace() -> None:
-    """Runs this program again where its mounts are its own, if this process may do that."""
+    """Restarts this program with its own mounts, if this process may do so."""
     if _INSIDE in sys.argv or os.geteuid() != 0 or not shutil.which("unshare"):
         return
     os.execvp("unshare", ["unshare", "-m", sys.executable, "-m", "benchmarks.chaos",
@@ -36,7 +36,7 @@ def enter_namespace() -> None:
 
 
 def schedule(shape: str, steps: int = 150) -> schedules.Schedule:
-    """Returns a job of a case, which has no faults of a schedule."""
+    """Returns the job of a case, without a schedule's faults."""
     return schedules.Schedule(0, shape, shape != "local", ("latest", "final"), 2, steps, 30, ())
 
 
@@ -49,7 +49,7 @@ def run(shape: str, kind: str, moment: str, folder: pathlib.Path) -> list[str]:
         damage.repair()
         if first or not damage.is_done:
             return first or ["the fault of this case happens; its moment did not come"]
-        # An open file of events that was deleted takes all later ones with it.
+        # If an open event file is deleted, all later events are lost with it.
         return again(planned, folder / "again", model_dir, has_events=kind != "deleted")
 
 
@@ -67,7 +67,7 @@ class _Damage:
         self._aside = model_dir.with_name("aside")
 
     def turn(self, job: job_lib.Job) -> None:
-        """Does the damage when it is due."""
+        """Applies the damage when it is due."""
         seen = moments.Moments(job.model_dir, job.marks, job.trainer_logs, "final")
         is_due = self._model_dir.exists() and seen.has_come(self._fault)
         if not self.is_done and is_due:
@@ -75,7 +75,7 @@ class _Damage:
             self._damage()
 
     def repair(self) -> None:
-        """Makes the disk as it was, with the files that are left."""
+        """Repairs the disk, with the files that are left."""
         if not self.is_done:
             return
         if self._fault.kind == "moved":
@@ -101,7 +101,7 @@ class _Damage:
 
 @contextlib.contextmanager
 def _disk(folder: pathlib.Path, kind: str) -> Iterator[pathlib.Path]:
-    """Gives the model_dir of a case, on a small disk of its own where that matters."""
+    """Yields the model_dir of a case, on a small separate disk if the kind needs one."""
     disk = folder / "disk"
     disk.mkdir()
     if kind in ("deleted", "moved"):
@@ -120,7 +120,7 @@ def _disk(folder: pathlib.Path, kind: str) -> Iterator[pathlib.Path]:
 
 
 def _fill(path: pathlib.Path, free: int) -> None:
-    """Writes a file that leaves so many bytes of its disk free."""
+    """Writes a file that leaves `free` bytes of its disk."""
     state = os.statvfs(path.parent)
     left = state.f_bavail * state.f_frsize - free
     with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
@@ -130,7 +130,7 @@ def _fill(path: pathlib.Path, free: int) -> None:
 
 def once(planned: schedules.Schedule, root: pathlib.Path, model_dir: pathlib.Path,
          turn: Callable[[job_lib.Job], None]) -> list[str]:
-    """Runs the job until all its processes have ended, and checks them alone."""
+    """Runs the job until all its processes have ended, and checks only the processes."""
     job = job_lib.Job(planned, root, model_dir=model_dir)
     try:
         job.start_all()

@@ -1,4 +1,4 @@
-"""Runs the job of a schedule, applies its faults, and starts tasks again as a scheduler would."""
+"""Runs the job of a schedule, applies its faults, and restarts tasks as a scheduler would."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.support import jobs
 LIMIT_SECS = 120.0
 MODEL = pathlib.Path(__file__).with_name("model.py")
 _RESTART_SECS = 0.5
-# Exit codes after which a scheduler starts a task again. SIGALRM ends a trainer of an all-reduce
-# that waits inside TensorFlow; a shell and a container show it as 142.
+# Exit codes after which a scheduler restarts a task. SIGALRM ends a trainer of an all-reduce that
+# waits inside TensorFlow; a shell and a container show it as 142.
 RESTARTED = (142, 143, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGALRM)
 # A save of this model takes milliseconds.
 _POLL_SECS = 0.003
@@ -34,8 +34,8 @@ class Process:
       task: The task's name.
       running: The process and its log.
       started: Seconds from the job's start to this process's.
-      signals: Signals that this process got, each with the seconds since the job's start.
-      ended: Seconds from the job's start to this process's end, once it was seen.
+      signals: Signals that this process received, each with the seconds since the job's start.
+      ended: Seconds from the job's start to this process's end, once noticed.
     """
 
     task: str
@@ -58,16 +58,16 @@ class Process:
 
 @dataclasses.dataclass
 class Ended:
-    """A job that has ended, or was ended.
+    """A job that has ended, or was killed.
 
     Attributes:
       schedule: The schedule.
       model_dir: The job's directory.
       processes: Every process, in the order of their starts.
       applied: Indices of the faults that met a running process.
-      hung: Names of the tasks that still ran at the limit.
+      hung: Names of the tasks that were still running at the limit.
       secs: Seconds from start to end.
-      left: Names of tasks that have ended and left processes running.
+      left: Names of ended tasks whose child processes are still running.
     """
 
     schedule: schedules.Schedule
@@ -95,15 +95,15 @@ class Job:
         """Makes the job; `start` starts its tasks.
 
         Args:
-          schedule: The schedule, whose faults are not this class's business.
+          schedule: The schedule; this class does not apply its faults.
           root: A new folder for logs and model_dir.
-          flags: Flags beside those of the schedule.
+          flags: Additional flags.
           model_dir: The job's directory; None for one in `root`.
           hosts: Addresses by role; None for free ports of this machine.
         """
         self.model_dir = model_dir or root / "model"
         self.processes: list[Process] = []
-        # A param stays what it was when a job is run again in its model_dir.
+        # Params are the same when a job runs again in its model_dir.
         self.marks = (root.parent if model_dir else root) / "marks"
         self.marks.mkdir(parents=True, exist_ok=True)
         root.mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ class Job:
                       f"--model_dir={self.model_dir}", f"--param=marks={self.marks}",
                       *schedule.flags, *flags]
         counts = dict(schedules.SHAPES[schedule.shape].counts)
-        # A chief that is alone evaluates by itself, unless TF_CONFIG tells of an evaluator.
+        # A chief without an evaluator in TF_CONFIG evaluates itself.
         is_listed = counts == {"chief": 1} and schedule.evaluator
         self._hosts = hosts or jobs.cluster(**counts, **({"evaluator": 1} if is_listed else {}))
         self._current: dict[str, Process] = {}
@@ -139,12 +139,12 @@ class Job:
         return process
 
     def running(self, task: str) -> Process | None:
-        """Returns the process of a task, if it runs."""
+        """Returns the running process of a task, if any."""
         process = self._current.get(task)
         return process if process and self._code(process) is None else None
 
     def send(self, process: Process, number: int) -> None:
-        """Sends a signal to a process, if it still runs."""
+        """Sends a signal to a process that is still running."""
         if self._code(process) is None:
             os.kill(process.running.process.pid, number)
             process.signals.append((number, self.secs))
@@ -167,7 +167,7 @@ class Job:
                      self.secs, left)
 
     def run_once(self, each_turn: Callable[[], None], limit_secs: float) -> tuple[str, ...]:
-        """Waits until all tasks have ended, and starts none again; returns as `run` does."""
+        """Waits until all tasks have ended, without restarts; returns as `run` does."""
         while self.secs < limit_secs:
             if all(self._code(process) is not None for process in self._current.values()):
                 return ()
@@ -176,14 +176,14 @@ class Job:
         return self._abort()
 
     def run(self, each_turn: Callable[[], None], limit_secs: float) -> tuple[str, ...]:
-        """Starts what is due until all tasks have ended with 0, or one is not to start again.
+        """Restarts tasks until all have ended with 0, or one must not restart.
 
         Args:
-          each_turn: Called many times a second.
-          limit_secs: The most that the job may take.
+          each_turn: Called many times per second.
+          limit_secs: Time limit of the job.
 
         Returns:
-          The names of the tasks that still ran at the limit, whose stacks are then in their logs.
+          The names of the tasks that were running at the limit; their stacks are in their logs.
         """
         while self.secs < limit_secs:
             codes = {task: self._code(process) for task, process in self._current.items()}
@@ -200,7 +200,7 @@ class Job:
         return self._abort()
 
     def close(self) -> None:
-        """Kills what still runs."""
+        """Kills all processes that are still running."""
         for process in self.processes:
             jobs.kill(process.running)
             self._code(process)
@@ -212,7 +212,7 @@ class Job:
         return code
 
     def _settle(self) -> None:
-        """Gives the other tasks of a job that failed the time to end by themselves."""
+        """Waits for the other tasks of a failed job to end by themselves."""
         deadline = self.secs + 15
         while self.secs < deadline and any(self._code(process) is None
                                            for process in self._current.values()):
@@ -285,7 +285,7 @@ def run(schedule: schedules.Schedule, root: pathlib.Path) -> Ended:
 def _has_group(process: Process) -> bool:
     """Returns whether a process that has ended left others of its group running."""
     group = process.running.process.pid
-    # A process of a killed one that has ended may have nobody who asks for its exit code.
+    # An ended child of a killed process may stay a zombie.
     return any(each.info["status"] != psutil.STATUS_ZOMBIE and _group_of(each.pid) == group
                for each in psutil.process_iter(["status"]))
 

@@ -1,4 +1,4 @@
-"""Lets the kernel kill a process for want of memory, by a control group of its own."""
+"""Lets the kernel kill a process that is out of memory, by a separate control group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Iterator
 from benchmarks.chaos.skipped import Skipped
 
 _NAME = f"estimator-trainer-chaos-{os.getpid()}"
-# Control groups of version 1 and 2: where they are, and the file of the limit.
+# Control groups of version 1 and 2: their folder, and the file of the limit.
 _GROUPS = ((pathlib.Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),
            (pathlib.Path("/sys/fs/cgroup"), "memory.max"))
 _LIMIT = 1 << 20
@@ -18,10 +18,10 @@ _LIMIT = 1 << 20
 
 @contextlib.contextmanager
 def limit() -> Iterator[None]:
-    """Makes the control group, for the length of the context.
+    """Makes the control group, for the duration of the context.
 
     Raises:
-      Skipped: if this process may not make one.
+      Skipped: This process may not make one.
     """
     folder, _ = _group()
     try:
@@ -36,7 +36,7 @@ def limit() -> Iterator[None]:
 
 
 def exhaust(pid: int) -> None:
-    """Lets the next allocation of a process be one too many."""
+    """Makes the next allocation of a process exceed the limit."""
     folder, name = _group()
     (folder / "cgroup.procs").write_text(str(pid), encoding="utf-8")
     (folder / name).write_text(str(_LIMIT), encoding="utf-8")

@@ -1,12 +1,12 @@
-"""The plug-in of the jobs of chaos: a line, beside a variable that knows the order of its batches.
+"""The plug-in that all these jobs train: a line, and a variable for the order of its batches.
 
 Each batch has a number, from 0 on in each process that begins to read. A step of n replicas makes
 `digest` the sum of (3 digest + number) modulo a prime over the replicas, so that its final value
-tells whether every step saw the batch that it should have seen.
+shows whether every step had the right batch.
 
-Params: `step_secs` that a batch takes, `eval_secs` that an evaluation takes, `marks`, a folder
+Params: `step_secs`, the time of a batch, `eval_secs`, the time of an evaluation, `marks`, a folder
 where each evaluation leaves a file when it reads its first batch, and `is_ordered`, whether the
-order is fixed, as it is not among asynchronous trainers.
+order is fixed (not with asynchronous trainers).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Checks the files of a job that is done against the promises of docs/job_ends.md."""
+"""Checks the files of a finished job against the promises of docs/job_ends.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support import jobs
 
 # Non-chief trainers of an all-reduce save there, as docs/reference.md says.
 _SAVES_OF_WORKERS = re.compile(r"tmp_worker_\d+")
-# Each of two faults may kill a save after its checkpoint was whole, and before it was listed.
+# Each of two faults may kill a save after its checkpoint is complete and before it is listed.
 _UNLISTED = 2
 _HALF_MADE = re.compile(r"te?mp|\.new$")
 
@@ -28,7 +28,7 @@ class Expected:
       steps: The steps that may be the last one.
       exporters: Names of the exporters.
       keep_checkpoint_max: Checkpoints that are kept.
-      has_events: Whether the events of all evaluations are there.
+      has_events: Whether the events of all evaluations must exist.
     """
 
     steps: range
@@ -38,7 +38,7 @@ class Expected:
 
 
 def quiet_tensorflow() -> None:
-    """Imports TensorFlow, whose readers warn that they are old."""
+    """Imports TensorFlow without the deprecation warnings of its readers."""
     tensorflow_import.load(is_verbose=False)
     import tensorflow as tf
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
@@ -52,7 +52,7 @@ def broken(model_dir: pathlib.Path, expected: Expected) -> list[str]:
     for check in checks:
         try:
             problems += check(model_dir, expected)
-        except Exception as error:  # Whatever is not there, or cannot be read, is broken.
+        except Exception as error:  # A file that is missing or cannot be read breaks a promise.
             problems.append(f"{check.__name__[1:]} can be read; {type(error).__name__}:"
                             f" {str(error)[:200]}")
     return problems
@@ -60,7 +60,7 @@ def broken(model_dir: pathlib.Path, expected: Expected) -> list[str]:
 
 def variable(model_dir: pathlib.Path, name: str) -> Any:
     """Returns a variable of the newest checkpoint in a folder."""
-    import tensorflow as tf  # The import takes seconds, and a job is started before.
+    import tensorflow as tf  # The import takes seconds, and the job should start before.
     return tf.train.load_variable(str(model_dir), name)
 
 
@@ -93,7 +93,7 @@ def _evaluations(model_dir: pathlib.Path, expected: Expected) -> list[str]:
 def _exports(model_dir: pathlib.Path, expected: Expected) -> list[str]:
     step, problems = jobs.saved_step(model_dir), []
     for exporter in expected.exporters:
-        # Another check tells of exports that are half made.
+        # Another check finds half-written exports.
         paths = sorted(path for path in (model_dir / "export" / exporter).iterdir()
                        if path.name.isdigit())
         steps = {path.name: int(variable(path / "variables" / "variables", "global_step"))
@@ -112,7 +112,7 @@ def _exports(model_dir: pathlib.Path, expected: Expected) -> list[str]:
 
 
 def _answers(path: pathlib.Path) -> list[str]:
-    """Loads a SavedModel, and compares its answer with its variable."""
+    """Loads a SavedModel, and compares its prediction with its variable."""
     import tensorflow as tf
     slope = float(variable(path / "variables" / "variables", "slope"))
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:

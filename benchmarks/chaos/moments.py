@@ -1,4 +1,4 @@
-"""Moments of a job, recognised by its files, by the marks of its model, and by its logs."""
+"""Moments of a job, detected in its files, its model's marks, and its logs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Moments:
         self._last_exporter = last_exporter
 
     def has_come(self, fault: schedules.Fault) -> bool:
-        """Returns whether the moment of a fault is there."""
+        """Returns whether the moment of a fault has come."""
         if fault.moment == "start":
             return True
         if fault.moment == "step":
@@ -67,7 +67,7 @@ class Moments:
 
 
 def last_step(logs: list[pathlib.Path]) -> int:
-    """Returns the last step that any of these logs of trainers tells of."""
+    """Returns the last step in any of these trainers' logs."""
     steps = [int(found) for path in logs if path.exists()
              for found in re.findall(r"  step (\d+)/", path.read_text(errors="replace"))[-1:]]
     return max(steps, default=0)

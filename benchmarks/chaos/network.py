@@ -1,7 +1,7 @@
 """A network of one machine that delays, loses and cuts off packets, as `tc netem` does.
 
-Each task has a network namespace with a TUN device, whose other end is a file of this process. What
-a task sends to another is read there, and written to the other's file: later, or never.
+Each task has a network namespace with a TUN device, whose other end is a file of this process. A
+packet from one task is read there, and written to another's file: later, or never.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from benchmarks.chaos import damage
 from benchmarks.chaos.skipped import Skipped
 
 _TUN = pathlib.Path("/dev/net/tun")
-# linux/if_tun.h: the request that names a device, and its kind: IP packets, nothing before them.
+# linux/if_tun.h: the request that names a device, and its kind: IP packets without a header.
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _PORT = 2222
 _PACKET_BYTES = 1500
@@ -36,11 +36,11 @@ _POLL_SECS = 0.05
 
 @dataclasses.dataclass(frozen=True)
 class Quality:
-    """The quality of the way between two tasks.
+    """The quality of the connection between two tasks.
 
     Attributes:
       delay_secs: Seconds from one task to the other.
-      loss: Share of the packets that are lost, of 1.
+      loss: Share of lost packets, 0 to 1.
     """
 
     delay_secs: float = 0.0
@@ -68,10 +68,10 @@ class Network:
         self._thread = threading.Thread(target=self._carry, daemon=True)
 
     def open(self) -> None:
-        """Makes the namespaces, and begins to carry packets.
+        """Makes the namespaces, and starts carrying packets.
 
         Raises:
-          OSError, CalledProcessError: No network namespaces can be made here.
+          OSError, CalledProcessError: Network namespaces cannot be made here.
         """
         for number, task in enumerate(self._tasks, 1):
             self._add(task, number)
@@ -79,7 +79,7 @@ class Network:
 
     @property
     def ways(self) -> dict[str, dict[str, Any]]:
-        """How processes are started in the network, by the names of their tasks."""
+        """How a task's processes are started in the network, by its name."""
         return {task: {"prefix": ("ip", "netns", "exec", space)}
                 for task, space in self._spaces.items()}
 
@@ -88,11 +88,11 @@ class Network:
         self._cut_until[self._addresses[task]] = time.monotonic() + secs
 
     def slow(self, task: str, bytes_per_sec: float) -> None:
-        """Limits what a task sends and receives."""
+        """Limits the bytes per second that a task sends and receives."""
         self._bytes_per_sec[self._addresses[task]] = bytes_per_sec
 
     def close(self) -> None:
-        """Removes everything that was made."""
+        """Removes the namespaces and devices."""
         self._is_open = False
         if self._thread.is_alive():
             self._thread.join()
@@ -134,7 +134,7 @@ class Network:
                     heapq.heappush(waiting, (due, next(count), target, packet))
             while waiting and waiting[0][0] <= time.monotonic():
                 _, _, file, packet = heapq.heappop(waiting)
-                with contextlib.suppress(BlockingIOError):  # A full queue loses packets, too.
+                with contextlib.suppress(BlockingIOError):  # A full queue loses packets too.
                     os.write(file, packet)
 
     def _due(self, packet: bytes) -> float | None:
@@ -158,7 +158,7 @@ def network(tasks: Sequence[str], quality: Quality = Quality()) -> Iterator[Netw
     """Yields a network of tasks.
 
     Raises:
-      Skipped: if this process may not make one.
+      Skipped: This process may not make one.
     """
     if os.geteuid() or not shutil.which("ip") or not _TUN.exists():
         raise Skipped(f"a network of its own needs root, the command `ip` and {_TUN}")

@@ -1,6 +1,6 @@
-"""The outcome of a job of a schedule: how it ended, and which promises were broken.
+"""The outcome of a schedule's job: how it ended, and which promises were broken.
 
-What another process is to run cannot be in `__main__`, which such a process does not import.
+Other processes run this code; they cannot import it from `__main__`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from benchmarks.chaos import job as job_lib, model_dir, promises, schedules
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a job of a schedule ended.
+    """How a schedule's job ended.
 
     Attributes:
       schedule: The schedule.
       kinds: Kinds of the faults that met a running process.
       problems: A sentence for each broken promise.
-      secs: Seconds that the job took.
-      folder: The folder of the logs, which is gone if all was right.
+      secs: Duration of the job.
+      folder: The folder of the logs; removed if no promise was broken.
     """
 
     schedule: schedules.Schedule
@@ -50,7 +50,7 @@ def run(seed: int, number: int, work: pathlib.Path, keep: bool = False) -> Outco
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """Returns a table in Markdown: jobs that ended right, of all, by shape and kind of fault.
+    """Returns a table in Markdown: jobs that ended correctly, of all, by shape and kind of fault.
 
     A job counts under each kind of its faults, and once under `all`.
     """

@@ -16,14 +16,14 @@ _LAST_LINE = re.compile(r'role=(\S+) status=(\w+) step=(\d+) reason=([A-Za-z_]\w
 
 def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True,
            has_events: bool = True) -> list[str]:
-    """Returns a sentence for each promise that a job broke: what was promised, what was seen.
+    """Returns a sentence for each broken promise: what was promised, and what happened.
 
     Args:
       ended: The job.
-      silent: Name of a task whose log nobody could write.
-      is_order_checked: Whether the logs are those of all training in model_dir, so that the order
-        of the batches can be told from them.
-      has_events: Whether the events of all evaluations are there.
+      silent: Name of a task whose log could not be written.
+      is_order_checked: Whether the logs cover all training in model_dir, so that they show the
+        order of the batches.
+      has_events: Whether the events of all evaluations must exist.
     """
     if ended.hung:
         return [f"every job ends; after {ended.secs:.0f} s {', '.join(ended.hung)} ran"]
@@ -31,9 +31,9 @@ def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True
               f" {process.running.code}: {process.running.last_line[:300]}"
               for process in ended.processes
               if process.running.code not in (0, *job_lib.RESTARTED)]
-    heard = [process for process in ended.processes if process.task != silent]
+    readable = [process for process in ended.processes if process.task != silent]
     left = [f"nothing is left running; processes of {task} are" for task in ended.left]
-    problems = [*failed, *of_processes(heard), *left]
+    problems = [*failed, *of_processes(readable), *left]
     if failed:
         return problems
     found = of_files(ended, has_events)
@@ -44,7 +44,7 @@ def broken(ended: job_lib.Ended, silent: str = "", is_order_checked: bool = True
 
 
 def of_files(ended: job_lib.Ended, has_events: bool = True) -> list[str]:
-    """Returns a sentence for each promise that the files of a job break."""
+    """Returns a sentence for each promise that a job's files break."""
     schedule = ended.schedule
     return model_dir.broken(ended.model_dir, model_dir.Expected(
         steps(schedule), schedule.exporters, schedule.keep_checkpoint_max, has_events))
@@ -69,13 +69,13 @@ def of_processes(processes: list[job_lib.Process]) -> list[str]:
                             f" ({process.running.log_path})")
         is_early = code == -signal.SIGTERM and not log.strip()
         if is_early or code == 143 and log.rstrip().endswith(_BEFORE_ITS_WORK):
-            continue  # The program had not come as far as its role.
+            continue  # The program had not begun its role.
         if code == -signal.SIGALRM:
             if _STACKS not in log:
                 problems.append(f"stacks are shown before SIGALRM; {process.task} showed none")
             continue
         if code == 2 and process.running.last_line.startswith("estimator-trainer: "):
-            continue  # A mistake that is found before the role ends with its sentence.
+            continue  # A mistake found before the role ends with its sentence.
         found = _LAST_LINE.fullmatch(process.running.last_line)
         # The process of a job without TF_CONFIG is "local".
         if not found or found[1] != process.task:
@@ -89,7 +89,7 @@ def of_processes(processes: list[job_lib.Process]) -> list[str]:
 
 
 def _order(ended: job_lib.Ended) -> list[str]:
-    """Compares what the batches of all steps left with what those of each restore should leave."""
+    """Compares the digest of all steps with the one expected after these restores."""
     last = ended.schedule.steps
     logs = [process.running.log for process in ended.processes
             if process.task in ("local", "chief:0")]
@@ -109,7 +109,7 @@ def expected_digest(starts: list[int], last: int, trainers: int) -> int | None:
     """Returns the model's digest after runs that began at these steps, each from its first batch.
 
     Returns:
-      The digest; None if a run began at a step that none before had come to.
+      The digest; None if a run began at a step that no earlier run had reached.
     """
     from benchmarks.chaos import model
     digests = {0: 0}
@@ -125,6 +125,6 @@ def expected_digest(starts: list[int], last: int, trainers: int) -> int | None:
 
 
 def history(processes: list[job_lib.Process], folder: pathlib.Path) -> None:
-    """Writes what happened to each process into the folder of its job."""
+    """Writes the events of each process into the folder of its job."""
     text = "".join(f"{process}  {process.running.last_line[:200]}\n" for process in processes)
     (folder / "processes.txt").write_text(text, encoding="utf-8")

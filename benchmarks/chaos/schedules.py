@@ -8,7 +8,7 @@ import random
 KINDS = ("SIGKILL", "SIGTERM", "SIGSTOP", "SIGKILL of two")
 MOMENTS = ("start", "step", "save", "evaluation", "export", "after export", "end")
 _EXPORTERS = (("final",), ("latest", "final"), ("best",), ("best", "final"))
-# Moments of a job's end are short, so a draw among all tasks would seldom hit the one at work.
+# Moments of a job's end are short, so a random task would seldom be the one at work.
 _OF_THE_EVALUATING_TASK = ("evaluation", "export", "after export", "end")
 
 
@@ -18,8 +18,8 @@ class Shape:
 
     Attributes:
       counts: Number of tasks by role; empty for a job of one process.
-      flags: Flags that make it this kind.
-      evaluator: Whether an evaluator is there; None if a schedule decides.
+      flags: Flags of this kind.
+      evaluator: Whether the job has an evaluator; None if a schedule decides.
       is_exact: Whether training ends at exactly --train_steps.
       is_ordered: Whether each step's batches are fixed.
     """
@@ -55,8 +55,8 @@ class Fault:
       kind: One of KINDS.
       victims: Names of the tasks; two for "SIGKILL of two".
       moment: One of MOMENTS.
-      least: The first step at which the moment counts, or for an evaluation or an export how many
-        of them have come before.
+      least: The first step at which the moment counts; for an evaluation or an export the number
+        of earlier ones.
       delay_secs: Seconds from the moment to the fault.
       stopped_secs: Seconds from SIGSTOP to SIGCONT.
     """
@@ -80,14 +80,14 @@ class Schedule:
     """A job and its faults.
 
     Attributes:
-      number: The number that this schedule is drawn from.
+      number: The number from which this schedule is drawn.
       shape: A key of SHAPES.
-      evaluator: Whether an evaluator is there.
+      evaluator: Whether the job has an evaluator.
       exporters: Names of the exporters.
       keep_checkpoint_max: Checkpoints that are kept.
       steps: Steps to train.
       save_every: Steps between two checkpoints.
-      faults: What happens to the job.
+      faults: The job's faults.
     """
 
     number: int
@@ -112,7 +112,7 @@ class Schedule:
 
     @property
     def flags(self) -> list[str]:
-        """The flags of the command line but for paths."""
+        """The flags of the command line, without paths."""
         shape = SHAPES[self.shape]
         return [f"--train_steps={self.steps}", f"--save_checkpoints_steps={self.save_every}",
                 f"--exporters={','.join(self.exporters)}", "--exports_to_keep=2",

@@ -2,4 +2,4 @@
 
 
 class Skipped(Exception):
-    """A sentence says what the machine lacks."""
+    """A sentence names what the machine lacks."""

@@ -3,9 +3,9 @@
     python -m benchmarks.paper --model_mb=100 --step_secs=0.2 --network_gbit=10
         [--measured=benchmarks/scaling/scaling.json] [--check]
 
-The costs of computing are fitted to the runs of benchmarks.scaling in which each trainer has a
-core: on 2 cores, those of 1 and 2 processes. --check prints what such a fit predicts for 4, and for
-networks that it has not seen, beside what was measured. docs/scaling.md says what to believe.
+Costs are fitted to the runs of benchmarks.scaling in which each trainer has its own core: on 2
+cores, the runs of 1 and 2 processes. --check compares such a fit's predictions for 4 processes, and
+for other networks, with the measurements. docs/scaling.md discusses what to believe.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GBIT = 1e9 / 8
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Prints the table of every mode, or how well the fit predicts."""
+    """Prints the table of every mode, or the errors of the fit's predictions."""
     parser = _flags()
     options = parser.parse_args(argv)
     path = pathlib.Path(options.measured)
@@ -54,7 +54,7 @@ def table(model: StepModel, ps: int = 0) -> list[str]:
 
     Args:
       model: The model that predicts.
-      ps: Number of ps; 0 takes as many as help.
+      ps: Number of ps; 0: as many as help.
     """
     alone = model.all_reduce(1).examples_per_sec
     lines = ["", "| tasks | all-reduce | limit | synchronous ps | ps | limit | asynchronous ps |"
@@ -72,7 +72,7 @@ def table(model: StepModel, ps: int = 0) -> list[str]:
 
 
 def advice(model: StepModel) -> list[str]:
-    """Returns sentences that say how many ps to take for few, some and many tasks of each mode."""
+    """Returns sentences with the number of ps to take for few, some and many tasks of each mode."""
     lines = [""]
     for name, predict, is_synchronous in (("synchronous", model.synchronous, True),
                                           ("asynchronous", model.asynchronous, False)):
@@ -97,15 +97,15 @@ def _flags() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     add = parser.add_argument
     add("--measured", default=str(paper.MEASURED), help="file of benchmarks.scaling, for the costs")
-    add("--check", action="store_true", help="compare with runs that were not fitted to")
+    add("--check", action="store_true", help="compare with runs outside the fit")
     add("--model_mb", type=float, default=100, help="all variables")
     add("--variables", type=int, default=50, help="their number")
-    add("--largest_mb", type=float, default=0, help="the largest variable, where it is not small")
-    add("--step_secs", type=float, default=0.2, help="one task, one batch, nobody else")
+    add("--largest_mb", type=float, default=0, help="the largest variable, if it is not small")
+    add("--step_secs", type=float, default=0.2, help="one task, one batch, alone")
     add("--batch_size", type=int, default=64, help="examples of that batch")
-    add("--network_gbit", type=float, default=10, help="each machine's link, a second")
-    add("--latency_usecs", type=float, default=100, help="until a message is there")
-    add("--packs", type=int, default=1, help="buffers that an all-reduce is divided into")
+    add("--network_gbit", type=float, default=10, help="each machine's link, per second")
+    add("--latency_usecs", type=float, default=100, help="until a message arrives")
+    add("--packs", type=int, default=1, help="number of buffers of an all-reduce")
     add("--ps", type=int, default=0, help="0: as many as it takes")
     add("--ps_cores", type=int, default=4, help="of the machine of a ps")
     add("--backup", type=int, default=0, help="workers a synchronous step does not wait for")

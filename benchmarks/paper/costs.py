@@ -1,10 +1,9 @@
-"""Fits what training costs beside computing to the measurements of benchmarks.scaling.
+"""Fits the costs of training, other than computing, to the measurements of benchmarks.scaling.
 
-The processes of those measurements share cores, and what they send each other never leaves the
-machine. So the costs are times of a core: for copying, for gRPC, for applying gradients. There are
-two kinds of costs. Costs by the clock, where every trainer has a core of its own, include the waits
-of one process for another. Costs by computing time do not; they are for cores that run another
-process during such waits.
+The processes of those measurements share cores, and their messages never leave the machine. So the
+costs are CPU times: for copying, for gRPC, for applying gradients. There are two kinds of costs.
+Costs in elapsed time, if every trainer has its own core, include the waits of one process for
+another. Costs in CPU time do not; they are for cores that run another process during such waits.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Costs:
     record_secs: float = 0.0
 
     def ring_secs(self, trainers: int, size: float) -> float:
-        """Returns what the all-reduce of a gradient of `size` bytes costs each trainer."""
+        """Returns the cost per trainer of an all-reduce of `size` bytes of gradients."""
         hops = 2 * (trainers - 1)
         return self.ring.secs(hops, hops / trainers * size)
 
@@ -73,7 +72,7 @@ def fit_steps(runs: Sequence[Run], secs_of: Callable[[Run], float]) -> Costs:
     """Fits the costs of a step.
 
     Args:
-      runs: The runs to fit, and the runs with as many processes that only compute.
+      runs: The runs to fit, and runs with as many processes that only compute.
       secs_of: `clock_secs`, or `computing_secs`.
     """
     compute = compute_secs(runs)
@@ -100,7 +99,7 @@ def fit_steps(runs: Sequence[Run], secs_of: Callable[[Run], float]) -> Costs:
 
 
 def predicted_secs(costs: Costs, run: Run, compute: float) -> float:
-    """Returns the core seconds of a trainer's step in `run`, as the costs predict them."""
+    """Returns the core seconds of a trainer's step in `run`, as predicted by the costs."""
     variables, size = run["variables"], run["variable_bytes"]
     if run["mode"] == "all_reduce":
         return compute + costs.ring_secs(run["trainers"], size)
@@ -111,14 +110,14 @@ def predicted_secs(costs: Costs, run: Run, compute: float) -> float:
 def clock_secs(run: Run) -> float:
     """Returns the seconds between two steps of a trainer, times the number of cores it has.
 
-    Independent and asynchronous trainers each make steps of their own; the others make each counted
+    Independent and asynchronous trainers each make their own steps; the others make each counted
     step together.
     """
     return run["cores"] * run["batch_size"] / run["examples_per_sec"]
 
 
 def computing_secs(run: Run) -> float:
-    """Returns the seconds that all processes of a run compute for one trainer's step."""
+    """Returns the CPU seconds of all processes of a run for one trainer's step."""
     counts = {"worker": run["trainers"] - 1, "local": run["trainers"]}
     secs = sum(secs * counts.get(role, 1) for role, secs in run["cpu_secs"].items())
     return secs * run["steps_per_sec"] * run["batch_size"] / run["examples_per_sec"]

@@ -1,4 +1,4 @@
-"""Tells how well fitted costs predict runs that they were not fitted to.
+"""Compares predictions of fitted costs with runs that were left out of the fit.
 
 The computing time of a step is taken from as many independent processes on the same cores; the rest
 of a step is predicted.
@@ -24,7 +24,7 @@ def check(measured: dict[str, Any]) -> list[str]:
     runs = measured["mlp"] + measured.get("cnn", [])
     lines = _compared("Fitted to 1 and 2 processes, predicts 4", runs,
                       lambda run: run["trainers"] == 4)
-    # The costs depend on a network's size alone, not on its batch.
+    # The costs depend only on a network's size, not on its batch.
     for size in dict.fromkeys(map(_size, runs)):
         cases = ", ".join(dict.fromkeys(run["case"] for run in runs if _size(run) == size))
         lines += _compared(f"Fitted to the other networks, predicts {cases}", runs,
@@ -38,7 +38,7 @@ def _size(run: Run) -> tuple[int, int]:
 
 def _compared(title: str, runs: list[Run], is_left_out: Callable[[Run], bool]) -> list[str]:
     kept = [run for run in runs if not is_left_out(run)]
-    # Where there are fewer cores than trainers, a trainer that waits leaves its core to another.
+    # With fewer cores than trainers, a waiting trainer leaves its core to another.
     own = costs_lib.fit_steps([run for run in kept if run["trainers"] == run["cores"]],
                               costs_lib.clock_secs)
     shared = costs_lib.fit_steps(kept, costs_lib.computing_secs)
@@ -54,10 +54,10 @@ def _compared(title: str, runs: list[Run], is_left_out: Callable[[Run], bool]) -
         processes_a_core = trainers / same[0]["cores"]
         costs = own if processes_a_core == 1 else shared
         found = processes_a_core * statistics.median(map(costs_lib.clock_secs, same))
-        said = processes_a_core * costs_lib.predicted_secs(
+        predicted = processes_a_core * costs_lib.predicted_secs(
             costs, same[0], compute[case, trainers])
-        errors.append(said / found - 1.0)
-        lines.append(f"| {case} | {mode} | {trainers} | {found * 1e3:.1f} | {said * 1e3:.1f} |"
+        errors.append(predicted / found - 1.0)
+        lines.append(f"| {case} | {mode} | {trainers} | {found * 1e3:.1f} | {predicted * 1e3:.1f} |"
                      f" {errors[-1]:+.0%} |")
     return [*lines, "", f"median error {statistics.median(map(abs, errors)):.0%}, at most"
             f" {max(map(abs, errors)):.0%}"]

@@ -1,8 +1,8 @@
-"""Predicts the parts of a step of N tasks, where each task has a machine of its own.
+"""Predicts the parts of a step of N tasks, each on its own machine.
 
 Costs of computing come from measurements (`costs.py`), those of the network from the caller. The
-network has two numbers: the bytes a second of one machine's link, in both directions at once, and
-the seconds until a message arrives. Switches between machines are as fast as their links.
+network has two numbers: the bytes per second of a machine's link, in each direction, and the
+seconds until a message arrives. Switches between machines are as fast as their links.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.paper.costs import Costs, Linear
 from benchmarks.paper.stragglers import expected_waits, StepTimes
 
 _DRAWS = 400_000
-# So many ps are enough that give this share of the best speed.
+# More ps are not worthwhile beyond this share of the best speed.
 _ENOUGH = 0.95
 
 
@@ -26,13 +26,13 @@ class Workload:
     Attributes:
       step_secs: Mean time to compute the gradients of one batch, in seconds.
       batch_size: Number of examples in the batch.
-      model_bytes: Size of all variables, and so of their gradients, in bytes.
+      model_bytes: Size of all variables, and of their gradients, in bytes.
       variables: Number of the variables.
       largest_bytes: Size of the largest variable, which one ps holds, in bytes; 0 if all variables
         can be divided evenly.
       checkpoint_bytes: Size of the variables and of the optimizer's slots, in bytes.
       checkpoint_every_secs: Seconds from one checkpoint to the next.
-      input_files: Number of files that the tasks share; 0 if each task has files of its own.
+      input_files: Number of files that the tasks share; 0 if each task has its own files.
     """
 
     step_secs: float
@@ -53,7 +53,7 @@ class Cluster:
       bytes_per_sec: Bytes a second of each machine's link, in each direction.
       latency_secs: Seconds until a message arrives.
       ps_cores: Number of cores of a ps's machine.
-      packs: Number of buffers that an all-reduce is divided into.
+      packs: Number of buffers of an all-reduce.
       backup: Number of workers whose gradients a synchronous step with ps does not wait for.
     """
 
@@ -112,7 +112,7 @@ class StepModel:
             computing = tasks * self._serving_secs(ps, costs.server, costs.sync)
             parts["latency"] = 4 * cluster.latency_secs
             parts["ps traffic of a worker"] = self._client_secs()
-            # A ps computes with some bytes while others are on the wire.
+            # A ps computes with some bytes while others are in transit.
             parts["ps bandwidth" if wire > computing else "ps computing"] = max(wire, computing)
         return self._together(parts, gradients, self._save_secs(ps))
 
@@ -140,7 +140,7 @@ class StepModel:
         return Prediction(tasks * work.batch_size / step / (1.0 + saving), parts)
 
     def ps_needed(self, tasks: int, is_synchronous: bool) -> int:
-        """Returns the number of ps, at most `tasks`, beyond which more would hardly help."""
+        """Returns the number of ps, at most `tasks`, beyond which more hardly help."""
         predict = self.synchronous if is_synchronous else self.asynchronous
         counts = sorted({min(tasks, round(2 ** (i / 4))) for i in range(41)})
         speeds = [predict(tasks, count).examples_per_sec for count in counts]
@@ -154,7 +154,7 @@ class StepModel:
             work.input_files, tasks)
         wait = 1.0 if is_alone or tasks == 1 else self._wait(tasks, waits_for)
         parts = {"compute": work.step_secs, "stragglers": (wait - 1.0) * work.step_secs}
-        # Records are read while the step before is computed, so only the excess counts.
+        # Records are read while the previous step is computed, so only the excess counts.
         parts["input shards"] = max(0.0, read_secs - sum(parts.values()))
         return parts
 
@@ -187,10 +187,10 @@ class StepModel:
 
 
 def records_read(files: int, tasks: int) -> float:
-    """Returns how many records a task reads for each one that it keeps, as `input_fns` share files.
+    """Returns the records that a task reads for each one that it keeps, as `input_fns` share files.
 
-    Every task has the same number of whole files. Every task also reads all of the files that are
-    left over, and keeps its share of their records.
+    Every task has the same number of whole files. Every task also reads all remaining files, and
+    keeps its share of their records.
     """
     if not files:
         return 1.0

@@ -1,12 +1,12 @@
-"""Simulates how long a step waits for its slowest workers, and how many not to wait for.
+"""Simulates how long a step waits for its slowest workers, and the best number of backups.
 
     python -m benchmarks.paper.stragglers [--measured=benchmarks/scaling/scaling.json]
         [--tail_probability=0.01]
 
 Each worker's step time is drawn from a log-normal distribution; some steps have a Pareto tail. With
 b backup workers among n, a step takes the first n - b gradients, after Chen et al., "Revisiting
-Distributed Synchronous SGD", 2016, arXiv:1604.00981. Throughput is the number of gradients used a
-second; it leaves out what fewer gradients in a step mean for convergence.
+Distributed Synchronous SGD", 2016, arXiv:1604.00981. Throughput is the number of gradients
+used per second, which does not include the effect of fewer gradients per step on convergence.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class StepTimes:
 def fit(step_secs: np.ndarray) -> StepTimes:
     """Fits the distribution to one worker's measured step times, float [steps].
 
-    Sigma comes from the 16th and 84th percentile, which a tail does not move. The tail is the share
-    of steps beyond three sigmas, less that of a log-normal distribution; its shape is Hill's
+    Sigma comes from the 16th and 84th percentile, which a tail does not affect. The tail is the
+    share of steps beyond three sigmas, less a log-normal distribution's; its shape is Hill's
     estimate.
     """
     low, median, high = np.quantile(step_secs, [0.159, 0.5, 0.841])
@@ -88,11 +88,11 @@ def expected_waits(draws: np.ndarray) -> np.ndarray:
 
 
 def best_backup(waits: np.ndarray, step_overhead: float = 0.0) -> int:
-    """Returns the number of backup workers with the most gradients used a second.
+    """Returns the number of backup workers with the most gradients used per second.
 
     Args:
       waits: The waits that `expected_waits` returns.
-      step_overhead: Time that a step takes beside them, in their unit.
+      step_overhead: Additional time of a step, in the same unit.
     """
     used = np.arange(1, len(waits) + 1) / (waits + step_overhead)
     return len(waits) - 1 - int(np.argmax(used))
@@ -104,8 +104,8 @@ def token_step(draw: Callable[[int], float], workers: int, gradients: int,
 
     A late worker ends its batch, and its gradient is dropped if it belongs to an older step. Each
     completed step puts one token for each worker into a queue, first in first out. A worker's next
-    gradient belongs to the step on the token it takes, so tokens that late workers have left there
-    make others compute gradients that are dropped.
+    gradient belongs to the step of the token that it takes, so tokens left by late workers make
+    others compute gradients that are dropped.
 
     Args:
       draw: A function that returns the time of a batch of the worker with the given number.
@@ -153,12 +153,12 @@ def table(times: StepTimes, step_overhead: float = 0.0, seed: int = 0) -> list[s
 
 
 def beside_measured(runs: list[dict[str, Any]], seed: int = 0) -> list[str]:
-    """Returns a table of measured steps of randomly late workers beside two simulations.
+    """Returns a table that compares measured steps of randomly late workers with two simulations.
 
     Args:
       runs: The runs of part "backup" of a scaling.json: `workers`, `gradients`, `late_secs`, the
         mean of the exponential distribution of a worker's lateness, and `step_secs`. In one of
-        them nobody is late.
+        them no worker is late.
       seed: Seed of the simulations.
     """
     [base] = [run["step_secs"] for run in runs if not run["late_secs"]]

@@ -3,10 +3,10 @@
     python -m benchmarks.published --checkouts=FOLDER [--only=NAME] [--python=OTHER_PYTHON]
         [--write=docs/compatibility.md]
 
-FOLDER has each program's checkout in OWNER+NAME, beside the file OWNER+NAME.commit with its
-commit; nothing is fetched. The TensorFlow of OTHER_PYTHON runs them, which has the packages that
-they need. With --write, the results join those of other TensorFlows in results.json, and the table
-of the page is made anew.
+FOLDER has each program's checkout in OWNER+NAME, and its commit in the file OWNER+NAME.commit;
+nothing is downloaded. OTHER_PYTHON, which needs the programs' packages, runs them with its
+TensorFlow. With --write, the results join those of other TensorFlows in results.json, and the table
+of the page is replaced.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.published.catalog import PROGRAMS
 
 
 def main() -> None:
-    """Runs the programs, prints what came of them, and writes the page if asked to."""
+    """Runs the programs, prints their outcomes, and writes the page if --write is set."""
     options = _options()
     folders = {"checkouts": options.checkouts.resolve(), "work": options.work.resolve(),
                "data": options.work.resolve() / "data"}
@@ -39,7 +39,7 @@ def main() -> None:
         outcome = attempt.run(program, options.python, folders)
         print(page.line(program.name, outcome), flush=True)
         if options.write:
-            # Read anew: another run may write what came of another TensorFlow.
+            # Read again: another run may have written the results of another TensorFlow.
             found = results.read()
             results.add(found, program, outcome, machine, folders["checkouts"])
             results.write(found)
@@ -62,7 +62,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--python", default=sys.executable,
                         help="the interpreter that runs them")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/published"))
-    parser.add_argument("--write", type=pathlib.Path, help="the page to make anew")
+    parser.add_argument("--write", type=pathlib.Path, help="the page to write")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Runs a published program once, as its user would, and says what came of it."""
+"""Runs a published program once, as its user would, and returns the outcome."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from benchmarks.published import cause, checkout
 from benchmarks.published.program import Program
 
 _DRIVERS = benchmarks.REPO / "benchmarks" / "published" / "drivers"
-# A tiny program that takes longer is stuck.
+# A program with tiny data that takes longer is stuck.
 _LIMIT_SECS = 400
 _LAST_LINE = re.compile(r"^role=local status=done step=(\d+) ", re.MULTILINE)
 _EXPORTED = "SavedModel written to: "
 _EVALUATED = re.compile(r"Saving dict for global step \d+: (.+)$", re.MULTILINE)
-# What says more than a loss does, if a program measures it.
-_TELLING = ("accuracy", "acc", "auc", "f1", "ndcg", "pearson")
+# Metrics that are shown rather than a loss, if a program measures them.
+_METRICS = ("accuracy", "acc", "auc", "f1", "ndcg", "pearson")
 
 
 def run(program: Program, python: str, folders: dict[str, pathlib.Path]) -> dict[str, Any]:
     """Runs the program's commands with the `python`.
 
     Args:
-      program: What to run.
+      program: The program to run.
       python: The interpreter whose TensorFlow runs it.
       folders: "checkouts", "data" and "work".
 
     Returns:
       "does", a list of trains, evaluates, exports; "step"; "metric", such as "auc = 0.5"; and
-      "cause", one line, or "" if all commands ended well.
+      "cause", one line, or "" if all commands succeeded.
     """
     work = folders["work"] / re.sub(r"\W+", "_", program.name)
     shutil.rmtree(work, ignore_errors=True)
@@ -60,7 +60,7 @@ def _arguments(command: str, out: pathlib.Path, data: pathlib.Path) -> list[str]
     for name, folder in (("DATA", data), ("OUT", out), ("DRIVERS", _DRIVERS)):
         command = re.sub(rf"\b{name}\b", str(folder), command)
     words = shlex.split(command)
-    # Estimator says what it measured only at this level of its logs.
+    # Estimator logs its metrics only at this level.
     return [words[0], "--verbose", *words[1:]]
 
 
@@ -77,9 +77,9 @@ def _ran(program: Program, command: list[str], root: pathlib.Path,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
                               timeout=_LIMIT_SECS, check=False)
     except subprocess.TimeoutExpired as stuck:
-        said = (stuck.stdout or b"").decode(errors="replace")
+        output = (stuck.stdout or b"").decode(errors="replace")
         return subprocess.CompletedProcess(
-            command, 124, f"{said}\nTimeoutError: not done within {_LIMIT_SECS} s\n")
+            command, 124, f"{output}\nTimeoutError: not done within {_LIMIT_SECS} s\n")
 
 
 def _outcome(output: str, work: pathlib.Path, failure: str) -> dict[str, Any]:
@@ -100,8 +100,8 @@ def _metric(output: str, work: pathlib.Path) -> str:
     for result in work.rglob("result.json"):
         found.update(json.loads(result.read_text())["metrics"])
     found.pop("global_step", None)
-    telling = [name for word in _TELLING for name in found if word in name.lower()
-               and "loss" not in name]
-    for name in [*telling, *found]:
+    preferred = [name for word in _METRICS for name in found if word in name.lower()
+                 and "loss" not in name]
+    for name in [*preferred, *found]:
         return f"{name} = {float(found[name]):.3g}"
     return ""

@@ -9,12 +9,12 @@ from benchmarks.published.program import Program
 
 
 def folder(checkouts: pathlib.Path, source: str) -> pathlib.Path:
-    """Returns where the checkout of OWNER/NAME is: in the folder OWNER+NAME."""
+    """Returns the checkout of OWNER/NAME, the folder OWNER+NAME."""
     return checkouts / source.replace("/", "+")
 
 
 def commit(checkouts: pathlib.Path, source: str) -> str:
-    """Returns the commit of a checkout, which the file OWNER+NAME.commit has."""
+    """Returns the commit of a checkout, from the file OWNER+NAME.commit."""
     return (checkouts / (source.replace("/", "+") + ".commit")).read_text().split()[0]
 
 

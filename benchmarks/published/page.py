@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.published.catalog import PROGRAMS
 
 _MARK = "<!-- What follows is made by `python -m benchmarks.published`. -->\n"
-# A title tells that the block cannot run just anywhere.
+# The title shows that the block cannot run everywhere.
 _FENCE = '```sh title="Needs the programs and their packages"'
 
 
@@ -18,18 +18,18 @@ def line(name: str, outcome: dict[str, Any]) -> str:
 
 
 def write(path: pathlib.Path, found: dict[str, Any]) -> None:
-    """Replaces what follows the mark in the page."""
+    """Replaces the text after the mark in the page."""
     head, _, _ = path.read_text().partition(_MARK)
     path.write_text(head + _MARK + text(found))
 
 
 def agrees(path: pathlib.Path, found: dict[str, Any]) -> bool:
-    """Returns whether the page has what `write` would write."""
+    """Returns whether `write` would leave the page unchanged."""
     return path.read_text().endswith(_MARK + text(found))
 
 
 def runs(outcome: dict[str, Any]) -> bool:
-    """Returns whether the program trained and all its commands ended well."""
+    """Returns whether the program trained and all its commands succeeded."""
     return "trains" in outcome["does"] and not outcome["cause"]
 
 

@@ -1,4 +1,4 @@
-"""A published program: where it is from, and what a user types to run it."""
+"""A published program: its origin, and the commands that run it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ class Program(NamedTuple):
     """A published program.
 
     Attributes:
-      name: How the table names it.
+      name: Name in the table.
       source: OWNER/NAME of its repository, or the name of a package on PyPI.
-      commands: What the user types after `estimator-trainer`, one after the other. DATA stands
-        for the folder of tiny data, OUT for an empty folder, DRIVERS for benchmarks/published/
-        drivers.
-      folder: Where in the checkout the user types it.
-      packages: What the program needs from PyPI beside this project.
+      commands: Arguments of `estimator-trainer`, command by command. DATA stands for the folder of
+        tiny data, OUT for an empty folder, DRIVERS for benchmarks/published/drivers.
+      folder: Working directory in the checkout.
+      packages: Additional packages from PyPI.
       beside: OWNER/NAME of the checkouts that have to be on PYTHONPATH.
-      places: Folders of the tiny data, and where in the checkout the program looks for them.
-      prepare: A shell command that its README wants first, typed in `folder`.
-      import_root: Where in the checkout its own packages are, if not in `folder`.
+      places: Folders of the tiny data, and where in the checkout the program expects them.
+      prepare: A shell command that its README requires first, run in `folder`.
+      import_root: Folder of its own packages in the checkout, if not `folder`.
     """
 
     name: str
@@ -34,5 +33,5 @@ class Program(NamedTuple):
 
     @property
     def is_package(self) -> bool:
-        """Whether it comes from PyPI, not from a repository."""
+        """Whether the program comes from PyPI, not from a repository."""
         return "/" not in self.source

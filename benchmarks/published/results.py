@@ -1,4 +1,4 @@
-"""results.json: what came of each program on each TensorFlow."""
+"""results.json: the outcome of each program on each TensorFlow."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def versions(python: str) -> dict[str, str]:
 
 
 def commands(program: Program) -> list[str]:
-    """Returns what a user types."""
+    """Returns the commands of a user."""
     prepare = [program.prepare] if program.prepare else []
     return [*prepare, *(f"estimator-trainer {command}" for command in program.commands)]
 
 
 def add(found: dict[str, Any], program: Program, outcome: dict[str, Any],
         machine: dict[str, str], checkouts: pathlib.Path) -> None:
-    """Puts what came of the program with the packages of `machine` into `found`."""
+    """Puts the program's outcome with the packages of `machine` into `found`."""
     tensorflow = ".".join(machine["tensorflow"].split(".")[:2])
     found["tensorflow"][tensorflow] = {name: machine[name] for name in (
         "tensorflow", "tensorflow-estimator", "python")}

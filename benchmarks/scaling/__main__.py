@@ -4,12 +4,12 @@
         [--only=cnn,curves] [--repeats=3] [--secs=3] [-- FLAGS OF THE TRAINER]
 
 A job is compared with one process on one core, and with as many independent processes, which are
-the limit. Trainers share cores where there are fewer cores than trainers: on 2 cores, 4 trainers
-are two on each core. The jobs of a network are measured in turn, --repeats times, while the others
-stand still; a ratio is made inside one repetition. The parts of --only are:
+the limit. Trainers share cores if there are fewer cores than trainers: on 2 cores, 4 trainers are
+two on each core. The jobs of a network are measured in turn, --repeats times, while the others are
+paused; a ratio is computed within one repetition. The parts of --only are:
 
-  cnn      the tutorial's network at batch 64 and 256 a trainer, on Fashion-MNIST
-  curves   loss curves of modes whose mathematics is the same
+  cnn      the tutorial's network at batch 64 and 256 per trainer, on Fashion-MNIST
+  curves   loss curves of mathematically equal modes
   mlp      networks of several sizes, for benchmarks.paper: step and computing time
   backup   steps that wait for some of four randomly late workers
   disk     seconds to write checkpoints by size, to read a record, and of single steps
@@ -40,7 +40,7 @@ from tests.support import jobs
 
 PARTS = ("cnn", "curves", "mlp", "backup", "disk")
 TRAINERS = (1, 2, 4)
-# A trainer that waits for nobody makes so many times more steps between two lines of its log.
+# Factor by which a trainer that waits for no other makes more steps between two lines of its log.
 _ALONE = 5
 _LATE_SECS = 0.1
 _LATE_WORKERS = 4
@@ -49,7 +49,7 @@ _SINGLE_STEPS_SECS = 10
 
 
 def main() -> None:
-    """Measures what --only says, prints the tables and writes the JSON."""
+    """Measures the parts of --only, prints the tables and writes the JSON."""
     parser = argparse.ArgumentParser("python -m benchmarks.scaling",
                                      description=__doc__.splitlines()[0])
     parser.add_argument("--idx", required=True, help="folder of the set as IDX files")
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--secs", type=float, default=3.0, help="of each measurement")
     parser.add_argument("flags", nargs="*", help="more flags of the trainer, after --")
     options = parser.parse_args()
-    # Without an exit, the jobs that stand still would do so for ever.
+    # Without an exit, paused jobs would stay paused for ever.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     work = pathlib.Path(options.work)
     path = work / "scaling.json"
@@ -131,9 +131,9 @@ def _measured(case: str, job: Job, warm: speed.WarmJob, secs: float) -> dict[str
 
 
 def _backup(data: list[str], secs: float) -> Iterator[dict[str, Any]]:
-    """Measures steps that take 2, 3 and 4 gradients of four workers, which are late at random."""
+    """Measures steps that take 2, 3 and 4 gradients of four workers, late at random."""
     for late_secs, gradients in ((0.0, 4), (_LATE_SECS, 4), (_LATE_SECS, 3), (_LATE_SECS, 2)):
-        # A worker that waits holds a thread, and on one core it would have one thread alone.
+        # A waiting worker holds a thread, and on one core it would have only one.
         job = Job("sync_ps", _LATE_WORKERS, networks.MLP_BATCH, (
             networks.PROBE, f"--param=late_secs={late_secs}", f"--sync_replicas={gradients}",
             "--inter_op_threads=8", "--log_every_steps=10", *data,

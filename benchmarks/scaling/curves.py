@@ -1,7 +1,7 @@
-"""Measures loss curves of modes whose mathematics is the same: one global batch, one seed.
+"""Measures loss curves of mathematically equal modes: one global batch, one seed.
 
 All-reduce and synchronous ps read the same batches, so at every step their chiefs have the same
-loss, but for rounding. One process with the whole batch reads the data in another order, so its
+loss, except for rounding. One process with the whole batch reads the data in another order, so its
 loss on the test set is compared.
 """
 

@@ -1,9 +1,9 @@
-"""Measures what checkpoints and records cost on this machine's disk; prints a JSON object.
+"""Measures the cost of checkpoints and records on this machine's disk; prints a JSON object.
 
     python -m benchmarks.scaling.disk_costs --records=/tmp/benchmarks/records --folder=/tmp
 
     checkpoint   [[bytes of variables, seconds to write them], ...], medians of five
-    record_secs  seconds to read one training record and pass on its bytes, unparsed
+    record_secs  seconds to read the bytes of one training record, without parsing
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ class Network(NamedTuple):
     """A network, and how it is trained.
 
     Attributes:
-      flags: The flags that choose it.
+      flags: Flags of the network.
       batch_size: Number of examples in a batch of one trainer.
-      line_steps: Number of its own steps that a trainer that waits for others makes between two
-        lines of its log; each line ends a session run, so lines should be few.
+      line_steps: Number of steps between two lines of the log of a trainer that waits for others;
+        each line ends a session run, so lines should be few.
       variables: Number of the variables.
       variable_bytes: Size of all variables, in bytes.
     """

@@ -1,4 +1,4 @@
-"""Runs a job of several processes, each trainer held to one core by `taskset`, on Linux alone."""
+"""Runs a job of several processes, each trainer held to one core by `taskset`; only on Linux."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Job:
       mode: A key of MODES; "independent" is `trainers` jobs of one process.
       trainers: Number of processes that compute.
       batch_size: Number of examples in a batch of one trainer.
-      flags: More flags of estimator_trainer; they win over those of the mode.
+      flags: More flags of estimator_trainer; they override those of the mode.
     """
 
     mode: str
@@ -48,8 +48,8 @@ class Job:
 def running(job: Job) -> Iterator[list[jobs.Task]]:
     """Starts a job's processes, the chief first; kills those that are left at the end.
 
-    The model_dir of the first is `model-0` beside its log. Trainer i has core i, beginning with the
-    first again where there are fewer cores; a ps may use the trainers' cores, and no other.
+    The model_dir of the first is `model-0` beside its log. Trainer i has core i, modulo the number
+    of cores; a ps may use only the trainers' cores.
     """
     hosts = _hosts(job)
     cores = sorted(os.sched_getaffinity(0))

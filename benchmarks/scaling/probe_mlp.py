@@ -1,11 +1,11 @@
-"""Builds a network to measure with: sigmoid layers, as many, as wide and as late as asked.
+"""Builds a network for measurements: sigmoid layers of any number, width and delay.
 
-Params, beside those of `model_fns.training.classifier`:
+Params, in addition to those of `model_fns.training.classifier`:
 
   hidden_layers  number of hidden layers
   hidden_units   number of units in each of them
-  late_secs      mean of the exponential distribution from which a wait before each training step
-                 is drawn, in seconds; the wait keeps no core busy
+  late_secs      mean of the exponential distribution of waits before training steps, in
+                 seconds; a wait keeps no core busy
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Measures the speed of pinned jobs by their logs, in turns, on Linux alone.
+"""Measures the speed of pinned jobs from their logs, in turns; only on Linux.
 
-To start a job takes longer than to measure it, so a job that has started stands still while others
-are measured, and goes on when its turn comes again. /proc tells how much each process computes.
+Starting a job takes longer than measuring it, so a started job is paused while others are measured,
+and continues on its next turn. /proc has the CPU time of each process.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from benchmarks.scaling.pinned_job import Job
 from tests.support import jobs
 
 _LINE = re.compile(r"  step (\d+)\S*  loss .*  (\S+) steps/s")
-# The first line includes the start, the second the other trainers' starts; and a job that stood
-# still first makes single steps, to find how many fit into a session run.
+# The first line includes the start, the second the other trainers' starts; and a paused job first
+# makes single steps, to find how many fit into a session run.
 _WARM_UP_LINES = 2
 _WARM_UP_SECS = 1.0
 _SKIPPED_STEPS = 50
 _START_SECS = 240
 _POLL_SECS = 0.02
-# A task that stands still must not count as lost.
+# A paused task must not count as lost.
 _PATIENCE = ("--peer_timeout_secs=100000", "--stall_timeout_secs=100000")
 _TICKS_PER_SEC = os.sysconf("SC_CLK_TCK")
 
 
 @dataclasses.dataclass(frozen=True)
 class Speed:
-    """The speed of a job while all of its trainers were at work.
+    """The speed of a job while all its trainers are training.
 
     Attributes:
       steps_per_sec: Global steps per second; for independent jobs, the sum.
-      cpu_secs: Computing time of one process in a global step, in seconds, by role.
+      cpu_secs: CPU seconds of one process in a global step, by role.
       foreign_cores: Number of cores that other processes kept busy; unless it is near 0, the
         measurement means nothing.
     """
@@ -52,7 +52,7 @@ class Speed:
 
 
 class _Follower:
-    """A reader of a task's log while it is written, with the time at which each step came."""
+    """A reader of a growing log, with the time of each step."""
 
     def __init__(self, task: jobs.Task):
         self.task = task
@@ -62,10 +62,10 @@ class _Follower:
         self._rest = ""
 
     def read(self) -> None:
-        """Reads what the log has gained.
+        """Reads the new part of the log.
 
         Raises:
-          SystemExit: if the task has ended.
+          SystemExit: The task has ended.
         """
         *lines, self._rest = (self._rest + self._file.read()).split("\n")
         for line in lines:
@@ -81,14 +81,14 @@ class _Follower:
         self._file.close()
 
     def cpu_secs(self) -> float:
-        """Returns the computing time of the process so far, in seconds."""
+        """Returns the CPU seconds of the process so far."""
         text = pathlib.Path(f"/proc/{self.task.process.pid}/stat").read_text()
         user, system = text.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / _TICKS_PER_SEC
 
 
 class _Clock:
-    """A reading of the time and of all computing times at one moment."""
+    """The time and all CPU times at one moment."""
 
     def __init__(self, followers: list[_Follower]):
         self.at_secs = time.monotonic()
@@ -98,10 +98,10 @@ class _Clock:
 
 
 class WarmJob:
-    """A job that stands still except while it is measured; then all of its trainers are at work."""
+    """A job that is paused except while it is measured."""
 
     def __init__(self, job: Job, tasks: list[jobs.Task]):
-        """Waits until the job's trainers make steps, then halts the job.
+        """Waits until the job's trainers make steps, then pauses the job.
 
         Raises:
           SystemExit: with the log of a process that ended or never began.
@@ -167,7 +167,7 @@ class WarmJob:
 
 
 def can_stand_still(job: Job) -> bool:
-    """Returns whether a job may be halted for longer than a moment.
+    """Returns whether a job may be paused for longer than a moment.
 
     The processes of an all-reduce lose each other after 10 s without a heartbeat.
     """

@@ -1,4 +1,4 @@
-"""Shows scaling.json to people, as tables of ratios, and writes the file's text."""
+"""Shows scaling.json as tables of ratios, and writes the file's text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def text(results: dict[str, Any]) -> str:
-    """Returns the tables: medians and min-max of the ratios inside one repetition."""
+    """Returns the tables: medians and ranges of the ratios within one repetition."""
     lines = [f"{results['date']}, {results['machine']}, " + ", ".join(
         f"{name} {version}" for name, version in results["versions"].items())]
     if results["flags"]:

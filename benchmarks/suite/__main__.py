@@ -1,12 +1,12 @@
-"""Measures how fast this project trains, beside its peers on the same work and machine.
+"""Compares this project's speed with its peers', on the same work and machine.
 
     python -m benchmarks.suite --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
 
 The suite makes an environment for each kind of peer below --work, once. It runs the peers in turn,
 --repeats times, so that a slower minute of the machine hits all of them, and writes results.json,
-results.md (the tables, printed too) and results.png there. Only ratios inside one run count. Where
-peers did not do the same, there are none: the suite says what differs and exits with 1.
---only=sigmoid and --peers=a,b make it short; the first peer is what the others are compared to.
+results.md (the tables, printed too) and results.png there. Only ratios within one run count. If
+the work of peers differs, there are none: the suite prints the difference and exits with 1.
+--only=sigmoid and --peers=a,b make it short; the others are compared with the first peer.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _make_data(idx: str, work: pathlib.Path, python: pathlib.Path) -> None:
 
 
 def _origin(pythons: dict[str, pathlib.Path]) -> dict[str, Any]:
-    """Returns what the numbers depend on."""
+    """Returns the conditions of the measurements."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--tags"],
                             cwd=benchmarks.REPO, capture_output=True, text=True,
                             check=False).stdout.strip()

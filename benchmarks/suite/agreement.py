@@ -1,4 +1,4 @@
-"""Tells whether peers did the same work: equal sizes, and losses as close as those of seeds."""
+"""Checks whether peers did the same work: equal sizes, and losses as close as with other seeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOSS_TOLERANCE = 0.1
 
 
 def problem(runs: Runs) -> str:
-    """Returns what makes the peers' speeds no comparison, as one sentence; "" if nothing does."""
+    """Returns why the peers' speeds cannot be compared, as one sentence; "" if they can."""
     reports = [(peer, report) for peer, reports in runs.items() for report in reports]
     first, expected = reports[0]
     for field, name in SAME.items():
@@ -27,7 +27,7 @@ def problem(runs: Runs) -> str:
                         f" {expected[field]}")
     middle = statistics.median(report["loss"] for _, report in reports)
     for peer, report in reports:
-        # This condition, not its opposite, finds a NaN too.
+        # Unlike its opposite, this condition finds a NaN too.
         if not abs(report["loss"] - middle) <= LOSS_TOLERANCE * middle:
             return (f"no comparison: {peer} ended with a loss of {report['loss']:.4g}, more than"
                     f" {LOSS_TOLERANCE:.0%} from {middle:.4g}, the median of all peers")

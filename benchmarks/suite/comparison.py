@@ -1,4 +1,4 @@
-"""Compares the first peer with the others: ratios inside one repetition, and the targets."""
+"""Compares the first peer with the others: ratios within one repetition, and the targets."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Target:
 
     Attributes:
       case: The name of the work.
-      peer: The name of the peer that the trainer is compared to.
-      ratio: The least ratio for speed, the greatest for memory.
-      field: The field of a peer's report that is compared.
+      peer: The name of the peer to compare with.
+      ratio: The smallest ratio for speed, the largest for memory.
+      field: The compared field of a peer's report.
     """
 
     case: str
@@ -60,7 +60,7 @@ def ratios(runs: Runs, field: str) -> dict[str, list[float]]:
 
 
 def verdicts(cases: dict[str, Runs]) -> list[tuple[Target, float]]:
-    """Returns the targets that were measured, each with the median of its ratios.
+    """Returns the measured targets, each with the median of its ratios.
 
     Args:
       cases: The runs by work; only runs whose first peer is the trainer have targets.

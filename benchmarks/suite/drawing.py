@@ -1,8 +1,8 @@
 """Draws results.json: `python -m benchmarks.suite.drawing results.json results.png`.
 
-Each peer has a bar, as long as its speed relative to the first peer's, with a whisker from the
-least to the greatest of the repetitions. Only this module needs matplotlib, so it runs in an
-environment of its own.
+Each peer has a bar for its speed relative to the first peer's, with a whisker from the smallest to
+the largest of the repetitions. Only this module needs matplotlib, so it runs in its own
+environment.
 """
 
 from __future__ import annotations

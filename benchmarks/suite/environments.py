@@ -18,13 +18,13 @@ names = {"tensorflow", "tf_keras", "keras", "tensorflow-estimator", "torch", "li
 found = {d.name: d.version for d in importlib.metadata.distributions() if d.name in names}
 print(json.dumps({"Python": platform.python_version(), **dict(sorted(found.items()))}))
 """
-# Each of these variables would give one library other threads than the rest, or another backend.
+# Each of these variables would change the threads or the backend of one library alone.
 _CLEARED = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS",
             "TF_NUM_INTEROP_THREADS", "KERAS_BACKEND", "TF_CONFIG", "TF_USE_LEGACY_KERAS")
 
 
 def python(work: pathlib.Path, kind: str) -> pathlib.Path:
-    """Returns the interpreter of an environment below `work`, which it makes if it is not there."""
+    """Returns the interpreter of an environment below `work`, and makes it if necessary."""
     folder = work / "environments" / kind
     interpreter = folder / "bin" / "python"
     if not interpreter.exists():

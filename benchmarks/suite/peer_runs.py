@@ -1,4 +1,4 @@
-"""Runs the peers in turn, each in a process of its own."""
+"""Runs the peers in turn, each in its own process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Peer(NamedTuple):
     Attributes:
       module: The name of its module in benchmarks/suite/peers.
       environment: The kind of its environment, a key of `environments.PACKAGES`.
-      variables: What it needs beside the environment variables of all peers.
+      variables: Environment variables in addition to those of all peers.
     """
 
     module: str
@@ -44,9 +44,9 @@ PEERS = {
 
 def measured(peers: Iterable[str], repeats: int,
              run_peer: Callable[[str], dict[str, Any]]) -> agreement.Runs:
-    """Runs the peers in turn, `repeats` times over; returns what they reported.
+    """Runs the peers in turn, `repeats` times over; returns their reports.
 
-    Exits with 1, after the first repetition where they differ in what they did.
+    Exits with 1 after the first repetition in which their work differs.
     """
     runs: agreement.Runs = {peer: [] for peer in peers}
     for _ in range(repeats):
@@ -59,7 +59,7 @@ def measured(peers: Iterable[str], repeats: int,
 
 def run(peer: str, python: pathlib.Path, case: str, work: pathlib.Path,
         steps: int) -> dict[str, Any]:
-    """Runs a peer once; returns what it reported. Exits with its last words if it fails."""
+    """Runs a peer once; returns its report. Exits with the end of its output if it fails."""
     ran = subprocess.run(
         [python, "-m", f"benchmarks.suite.peers.{PEERS[peer].module}", "--case", case,
          "--steps", str(steps), "--records", work / "records", "--npz", work / "train.npz"],

@@ -1,4 +1,4 @@
-"""Links to files that are no pages of the site are shown as the names of these files."""
+"""Shows links to files outside the site as the names of these files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LINK = re.compile(r"(?<!!)\[([^]\n]+)\]\(([^)#:\s]+)\)")
 
 
 def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
-    """Returns a page's Markdown with links to pages and pictures alone (called by MkDocs)."""
+    """Returns a page's Markdown with links only to pages and pictures (called by MkDocs)."""
     folder = posixpath.dirname(page.file.src_uri)
 
     def shown(link: re.Match[str]) -> str:

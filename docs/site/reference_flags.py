@@ -58,8 +58,8 @@ def _group(name: str, fields: list[Field], taken: set[str]) -> str:
         taken.add(field.name)
         rows.append((f'<a id="flag-{place}{field.name}"></a>`--{field.name}{_value(field)}`',
                      _default(field), _meaning(field, usual)))
-    said = "" if not more or more.startswith("for ") else f", {more}"
-    return "\n\n".join([f"### {title}", f"Taken by {_listed(usual)}{said}.",
+    addition = "" if not more or more.startswith("for ") else f", {more}"
+    return "\n\n".join([f"### {title}", f"Taken by {_listed(usual)}{addition}.",
                         table(("flag", "default", "what it does"), rows)])
 
 
@@ -130,8 +130,8 @@ def _meaning(field: Field, usual: list[str]) -> str:
 
 def _help(name: str, sentence: str) -> str:
     """Returns the help of a command; the example at its end, if there is one, becomes code."""
-    said, _, example = sentence.partition(f": {name} ")
-    return f"{text(said)}: {code(f'{name} {example}')}" if example else text(said)
+    words, _, example = sentence.partition(f": {name} ")
+    return f"{text(words)}: {code(f'{name} {example}')}" if example else text(words)
 
 
 def _listed(names: list[str]) -> str:

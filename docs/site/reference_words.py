@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-# Who leaves a file: each training, one with these exporters, one of several tasks, `launch`; or
-# what only a flag or a command asks for.
+# Origin of a file: each training, one with these exporters, one of several tasks, `launch`, or only
+# a flag or a command.
 LeftBy = Literal["training", "exporters", "cluster", "launch", "request"]
 
 

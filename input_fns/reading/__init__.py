@@ -1,1 +1,1 @@
-"""What the input plug-ins share; none of these modules is a plug-in itself."""
+"""Code shared by the input plug-ins; none of these modules is a plug-in itself."""

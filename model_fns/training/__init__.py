@@ -1,4 +1,4 @@
-"""What the model_fns here share; any other model_fn may use each module by itself.
+"""Code shared by the model_fns here; any other model_fn may use each module by itself.
 
     from model_fns.training import classifier
 

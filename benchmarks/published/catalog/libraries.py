@@ -1,4 +1,4 @@
-"""Libraries of Estimators from PyPI, with drivers of our own, and their examples."""
+"""Libraries of Estimators from PyPI, with our own drivers, and their examples."""
 
 from benchmarks.published.program import Program
 

@@ -31,7 +31,7 @@ def sentence(words: int = 8) -> str:
 
 
 def make(root: pathlib.Path) -> None:
-    """Makes the folders bert/ and electra/, and what SentencePiece needs if it is installed."""
+    """Makes the folders bert/ and electra/, and SentencePiece's models if it is installed."""
     bert, electra = root / "bert", root / "electra"
     for folder in (bert / "glue" / "MRPC", bert / "glue" / "CoLA",
                    electra / "finetuning_data" / "cola"):
@@ -54,7 +54,7 @@ def _sentence_pairs(folder: pathlib.Path) -> None:
         rows = ["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"]
         rows += [f"{i % 2}\t{i}\t{i}\t{sentence()}\t{sentence()}" for i in range(count)]
         (folder / "MRPC" / f"{name}.tsv").write_text("\n".join(rows) + "\n")
-        # STS-B: the score is the last column, the two sentences are those before it.
+        # STS-B: the score is the last column, after the two sentences.
         rows = ["index\tgenre\tfile\tyear\told\tsource1\tsource2\tsentence1\tsentence2\tscore"]
         rows += [f"{i}" + "\tx" * 6 + f"\t{sentence()}\t{sentence()}\t{i % 5}.0"
                  for i in range(count)]

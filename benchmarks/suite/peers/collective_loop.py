@@ -1,9 +1,9 @@
-"""Runs one trainer of a hand-written all-reduce: no strategy, no Estimator, one collective a step.
+"""Runs one trainer of a hand-written all-reduce: no strategy, no Estimator, one collective.
 
-The gradients are concatenated, summed over the trainers, and split again. The batches are those of
-this project's `input_fns.tfrecord`, so that the difference is in the step. A while loop in the
-graph makes the steps, or a session run each, with `--single`. TF_CONFIG has workers alone. The
-first prints `{"steps_per_sec": ...}` and ends; the others go on until they are killed.
+The gradients are concatenated, summed over the trainers, and split again. The batches come
+from this project's `input_fns.tfrecord`, so that only the step differs. A while loop in the graph
+makes the steps, or, with `--single`, one session run each. TF_CONFIG has only workers. The first
+prints `{"steps_per_sec": ...}` and ends; the others continue until they are killed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
         with tf.compat.v1.Session(server.target, config=config) as session:
             session.run([tf.compat.v1.global_variables_initializer(), iterator.initializer])
             _measure(lambda: session.run(run), steps, options.secs if index == 0 else 1e9)
-    os._exit(0)  # The other trainers wait for this one, so a graceful end would not come.
+    os._exit(0)  # The other trainers wait for this one, so a graceful end would hang.
 
 
 def _batches(options: argparse.Namespace, trainers: int, index: int) -> tf.data.Dataset:
@@ -58,7 +58,7 @@ def _batches(options: argparse.Namespace, trainers: int, index: int) -> tf.data.
 
 
 def _step_of(options: argparse.Namespace, iterator: Any, trainers: int) -> Callable[[], Any]:
-    """Returns what makes a step: an operation that returns the loss, a scalar."""
+    """Returns a function that makes a step and returns the loss, a scalar."""
     optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.01 / trainers)
 
     def step() -> tf.Tensor:

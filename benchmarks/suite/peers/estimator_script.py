@@ -1,8 +1,8 @@
 """Runs the Estimator script of the multi-worker tutorial: its model, input and RunConfig.
 
 Three things differ from the page: the images come from our TFRecords instead of `tfds.load`; they
-are repeated, since the run takes more than an epoch; and there is no strategy, since there is one
-process.
+are repeated, because the run takes more than an epoch; and there is no strategy, because there is
+only one process.
 
 Source: https://www.tensorflow.org/tutorials/distribute/multi_worker_with_estimator
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import tempfile
 from typing import Any, Callable
 
-import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.
+import estimator_trainer.compat  # noqa: F401  Restores Estimator on a newer TensorFlow.
 
 # isort: split
 import tensorflow as tf
@@ -21,7 +21,7 @@ from benchmarks.suite.peers import keras_layers, tuned_input, v1_step, work
 
 
 class _Report(tf.estimator.SessionRunHook):
-    """The hook that tells the timer of each step."""
+    """The hook that reports each step to the timer."""
 
     def __init__(self, timer: work.Timer, loss: tf.Tensor):
         self._timer, self._loss = timer, loss

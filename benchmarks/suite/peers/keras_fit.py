@@ -1,7 +1,7 @@
 """Runs Keras `fit` on the tuned input; the environment has Keras 2 (tf_keras) or 3.
 
-STEPS_PER_EXECUTION says how many training steps one call makes, 1 by default, as in Keras. An epoch
-is a few steps here: a callback for each batch would cost Keras a copy from the device for each.
+STEPS_PER_EXECUTION is the number of training steps per call, 1 by default, as in Keras. An epoch is
+a few steps here: with a callback for each batch, Keras would copy from the device for each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _EPOCH_STEPS = work.LOSS_STEPS
 
 
 class _Report(tf.keras.callbacks.Callback):
-    """The callback that tells the timer of each epoch."""
+    """The callback that reports each epoch to the timer."""
 
     def __init__(self, timer: work.Timer):
         super().__init__()

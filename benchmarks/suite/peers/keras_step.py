@@ -1,8 +1,8 @@
 """Trains a Keras model with a plain tf.function; benchmarks.gpu compares this project with it.
 
-The environment has Keras 2 or 3. The ResNet-50 of Keras halves an image in the first convolution of
-a bottleneck, that of this project (v1.5) in the second. A step of v1.5 is 6% more work: 4.1 instead
-of 3.9 thousand million multiplications for an image of 224 pixels.
+The environment has Keras 2 or 3. Keras' ResNet-50 halves an image in the first convolution of a
+bottleneck, this project's (v1.5) in the second. A step of v1.5 is 6% more work: 4.1 instead of 3.9
+billion multiplications for an image of 224 pixels.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _call(model: Any, todo: argparse.Namespace) -> Callable[[], tf.Tensor]:
 
 
 def _scaled(optimizer: Any, loss: tf.Tensor) -> tf.Tensor:
-    """Returns the loss scaled for 16 bit; Keras 2 and 3 name that differently."""
+    """Returns the loss scaled for 16 bit; Keras 2 and 3 have different names for this."""
     if hasattr(optimizer, "get_scaled_loss"):
         return optimizer.get_scaled_loss(loss)
     return optimizer.scale_loss(loss) if hasattr(optimizer, "scale_loss") else loss

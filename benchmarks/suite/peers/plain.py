@@ -3,9 +3,8 @@
     python -m benchmarks.suite.peers.plain step cnn digits '{"batch_size": 64}'
     python -m benchmarks.suite.peers.plain job cnn digits '{"batch_size": 64}' 1000
 
-`step` makes one step of a session, the least that there is. `job` trains, evaluates and exports: a
-plain Estimator script, as well tuned as the input_fn is. Both print `step 1/...` when the first
-step is made.
+`step` makes one step in a session, the minimum. `job` trains, evaluates and exports: a plain
+Estimator script, with the tuned input_fn. Both print `step 1/...` after the first step.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ import sys
 import tempfile
 from typing import Any
 
-import estimator_trainer.compat  # noqa: F401  Gives a newer TensorFlow its Estimator back.
+import estimator_trainer.compat  # noqa: F401  Restores Estimator on a newer TensorFlow.
 
 # isort: split
 import tensorflow as tf
 
 
 class _FirstStep(tf.estimator.SessionRunHook):
-    """The hook that says when the first step is made."""
+    """The hook that prints a line after the first step."""
 
     def __init__(self) -> None:
         self._is_first = True

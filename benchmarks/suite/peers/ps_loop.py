@@ -2,7 +2,7 @@
 
 This is between-graph replication: every trainer builds the graph with `replica_device_setter`,
 which puts the variables on the ps, and calls `session.run` of a MonitoredTrainingSession until the
-shared global step is the last. The input is that of tuned_input.py, not `feed_dict`.
+shared global step is the last. The input comes from tuned_input.py, not `feed_dict`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _train(todo: work.Work, server: tf.distribute.Server, cluster: tf.train.Clus
                 if is_chief and own_steps % _LINE_STEPS == 0:
                     print(f"step {seen}/{train_steps}  loss {value:.4g}", flush=True)
     if is_chief:
-        os._exit(0)  # The servers of the others may be gone, and a graceful end waits for them.
+        os._exit(0)  # A graceful end would wait for the others' servers, which may be gone.
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Runs the limit: a tf.function that makes 50 steps a call, on raw variables and one optimizer.
+"""Runs the limit: a tf.function with 50 steps per call, on raw variables and one optimizer.
 
-A batch is gathered from arrays: if records were shuffled one by one, as in tuned_input.py, the
-small network would wait for its input and be no limit.
+A batch is gathered from arrays: with records shuffled one by one, as in tuned_input.py, the small
+network would wait for its input and not show the limit.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _kernel(shape: list[int], case: str) -> tf.Variable:
 
 
 def _batches(todo: work.Work) -> tf.data.Dataset:
-    """Returns batches of float32 images and int64 labels, in another order each epoch."""
+    """Returns batches of float32 images and int64 labels, in a new order each epoch."""
     images, labels = map(tf.constant, todo.arrays())
     number = len(labels) // todo.batch_size
 

@@ -1,4 +1,4 @@
-"""Runs a PyTorch loop over tensors in memory, the fastest plain one on a CPU."""
+"""Runs a PyTorch loop over tensors in memory, the fastest plain loop on a CPU."""
 
 from __future__ import annotations
 

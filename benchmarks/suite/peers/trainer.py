@@ -1,6 +1,6 @@
 """Runs this project: its command line, its model_fn and its input_fn, with its defaults.
 
-The time is that between two lines of the trainer's log as they arrive here; the speeds that the
+The time is measured between the arrivals of two lines of the trainer's log; the speeds that the
 trainer logs are not used.
 """
 
@@ -31,8 +31,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         lines = _run(todo, folder, f"--train_steps={timed_end}")
         peak_rss_mb = work.peak_rss_mb(resource.RUSAGE_CHILDREN)
-        # Logging every loss costs time, so a second run does it: it resumes the first, and another
-        # seed gives it another order of the data.
+        # Logging every loss costs time, so a second run does it: it resumes the first, with another
+        # seed for another order of the data.
         late = _run(todo, folder, f"--train_steps={todo.all_steps}", "--log_every_steps=1",
                     "--param=seed=1", "--eval_steps=1")
         trained = _trained(folder)
@@ -67,7 +67,7 @@ def _batch_size(line: re.Match[str]) -> int:
 
 def _trained(folder: str) -> dict[str, Any]:
     """Returns the number of parameters and the loss's dtype, from the last checkpoint's graph."""
-    import tensorflow as tf  # Late: a child starts with this process's memory.
+    import tensorflow as tf  # Late, because a child starts with this process's memory.
 
     checkpoint = tf.train.latest_checkpoint(folder)
     with tf.Graph().as_default():

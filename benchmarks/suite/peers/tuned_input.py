@@ -1,4 +1,4 @@
-"""Reads the TFRecords, with the input that a careful user of tf.data writes."""
+"""Reads the TFRecords, with the input pipeline of a careful tf.data user."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def examples(records: pathlib.Path, split: str) -> tf.data.Dataset:
 def training(todo: work.Work) -> tf.data.Dataset:
     """Returns batches without end: float32 images in [0, 1] and int64 labels.
 
-    The images are kept in memory as bytes, and scaled batch by batch, ahead of use.
+    The images are kept in memory as bytes, and scaled batch by batch, in advance.
     """
     return (examples(todo.records, "train").cache().shuffle(10000).repeat()
             .batch(todo.batch_size, drop_remainder=True)
@@ -36,5 +36,5 @@ def training(todo: work.Work) -> tf.data.Dataset:
 
 
 def threads() -> int:
-    """Returns the number of threads that share an op; TensorFlow's 0 means one a core."""
+    """Returns the number of threads that share an op; TensorFlow's 0 means one per core."""
     return tf.config.threading.get_intra_op_parallelism_threads() or work.cores()

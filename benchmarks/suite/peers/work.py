@@ -4,12 +4,12 @@
              0.01; batch 64
     sigmoid  100 sigmoids, classes; standard normal kernels; Adam 0.001; batch 100
 
-The data is Fashion-MNIST, scaled to [0, 1], which each peer shuffles in its own way; all biases
-start at 0.
+The data is Fashion-MNIST, scaled to [0, 1]; each peer shuffles it in its own way; all biases start
+at 0.
 
 A run has three kinds of steps: WARM_UP_STEPS, more than an epoch, so that all data has been read
-once; `--steps`, which are timed; LOSS_STEPS, whose losses tell whether the training was the same.
-The timer fetches no loss before the last kind, so a timed peer does only its own work.
+once; `--steps`, which are timed; LOSS_STEPS, whose losses show whether the training was the same.
+The timer fetches no loss before the last kind, so a timed peer does no extra work.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def from_command_line(argv: Sequence[str] | None = None) -> Work:
 
 
 class Timer:
-    """A clock of the steps after the warm-up; a peer tells it of each step, or of several."""
+    """A clock of the steps after the warm-up; a peer reports each step, or several at once."""
 
     def __init__(self, work: Work):
         self._work = work

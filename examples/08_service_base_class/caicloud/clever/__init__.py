@@ -1,1 +1,1 @@
-"""What the service called its training."""
+"""The service's name for its training."""

@@ -7,7 +7,7 @@ import sys
 
 
 def start(user_defined_type: type) -> None:
-    """Says how the class is trained here, which its program alone cannot do."""
+    """Prints how to train the class here, because its program alone cannot."""
     path = inspect.getsourcefile(user_defined_type)
     sys.exit(f"train this class with: estimator-trainer --tf1"
              f" --model_fn={path}:{user_defined_type.__name__} --model_dir=DIR")
