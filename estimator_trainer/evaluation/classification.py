@@ -1,4 +1,4 @@
-"""What a classifier says of evaluated examples: the classes that it confuses, and how surely."""
+"""The classification of evaluated examples: the confused classes, and their probabilities."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from estimator_trainer import schema
 from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
-# A larger matrix cannot be read; the pairs that are confused most often can.
+# A larger matrix is unreadable; the report then shows the pairs that are confused most often.
 _MOST_CLASSES = 50
 _MOST_PAIRS = 30
 _MOST_ROWS = 500
@@ -19,11 +19,11 @@ _BINS = 10
 _THRESHOLDS = 51
 _LEAST_PROBABILITY = 1e-12
 
-# How often examples of a label got a prediction.
+# The number of examples of each label and prediction.
 Pairs = collections.Counter[tuple[int, int]]
 
 
-class _OfClass(TypedDict):
+class _PerClass(TypedDict):
     name: str
     examples: schema.Count
     precision: schema.Number | None
@@ -68,7 +68,7 @@ class _Needed(TypedDict):
     examples: schema.Count
     evaluated: schema.Count
     step: int
-    per_class: list[_OfClass]
+    per_class: list[_PerClass]
     confused: list[_Confused]
     matrix: Annotated[_Matrix, schema.Rule("counts of each pair of names", _is_square)] | None
     worst: list[ShownExample]
@@ -86,7 +86,7 @@ class Classification:
     """Collects the label and the prediction of each example."""
 
     def __init__(self, class_names: Sequence[str] = ()):
-        """Begins without examples; `class_names` are in the order of the classes."""
+        """Starts without examples; `class_names` are in the order of the classes."""
         self._class_names = tuple(class_names)
         self._labels: list[int] = []
         self._classes: list[int] = []
@@ -99,10 +99,10 @@ class Classification:
         """Adds one example.
 
         Args:
-          label: Its class, from 0.
+          label: The class of the example, from 0.
           predicted: The class that the model chose.
           probabilities: float [classes], or None.
-          inputs: Its features by name.
+          inputs: The features by name.
         """
         position = len(self._labels)
         self._labels.append(label)
@@ -111,18 +111,18 @@ class Classification:
             self._probabilities.append(probabilities)
         if label == predicted:
             return
-        told: dict[str, Any] = {"position": position, "label": self._name(label),
-                                "predicted": self._name(predicted)}
+        shown: dict[str, Any] = {"position": position, "label": self._name(label),
+                                 "predicted": self._name(predicted)}
         certainty = 0.0
         if probabilities is not None:
             certainty = float(probabilities[predicted])
             of_label = float(probabilities[label]) if label < len(probabilities) else 0.0
-            told |= {"probability": certainty, "probability_of_label": of_label}
-            self._worst.offer(-np.log(max(of_label, _LEAST_PROBABILITY)), told, inputs)
-        self._most_certain.offer(certainty, told, inputs)
+            shown |= {"probability": certainty, "probability_of_label": of_label}
+            self._worst.offer(-np.log(max(of_label, _LEAST_PROBABILITY)), shown, inputs)
+        self._most_certain.offer(certainty, shown, inputs)
 
     def content(self) -> dict[str, Any]:
-        """Returns all that there is to see, as JSON has it."""
+        """Returns the content of `evaluation.json`."""
         labels, classes = np.array(self._labels), np.array(self._classes)
         pairs = collections.Counter(zip(self._labels, self._classes))
         found: dict[str, Any] = {
@@ -142,7 +142,7 @@ class Classification:
         return self._class_names[number] if number < len(self._class_names) else str(number)
 
     def _matrix(self, pairs: Pairs) -> dict[str, Any] | None:
-        """Returns the classes' `names`, and their `counts`, a row a label; None if too many."""
+        """Returns the classes' `names`, and `counts` with a row per label; None if too many."""
         most = max(max(pair) for pair in pairs)
         count = max(most + 1, len(self._class_names))
         if count > _MOST_CLASSES:
@@ -164,7 +164,7 @@ class Classification:
         for (label, chosen), count in pairs.items():
             labelled[label] += count
             predicted[chosen] += count
-        # Those with the most examples, if there are thousands.
+        # The report shows the classes with the most examples, if there are thousands.
         shown = sorted({*labelled, *predicted}, key=lambda i: (-labelled[i], i))[:_MOST_ROWS]
         return [{"name": self._name(i), "examples": labelled[i],
                  "precision": pairs[i, i] / predicted[i] if predicted[i] else None,
@@ -174,10 +174,10 @@ class Classification:
 
 def _calibration(probabilities: np.ndarray, is_right: np.ndarray,
                  classes: np.ndarray) -> dict[str, Any]:
-    """Compares how sure the model is with how often it is right.
+    """Compares the model's certainty with its accuracy, in ten bins of equal width.
 
-    The expected calibration error is that of Guo et al., "On Calibration of Modern Neural
-    Networks", arXiv:1706.04599, equation 3, with ten bins of equal width.
+    The expected calibration error: Guo et al., "On Calibration of Modern Neural Networks",
+    arXiv:1706.04599, equation 3.
     """
     chosen = np.minimum(classes, probabilities.shape[1] - 1)
     certainty = probabilities[np.arange(len(chosen)), chosen]
@@ -197,7 +197,7 @@ def _calibration(probabilities: np.ndarray, is_right: np.ndarray,
 def _pr_curves(probabilities: np.ndarray, labels: np.ndarray) -> list[dict[str, Any]]:
     """Returns precision and recall at thresholds, of each class against all others.
 
-    Where there are two classes only the second has a curve; where there are over ten, none has.
+    With two classes only the second has a curve; with more than ten, none has.
     """
     count = probabilities.shape[1]
     chosen = [1] if count == 2 else list(range(count)) if count <= _MOST_CURVES else []

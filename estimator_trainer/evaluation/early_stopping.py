@@ -19,6 +19,8 @@ from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 REASON = "early_stopping"
+# Requests the end of training, with a status, a reason and a task.
+RequestEnd = Callable[[Status, str, str], None]
 
 
 class EarlyStopping(tf.estimator.Exporter):
@@ -26,13 +28,12 @@ class EarlyStopping(tf.estimator.Exporter):
 
     name = REASON
 
-    def __init__(self, config: TrainerConfig,
-                 request_end: Callable[[Status, str, str], None], task: str):
+    def __init__(self, config: TrainerConfig, request_end: RequestEnd, task: str):
         """Makes the exporter.
 
         Args:
           config: The settings of the metric, its direction, and the patience.
-          request_end: Requests the end of training, with a status, a reason and a task.
+          request_end: Requests the end of training.
           task: Name of this task.
         """
         self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
@@ -51,9 +52,3 @@ class EarlyStopping(tf.estimator.Exporter):
             logging.info("early stopping at step %d: %s was best, %.4g, at step %d", step,
                          self._metric, self._best, self._best_step)
             self._request_end("done", REASON, self._task)
-
-
-def build(config: TrainerConfig, request_end: Callable[[Status, str, str], None],
-          task: str) -> list[tf.estimator.Exporter]:
-    """Builds the exporter that stops early; an empty list if the user wants none."""
-    return [EarlyStopping(config, request_end, task)] if config.early_stopping_metric else []

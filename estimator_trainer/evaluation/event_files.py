@@ -20,7 +20,7 @@ def events(folder: str) -> Iterator[Any]:
         try:
             yield from tf.compat.v1.train.summary_iterator(path)
         except (tf.errors.DataLossError, tf.errors.NotFoundError):
-            continue  # A process was killed while it wrote the last event, or the file is gone.
+            continue  # A process was killed while writing the last event, or the file is gone.
 
 
 def write(folder: str, metrics: Mapping[str, Any], checkpoint_path: str) -> None:
@@ -65,8 +65,8 @@ def _values(name: str, value: Any) -> list[Any]:
 def read(model_dir: str) -> list[dict[str, Any]]:
     """Returns the metrics of each evaluated step, `global_step` included, in the order of steps.
 
-    A step that was evaluated twice has its later metrics. An evaluation set that has a name has
-    entries of its own, with that name as `eval_name`.
+    A step that was evaluated twice has the later metrics. A named evaluation set has separate
+    entries, with its name as `eval_name`.
     """
     found: dict[tuple[int, str], dict[str, Any]] = {}
     folders = tf.io.gfile.glob(posixpath.join(shared_files.escape(model_dir), "eval*"))

@@ -32,6 +32,8 @@ NAME = "evaluation.json"
 _MOST_EXAMPLES = 5000
 _MOST_SECS = 10.0
 _CLASSES = ("class_ids", "classes", "class_id")
+# Adds an answer, or raises ValueError for another kind of answer; and returns the content.
+_Judge = tuple[Callable[[Answer], None], Callable[[], dict[str, Any]]]
 
 
 class _Kind(TypedDict):
@@ -121,48 +123,41 @@ def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
     if first is None or first.label is None:
         raise ValueError("the input_fn yields no labels in mode 'eval' that are one tensor")
     names = class_names or _all_classes(first.predictions)
-    judge: _ClassJudge | _NumberJudge = (
-        _ClassJudge(names) if _is_classified(first, names) else _NumberJudge())
-    judge.add(first)
+    add, content = _class_judge(names) if _is_classified(first, names) else _number_judge()
+    add(first)
     until = time.monotonic() + _MOST_SECS
     for count, answer in enumerate(answers, start=2):
-        judge.add(answer)
+        add(answer)
         if count >= _MOST_EXAMPLES or time.monotonic() > until or stop.request:
             break
         if not count % 100:
             on_batch()
-    return judge.content()
+    return content()
 
 
-class _ClassJudge:
-    """Adds answers to a classification."""
+def _class_judge(names: Sequence[str]) -> _Judge:
+    found = Classification(names)
 
-    def __init__(self, names: Sequence[str]):
-        self._names, self._found = tuple(names), Classification(names)
-        self.content = self._found.content
-
-    def add(self, answer: Answer) -> None:
-        """Adds one; raises ValueError for another kind of answer."""
-        label = _label_class(answer.label, self._names)
+    def add(answer: Answer) -> None:
+        label = _label_class(answer.label, names)
         probabilities, predicted = _chosen(answer.predictions)
         if label is None or predicted is None:
             raise ValueError("a label or a prediction is no class")
-        self._found.add(label, predicted, probabilities, answer.inputs)
+        found.add(label, predicted, probabilities, answer.inputs)
+
+    return add, found.content
 
 
-class _NumberJudge:
-    """Adds answers to a regression."""
+def _number_judge() -> _Judge:
+    found = Regression()
 
-    def __init__(self) -> None:
-        self._found = Regression()
-        self.content = self._found.content
-
-    def add(self, answer: Answer) -> None:
-        """Adds one; raises ValueError for another kind of answer."""
+    def add(answer: Answer) -> None:
         label, predicted = _number(answer.label), _number(_only_output(answer.predictions))
         if label is None or predicted is None:
             raise ValueError("labels and predictions are neither classes nor single numbers")
-        self._found.add(label, predicted, answer.inputs)
+        found.add(label, predicted, answer.inputs)
+
+    return add, found.content
 
 
 def _is_classified(answer: Answer, names: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.evaluation import evaluation_log, event_files, exporters
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import estimator_patches
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
@@ -64,10 +65,7 @@ def export(plan: Plan) -> str:
     Returns:
       The path of the SavedModel, `model_dir/export/manual/TIMESTAMP`.
     """
-    if plan.config.checkpoint == "all":
-        raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); export takes one."
-                                 " For example: --checkpoint=latest")
-    [path] = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
+    path = one_checkpoint(plan.config, "export")
     plugins = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, plugins)
     exported = exporters.export_with_record(
@@ -76,3 +74,12 @@ def export(plan: Plan) -> str:
             checkpoint_path=path),
         plan.config.model_dir, checkpoints.step_of(path))
     return str(tf.compat.as_str_any(exported))
+
+
+def one_checkpoint(config: TrainerConfig, command: str) -> str:
+    """Returns the checkpoint that `config.checkpoint` selects for a command that takes one."""
+    if config.checkpoint == "all":
+        raise errors.ConfigError(f"checkpoint is 'all' (from --checkpoint); {command} takes one."
+                                 " For example: --checkpoint=latest")
+    [path] = checkpoint_choice.select(config.model_dir, config.checkpoint)
+    return path

@@ -1,4 +1,4 @@
-"""What a regression says of evaluated examples: numbers beside the labels, and the residuals."""
+"""The regression of evaluated examples: predictions beside the labels, and the residuals."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Regression:
 
     def add(self, label: float, predicted: float, inputs: Mapping[str, Any]) -> None:
         """Adds one example; `inputs` are its features by name."""
-        told = {"position": len(self._labels), "label": label, "predicted": predicted}
+        shown = {"position": len(self._labels), "label": label, "predicted": predicted}
         self._labels.append(label)
         self._predictions.append(predicted)
         if np.isfinite(predicted - label):
-            self._worst.offer(abs(predicted - label), told, inputs)
+            self._worst.offer(abs(predicted - label), shown, inputs)
 
     def content(self) -> dict[str, Any]:
-        """Returns all that there is to see, as JSON has it; a residual is prediction - label."""
+        """Returns the content of `evaluation.json`; a residual is prediction - label."""
         labels, predictions = np.array(self._labels), np.array(self._predictions)
         is_finite = np.isfinite(labels) & np.isfinite(predictions)
         labels, predictions = labels[is_finite], predictions[is_finite]

@@ -1,5 +1,4 @@
-"""The examples that a report shows with their inputs: images as images, rows as rows, text as text.
-"""
+"""The examples that a report shows with their inputs: images, rows and text."""
 
 from __future__ import annotations
 
@@ -33,15 +32,15 @@ class ShownInput(_Named, total=False):
     text: str
 
 
-class _Told(TypedDict):
+class _Needed(TypedDict):
     position: int
     label: str | float
     predicted: str | float
     inputs: list[ShownInput]
 
 
-class ShownExample(_Told, total=False):
-    """An example, as `evaluation.json` holds it; a classification tells probabilities, too."""
+class ShownExample(_Needed, total=False):
+    """An example in `evaluation.json`; only a classification has the last two entries."""
 
     probability: schema.Number
     probability_of_label: schema.Number
@@ -54,24 +53,24 @@ class ShownExamples:
         self._heap: list[tuple[float, int, dict[str, Any], dict[str, Any]]] = []
         self._count = itertools.count()
 
-    def offer(self, score: float, told: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    def offer(self, score: float, shown: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
         """Keeps an example if its score is among the highest so far.
 
         Args:
           score: The score.
-          told: What is said of it.
-          inputs: Its features by name, arrays or bytes.
+          shown: The entries of the example in `evaluation.json`, without inputs.
+          inputs: The features by name, arrays or bytes.
         """
         if len(self._heap) == _KEPT and score <= self._heap[0][0]:
             return
-        # The first of those with equal scores stays.
-        entry = (float(score), -next(self._count), dict(told), dict(inputs))
+        # The first example with a score stays.
+        entry = (float(score), -next(self._count), dict(shown), dict(inputs))
         (heapq.heappushpop if len(self._heap) == _KEPT else heapq.heappush)(self._heap, entry)
 
     def content(self) -> list[dict[str, Any]]:
-        """Returns the examples, the one of the highest score first."""
-        return [{**told, "inputs": _shown(inputs)}
-                for _, _, told, inputs in sorted(self._heap, reverse=True)]
+        """Returns the examples, the highest score first."""
+        return [{**shown, "inputs": _shown(inputs)}
+                for _, _, shown, inputs in sorted(self._heap, reverse=True)]
 
 
 def _shown(inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -98,7 +97,7 @@ def _input(value: Any) -> dict[str, str]:
 
 
 def _png(image: np.ndarray) -> bytes:
-    """Returns an image as PNG; one that is not of bytes gets its own range of grey or colour."""
+    """Returns an image as PNG; values that are not bytes are scaled to the image's own range."""
     stride = -(-max(image.shape[:2]) // _MOST_PIXELS)
     image = image[::stride, ::stride]
     if image.dtype != np.uint8:
@@ -109,7 +108,7 @@ def _png(image: np.ndarray) -> bytes:
         elif high > 1:
             image = image / 255
         image = np.round(255 * image).astype(np.uint8)
-    # In a graph, for a program of TensorFlow 1 has nothing else.
+    # In a graph, since TensorFlow 1 behaviour may be on.
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         return bytes(session.run(tf.io.encode_png(image)))
 

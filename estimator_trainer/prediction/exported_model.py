@@ -1,4 +1,4 @@
-"""An exported model, loaded to predict; dense, sparse and ragged features go in."""
+"""An exported model, loaded to predict from dense, sparse and ragged features."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExportedModel:
         """Loads the export.
 
         Raises:
-          ConfigError: if there is none, or none that can be served.
+          ConfigError: if the directory holds no SavedModel that can be served.
         """
         if not tf.saved_model.contains_saved_model(export_dir):
             raise errors.ConfigError(
@@ -48,14 +48,14 @@ class ExportedModel:
             name: _spec(info) for name, info in self._inputs.items()}
 
     def predict(self, features: Mapping[str, Any]) -> Iterator[dict[str, np.ndarray]]:
-        """Yields what the model predicts for each instance of a batch.
+        """Yields the model's predictions for each instance of a batch.
 
         Args:
-          features: Values as a session returns them, by the names in `inputs` at least.
+          features: Values as a session returns them, by name, with all of `inputs`.
         """
         fed: dict[str, Any] = {}
         for name, info in self._inputs.items():
-            fed.update(zip(_tensor_names(info), _parts(features[name])))
+            fed.update(zip(_tensor_names(info), _arrays(features[name])))
         arrays = self._session.run(self._fetches, fed)
         for i in range(len(next(iter(arrays.values())))):
             yield {name: array[i] for name, array in arrays.items()}
@@ -77,7 +77,7 @@ def serialize(features: Mapping[str, Any]) -> np.ndarray:
 
 
 def _tensor_names(info: Any) -> list[str]:
-    """Returns the names of the tensors that an input of a signature is made of."""
+    """Returns the names of the tensors of an input of a signature."""
     kind = info.WhichOneof("encoding")
     if kind == "coo_sparse":
         sparse = info.coo_sparse
@@ -101,8 +101,8 @@ def _spec(info: Any) -> Any:
     return tf.TensorSpec(shape, dtype)
 
 
-def _parts(value: Any) -> list[Any]:
-    """Returns the arrays that a value of a feature is made of, in the order of a signature."""
+def _arrays(value: Any) -> list[Any]:
+    """Returns the arrays of a feature's value, in the order of a signature."""
     if isinstance(value, tf.compat.v1.SparseTensorValue):
         return list(value)
     if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):

@@ -1,7 +1,7 @@
-"""Instances to predict that come as JSON objects: feature name -> value, in batches, as they come.
+"""Instances to predict, read as JSON objects of feature name -> value, and batched.
 
-The objects are lines of a file or of standard input, or dicts of a program. A batch takes what is
-there, so that the answers come while lines still come.
+The objects are lines of a file or of standard input, or dicts of a program. A batch does not wait
+to be full, so that answers come while lines still come.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from estimator_trainer import errors
 from estimator_trainer.estimator import serving_input
 
 Specs = Mapping[str, Any]
-# The name of features that have none.
+# The name of a feature without one.
 UNNAMED = "feature"
 _BATCH = 64
-# So long a batch that is not full waits for the next line.
+# How long a batch that is not full waits for the next line.
 _MORE_SECS = 0.02
 _READ_BYTES = 1 << 16
 _END = object()
 
 
 class JsonInstances:
-    """Instances of the features that `specs` describes.
+    """Instances of described features.
 
     Attributes:
       fed: The placeholders by name, once they are made.
     """
 
     def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance"):
-        """Begins no reading.
+        """Reads nothing yet.
 
         Args:
           instances: Lines of JSON, or dicts.
@@ -61,21 +61,21 @@ class JsonInstances:
         """Yields the features of each batch by name: numpy, sparse or ragged values.
 
         Raises:
-          ConfigError: at the first instance that cannot be used, after those before it.
+          ConfigError: at the first instance that cannot be used, after the ones before it.
         """
         for rows in self._groups():
             yield {name: batch([row[name] for row in rows], spec)
                    for name, spec in self._specs.items()}
 
-    def placeholders(self) -> Any:
-        """Returns the features as placeholders, which a batch feeds, in the default graph."""
-        # Without a dataset or a runner of queues the Estimator warns that this never ends.
+    def make_placeholders(self) -> Any:
+        """Adds placeholders that a batch feeds to the default graph; returns the features."""
+        # Without a dataset or a queue runner the Estimator warns that the input never ends.
         tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS, _NoRunner())
         self.fed = serving_input.raw_tensors(dict(self._specs))[0]
         return self.fed if isinstance(self._features, dict) else self.fed[UNNAMED]
 
     def _groups(self) -> Iterator[list[dict[str, np.ndarray]]]:
-        """Yields rows of the same shapes, as many as are there, up to _BATCH."""
+        """Yields rows of the same shapes, as many as have come, up to _BATCH."""
         waiting: queue.Queue[Any] = queue.Queue(_BATCH)
         threading.Thread(target=_fill, args=(waiting, self._rows), daemon=True).start()
         rows: list[dict[str, np.ndarray]] = []
@@ -89,7 +89,8 @@ class JsonInstances:
                 yield rows
                 rows = []
                 continue
-            if rows and (row is _END or isinstance(row, Exception) or not self._same(rows[0], row)):
+            if rows and (row is _END or isinstance(row, Exception) or
+                         not self._has_same_shapes(rows[0], row)):
                 yield rows
                 rows = []
             if isinstance(row, Exception):
@@ -98,7 +99,8 @@ class JsonInstances:
                 return
             rows.append(row)
 
-    def _same(self, first: Mapping[str, np.ndarray], row: Mapping[str, np.ndarray]) -> bool:
+    def _has_same_shapes(self, first: Mapping[str, np.ndarray],
+                         row: Mapping[str, np.ndarray]) -> bool:
         return all(first[name].shape == row[name].shape for name, spec in self._specs.items()
                    if isinstance(spec, tf.TensorSpec))
 
@@ -112,48 +114,48 @@ class JsonInstances:
 
     def _parsed(self, line: str | bytes, number: int) -> Any:
         try:
-            return json.loads(line, parse_float=_finite, object_pairs_hook=_without_twins)
+            return json.loads(line, parse_float=_finite, object_pairs_hook=_without_duplicates)
         except (ValueError, RecursionError) as error:
             why = error if isinstance(error, ValueError) else "too many brackets in each other"
-            raise self._wrong(number, f"is not JSON: {why}; expected an object of feature name"
+            raise self._error(number, f"is not JSON: {why}; expected an object of feature name"
                               " -> value") from error
 
     def _row(self, instance: Any, number: int) -> dict[str, np.ndarray]:
         names = ", ".join(sorted(self._specs))
         if not isinstance(instance, Mapping):
-            raise self._wrong(number, f"is a {type(instance).__name__}; expected an object with"
+            raise self._error(number, f"is a {type(instance).__name__}; expected an object with"
                               f" {names}")
         unknown = sorted(set(instance) - set(self._specs))
         if unknown:
-            raise self._wrong(number, f"has {shown(unknown[0])}, which is no feature;"
+            raise self._error(number, f"has {shown(unknown[0])}, which is no feature;"
                               f" expected {names}."
                               f"{errors.near_match(unknown[0], self._specs)}".rstrip("."))
         missing = [name for name in self._specs if name not in instance]
         if missing:
-            raise self._wrong(number, f"lacks the feature {missing[0]!r}; expected {names}")
+            raise self._error(number, f"lacks the feature {missing[0]!r}; expected {names}")
         row = {}
         for name, spec in self._specs.items():
             try:
                 row[name] = array(instance[name], spec)
             except ValueError as error:
-                raise self._wrong(number, f"has a wrong value for {name!r}: {error}") from error
+                raise self._error(number, f"has a wrong value for {name!r}: {error}") from error
         return row
 
-    def _wrong(self, number: int, what: str) -> errors.ConfigError:
+    def _error(self, number: int, what: str) -> errors.ConfigError:
         end = "" if what.endswith("?") else "."
         return errors.ConfigError(f"{self._place} {number} of the data to predict {what}{end}")
 
 
 def _finite(text: str) -> float:
-    """Returns a number of JSON; one that is too large for float64 would become infinite."""
+    """Returns a number of JSON; raises ValueError for one that float64 cannot hold."""
     number = float(text)
     if math.isinf(number):
         raise ValueError(f"{text[:20]} is too large a number")
     return number
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns an object of JSON; of two values of one name Python would drop the first."""
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object of JSON; raises ValueError for a duplicate name, which Python accepts."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -181,9 +183,9 @@ def lines(path: str) -> Iterator[str | bytes]:
 
 
 def _standard_input() -> Iterator[bytes]:
-    """Yields each line when it is there.
+    """Yields each line as soon as it has come.
 
-    A thread that waits in sys.stdin would hold its lock, without which Python cannot end.
+    A thread that waits in sys.stdin would hold a lock that Python needs to exit.
     """
     rest = b""
     while more := os.read(sys.stdin.fileno(), _READ_BYTES):
@@ -203,10 +205,10 @@ def _fill(waiting: queue.Queue[Any], rows: Callable[[], Iterator[Any]]) -> None:
 
 
 class _NoRunner:
-    """A runner of queues that has none to run."""
+    """A queue runner without queues."""
 
     def create_threads(self, *args: Any, **kwargs: Any) -> list[threading.Thread]:
-        """Returns no thread."""
+        """Returns an empty list."""
         del args, kwargs
         return []
 
@@ -218,7 +220,7 @@ class Feeding(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, instances: JsonInstances):
-        """Makes the hook; `instances.placeholders` is called in the graph."""
+        """Makes the hook for a graph with the placeholders of `instances`."""
         self._instances, self._batches = instances, instances.batches()
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
@@ -232,7 +234,7 @@ class Feeding(tf.estimator.SessionRunHook):
 _KINDS = {"i": "a whole number", "u": "a whole number", "f": "a number", "b": "true or false",
           "O": 'text, or bytes as {"b64": "..."}'}
 _SHOWN_CHARS = 60
-# The kinds of arrays that numpy makes of JSON, for each kind that a spec asks for.
+# The kinds of NumPy's arrays that are accepted for each kind of a spec.
 _TAKEN = {"i": "iu", "u": "iu", "f": "iuf", "b": "b"}
 
 
@@ -254,7 +256,7 @@ def array(value: Any, spec: Any) -> np.ndarray:
       spec: The feature's spec, with the batch dimension first.
 
     Raises:
-      ValueError: saying what was expected and what was got.
+      ValueError: with the expected and the actual value.
     """
     dtype = spec.dtype.as_numpy_dtype
     kind = np.dtype(dtype).kind if spec.dtype != tf.bfloat16 else "f"
@@ -289,7 +291,7 @@ def batch(arrays: Sequence[np.ndarray], spec: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Returns the text of a value for a message: cut, and of what is deep in lists only a part."""
+    """Returns the text of a value for a message, cut and without deeply nested parts."""
     try:
         text = repr(value)
     except RecursionError:
@@ -303,7 +305,7 @@ def _number_array(value: Any, kind: str, dtype: Any) -> np.ndarray:
         return got.astype(dtype)
     if got.dtype.kind not in _TAKEN.get(kind, ""):
         raise ValueError
-    # NumPy makes a 1 of a true among numbers.
+    # NumPy turns a true among numbers into 1.
     if kind != "b" and isinstance(value, list) and bool in set(map(type, np.ravel(
             np.asarray(value, object)))):
         raise ValueError

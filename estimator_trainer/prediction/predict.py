@@ -1,4 +1,4 @@
-"""`predict` tells what a checkpoint or an export predicts, in the order of the input."""
+"""`predict`: the answers of a checkpoint or an export, in the order of the input."""
 
 from __future__ import annotations
 
@@ -10,90 +10,80 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.coordination import checkpoint_choice
 from estimator_trainer.estimator import builder, loaded_plugins, passthrough
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.passthrough import Answer
+from estimator_trainer.evaluation import offline
 from estimator_trainer.prediction import exported_model, json_instances, prediction_writer
 from estimator_trainer.prediction.exported_model import ExportedModel
 from estimator_trainer.prediction.json_instances import JsonInstances
-from estimator_trainer.prediction.prediction_writer import Records
+from estimator_trainer.prediction.prediction_writer import PredictionWriter
 
 
 def predict(plan: Plan) -> int:
     """Writes one line for each instance of --data, or of the input_fn's dataset in mode "infer".
 
     Each line holds the model's predictions and `key`, the instance's position in the input; with
-    --forward_key it holds that feature in place of the position.
+    --forward_key the line holds that feature in place of the position.
 
     Returns:
       The number of instances.
     """
     config = plan.config
-    is_stream = config.data == "-"
-    with prediction_writer.opened(config.output, is_stream) as write:
+    with prediction_writer.opened(config.output, is_stream=config.data == "-") as write:
         answers, class_names = _answers(plan)
-        records = Records(class_names, config.output.endswith(".csv"), not config.forward_key)
+        writer = PredictionWriter(class_names, config.output.endswith(".csv"),
+                                  not config.forward_key)
         try:
             for answer in answers:
-                write(records.text(answer, config.with_inputs))
+                write(writer.next_line(answer, config.with_inputs))
         finally:
-            logging.info("predicted %d instance%s", records.count, "s" * (records.count != 1))
-    return records.count
+            logging.info("predicted %d instance%s", writer.count, "s" * (writer.count != 1))
+    return writer.count
 
 
-def instances(plan: Plan, given: Iterable[Mapping[str, Any]] | None = None
+def instances(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
               ) -> Iterator[dict[str, Any]]:
-    """Yields what `predict` writes of each instance, for a Python program.
+    """Yields the entry that `predict` writes for each instance, for a Python program.
 
     Args:
       plan: The plan, whose --data is "-" with instances.
-      given: The instances, each by feature name; None: those of --data.
+      dicts: The instances, each by feature name; None: the instances of --data.
     """
-    answers, class_names = _answers(plan, given)
-    records = Records(class_names, has_key=not plan.config.forward_key)
+    answers, class_names = _answers(plan, dicts)
+    writer = PredictionWriter(class_names, has_key=not plan.config.forward_key)
     for answer in answers:
-        yield records.record(answer, plan.config.with_inputs)
+        yield writer.next_entry(answer, plan.config.with_inputs)
 
 
-def _answers(plan: Plan, given: Iterable[Mapping[str, Any]] | None = None
+def _answers(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
              ) -> tuple[Iterator[Answer], tuple[str, ...]]:
     """Returns the answers, and the names of the classes."""
     config = plan.config
-    if config.export_dir:
-        model = ExportedModel(config.export_dir)
-        if config.is_data_json and model.features is not None and plan.params is not None:
-            # The signature tells all, so the data and the plug-ins need not be there.
-            names = loaded_plugins.class_names(plan.params.values)
-            return _from_export(plan, model, _json(plan, model.features, given), {}), names
-        parts = loaded_plugins.load_for_prediction(plan)
-        source = _json(plan, parts.features, given) if config.is_data_json else parts.input_fn
-        return _from_export(plan, model, source, parts.params), parts.class_names
-    path = _checkpoint(plan)
-    parts = loaded_plugins.load_for_prediction(plan)
-    source = _json(plan, parts.features, given) if config.is_data_json else parts.input_fn
-    return _from_checkpoint(plan, parts, path, source), parts.class_names
+    model = ExportedModel(config.export_dir) if config.export_dir else None
+    path = "" if model else offline.one_checkpoint(config, "predict")
+    if model and model.features is not None and config.is_data_json and plan.params is not None:
+        # The signature suffices, so the data and the plug-ins may be missing.
+        names = loaded_plugins.class_names(plan.params.values)
+        return _from_export(plan, model, _json(plan, model.features, dicts), {}), names
+    plugins = loaded_plugins.load_for_prediction(plan)
+    source = _json(plan, plugins.features, dicts) if config.is_data_json else plugins.input_fn
+    answers = (_from_export(plan, model, source, plugins.params) if model else
+               _from_checkpoint(plan, plugins, path, source))
+    return answers, plugins.class_names
 
 
-def _checkpoint(plan: Plan) -> str:
-    if plan.config.checkpoint == "all":
-        raise errors.ConfigError("checkpoint is 'all' (from --checkpoint); predict takes one."
-                                 " For example: --checkpoint=latest")
-    [path] = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
-    return path
-
-
-def _json(plan: Plan, features: Any, given: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
-    if given is not None:
-        return JsonInstances(given, features)
+def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
+    if dicts is not None:
+        return JsonInstances(dicts, features)
     return JsonInstances(json_instances.lines(plan.config.data), features, "line")
 
 
-def _from_checkpoint(plan: Plan, parts: LoadedPlugins, path: str,
+def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,
                      source: InputFn | JsonInstances) -> Iterator[Answer]:
-    single = builder.for_one_process(plan.config, parts)
+    single = builder.for_one_process(plan.config, plugins)
     hooks: list[Any] = [fits := CheckpointFit(plan.config, path)]
     if isinstance(source, JsonInstances):
         hooks.append(json_instances.Feeding(source))
@@ -111,8 +101,7 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
         batches = (passthrough.mark(features, has_inputs=plan.config.with_inputs)
                    for features in source.batches())
     else:
-        batches = read(
-            passthrough.carrying(source, plan.config.with_inputs), params)
+        batches = read(passthrough.carrying(source, plan.config.with_inputs), params)
     for marked in batches:
         features, beside = passthrough.taken_apart(marked)
         named = features if isinstance(features, dict) else {json_instances.UNNAMED: features}
@@ -127,10 +116,10 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
 
 
 def _input_fn(source: JsonInstances) -> InputFn:
-    """Returns an adapted input_fn of placeholders."""
+    """Returns an adapted input_fn that yields placeholders."""
     def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         del mode, params, config
-        return source.placeholders()
+        return source.make_placeholders()
 
     return input_fn
 
@@ -144,10 +133,10 @@ def read(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
             iterator = tf.compat.v1.data.make_initializable_iterator(made)
             made, start = iterator.get_next(), [iterator.initializer]
         features = made[0] if isinstance(made, tuple) else made
-        # The epochs of a queue are counted in a local variable.
+        # A queue counts its epochs in a local variable.
         start += [tf.compat.v1.tables_initializer(), tf.compat.v1.local_variables_initializer()]
     coordinator = tf.train.Coordinator()
-    # The graph is no default here: between two batches the caller runs code of its own.
+    # The graph is not the default here: between two batches the caller runs other code.
     with contextlib.closing(tf.compat.v1.Session(graph=graph)) as session:
         session.run(start)
         with graph.as_default():

@@ -1,4 +1,4 @@
-"""What is told of one prediction: a JSON object of numbers and text, or a row of a table."""
+"""The text of predictions: a JSON object or a row of a table for each instance."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from estimator_trainer import errors, storage
 from estimator_trainer.estimator.passthrough import Answer
 
 _DIGITS = 6
-# The predictions that are numbers of classes, in model_fns of any kind and in canned Estimators.
+# The names of predictions that are numbers of classes, here and in canned Estimators.
 _CLASSES = ("classes", "class_ids", "class_id")
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
-class Records:
+class PredictionWriter:
     """Makes the text of predictions; for a table, with a header first."""
 
     def __init__(self, class_names: Sequence[str] = (), is_table: bool = False,
                  has_key: bool = True):
-        """Begins with the first instance.
+        """Starts with the first instance.
 
         Args:
-          class_names: Names of the classes in their order; none if not known.
+          class_names: Names of the classes in their order; empty if unknown.
           is_table: Whether to make CSV in place of JSON lines.
           has_key: Whether each instance gets its position as `key`.
         """
@@ -41,42 +41,36 @@ class Records:
         self._header: list[str] = []
         self.count = 0
 
-    def text(self, answer: Answer, has_inputs: bool = False) -> str:
-        """Returns the line of one instance, the header before that of the first."""
-        record = self.record(answer, has_inputs)
+    def next_line(self, answer: Answer, has_inputs: bool = False) -> str:
+        """Returns the line of the next instance; the first line of a table follows its header."""
+        entry = self.next_entry(answer, has_inputs)
         if not self._is_table:
-            return json.dumps(record) + "\n"
-        row = self._row(record)
-        first = not self._header
-        if first:
-            self._header = list(row)
+            return json.dumps(entry) + "\n"
+        row = self._row(entry)
+        header = "" if self._header else _line(row)
+        self._header = self._header or list(row)
         if list(row) != self._header:
             odd = sorted(set(row) ^ set(self._header)) or list(row)
             raise errors.TrainerError(
                 f"the prediction with key {self.count - 1} differs in {odd[0]!r} from the first,"
                 " so a table cannot hold both; expected JSON lines. For example:"
                 " --output=predictions.jsonl")
-        return (_line(self._header) if first else "") + _line(row.values())
+        return header + _line(row.values())
 
-    def record(self, answer: Answer, has_inputs: bool = False) -> dict[str, Any]:
-        """Returns what is told of the next instance.
-
-        Args:
-          answer: The instance.
-          has_inputs: Whether to tell its inputs, even if there are none.
-        """
-        told: dict[str, Any] = {"key": self.count} if self._has_key else {}
+    def next_entry(self, answer: Answer, has_inputs: bool = False) -> dict[str, Any]:
+        """Returns the next instance as JSON; `has_inputs`: with `inputs`, even if it has none."""
+        entry: dict[str, Any] = {"key": self.count} if self._has_key else {}
         self.count += 1
         if has_inputs:
-            told["inputs"] = {name: plain(value, 0) for name, value in answer.inputs.items()}
-        told.update({name: plain(value) for name, value in answer.predictions.items()})
+            entry["inputs"] = {name: plain(value, 0) for name, value in answer.inputs.items()}
+        entry.update({name: plain(value) for name, value in answer.predictions.items()})
         name = self._name_of_class(answer.predictions)
         if name is not None:
-            told.setdefault("class", name)
+            entry.setdefault("class", name)
         if answer.label is not None:
             for key, value in self._of_label(plain(answer.label, 0)).items():
-                told.setdefault(key, value)
-        return told
+                entry.setdefault(key, value)
+        return entry
 
     def _name_of_class(self, predictions: Mapping[str, Any]) -> str | None:
         for key in _CLASSES:
@@ -90,7 +84,7 @@ class Records:
         return self._class_names[number] if is_known else None
 
     def _of_label(self, label: Any) -> dict[str, Any]:
-        """Returns the label, with the name of its class; a text of digits as a number."""
+        """Returns the label and the name of its class; a text that is a number as one."""
         while isinstance(label, list) and len(label) == 1:
             label = label[0]
         if isinstance(label, str):
@@ -104,18 +98,18 @@ class Records:
             return {"label": label, "label_class": None}
         return {"label": label} if name is None else {"label": label, "label_class": name}
 
-    def _row(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def _row(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         row: dict[str, Any] = {}
-        for name, value in record.items():
+        for name, value in entry.items():
             if name == "inputs":
-                row.update({f"input_{each}" if each in record else each: _cell(inner)
+                row.update({f"input_{each}" if each in entry else each: _cell(inner)
                             for each, inner in value.items()})
             else:
                 row.update(self._cells(name, value))
         return row
 
     def _cells(self, name: str, value: Any) -> dict[str, Any]:
-        """Returns the columns of one prediction: of a list, one for each of its entries."""
+        """Returns the columns of one prediction; a list has one for each element."""
         if not isinstance(value, list):
             return {name: _cell(value)}
         if len(value) == 1:
@@ -129,11 +123,11 @@ class Records:
 
 
 def plain(value: Any, digits: int = _DIGITS) -> Any:
-    """Makes a value JSON; bytes that are no text become {"b64": ...}, as in TF Serving.
+    """Returns a value as JSON; bytes that are not text become {"b64": ...}, as in TF Serving.
 
     Args:
       value: An array, a scalar or bytes, as a session returns it.
-      digits: Significant digits of a float at most; 0: as few as tell it from its neighbours.
+      digits: The most significant digits of a float; 0: all that are needed.
     """
     if isinstance(value, bytes):
         try:
@@ -162,11 +156,11 @@ Write = Callable[[str], Any]
 
 @contextlib.contextmanager
 def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
-    """Opens the output; yields what writes text to it.
+    """Opens the output; yields a function that writes text to it.
 
     Args:
       output: A file of any file system that TensorFlow reads, or "" for standard output.
-      is_stream: Whether each text is to be seen at once.
+      is_stream: Whether each text must be readable at once.
 
     Raises:
       ConfigError: if the file cannot be written, before anything else is done.
@@ -178,7 +172,7 @@ def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
     path = output if storage.scheme(output) else os.path.realpath(output)
     if not storage.scheme(path) and os.path.exists(path) and not os.path.isdir(path) and (
             not os.path.isfile(path)):
-        # A pipe or a device such as /dev/null is no file that another could replace.
+        # A new file cannot replace a pipe, or a device such as /dev/null.
         with open(path, "w", encoding="utf-8") as device:
             yield lambda text: _write_now(device, text)
         return
@@ -188,7 +182,7 @@ def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
         with tf.io.gfile.GFile(new, "w") as file:
             def write(text: str) -> None:
                 file.write(text)
-                # Each flush of an object in a bucket would upload all of it.
+                # In a bucket, each flush would upload the whole object.
                 if is_stream and not storage.is_object_store(path):
                     file.flush()
             yield write
@@ -201,11 +195,11 @@ def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
 
 @contextlib.contextmanager
 def _standard_output() -> Iterator[Write]:
-    """Yields what writes to standard output; whoever closes it, such as `head`, has enough."""
+    """Yields a function that writes to standard output, whose reader (`head`) may exit."""
     try:
         yield lambda text: _write_now(sys.stdout, text)
     except BrokenPipeError:
-        # What Python still holds would be written at its end, and fail again.
+        # At its end Python would write its buffer, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -215,22 +209,22 @@ def _write_now(file: Any, text: str) -> None:
 
 
 def _check(output: str, path: str, new: str) -> None:
-    """Raises ConfigError if the file cannot be written; leaves an empty one of the new name."""
-    given = f"output is {output!r} (from --output)"
+    """Raises ConfigError if the file cannot be written; makes an empty one under the new name."""
+    problem = f"output is {output!r} (from --output)"
     folder = posixpath.dirname(path)
     example = f" For example: --output=/tmp/{posixpath.basename(path) or 'predictions.jsonl'}"
     if output.endswith("/") or tf.io.gfile.isdir(path):
         raise errors.ConfigError(
-            f"{given}, which is a folder; expected a file. For example:"
+            f"{problem}, which is a folder; expected a file. For example:"
             f" --output={output.rstrip('/')}/predictions.jsonl")
     if not storage.is_object_store(path) and not tf.io.gfile.isdir(folder):
         raise errors.ConfigError(
-            f"{given}, and there is no folder {folder!r}; expected a file in a folder that"
+            f"{problem}, and there is no folder {folder!r}; expected a file in a folder that"
             f" exists.{example}")
     try:
         with tf.io.gfile.GFile(new, "w") as file:
             file.write("")
     except tf.errors.OpError as error:
         raise errors.ConfigError(
-            f"{given}, and {folder!r} cannot be written to: {errors.first_line(error)}; expected"
+            f"{problem}, and {folder!r} cannot be written to: {errors.first_line(error)}; expected"
             f" a folder with the right to write.{example}") from error

@@ -9,7 +9,7 @@ from absl import logging
 from estimator_trainer.coordination import (checkpoint_choice, checkpoints, evaluator_heartbeat,
                                             stop as stop_lib)
 from estimator_trainer.estimator import builder, loaded_plugins, strategy
-from estimator_trainer.evaluation import early_stopping, exporters, kept_evaluation
+from estimator_trainer.evaluation import exporters, kept_evaluation
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_history
 from estimator_trainer.reports import job_history
@@ -41,7 +41,7 @@ def train(run: ChiefRun) -> Result:
     job_history.announce_page(plan)
     hooks = experiment_lib.hooks_of(run, plugins)
     experiment = experiment_lib.build(plan, plugins, strategies, evaluations, hooks,
-                                      early_stopping.build(config, stop.request_end, task.name))
+                                      stop.request_end)
     with (kept.used_by(experiment.estimator, single) if kept else contextlib.nullcontext()):
         if is_trained:
             step, reason = _resume_finished(run, evaluations)

@@ -13,7 +13,7 @@ from estimator_trainer.coordination import checkpoints, evaluator_heartbeat
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.estimator import loaded_plugins, strategy
-from estimator_trainer.evaluation import early_stopping, exporters, kept_evaluation
+from estimator_trainer.evaluation import exporters, kept_evaluation
 from estimator_trainer.record import run_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import (experiment as experiment_lib, final_evaluation, outcome,
@@ -38,8 +38,7 @@ def evaluate(run: FollowerRun) -> Result:
     plugins = loaded_plugins.load(plan)
     evaluations = experiment_lib.evaluation_log(run, lambda: _is_replaced(run))
     experiment = experiment_lib.build(
-        plan, plugins, strategies, evaluations, hooks=None,
-        stopping=early_stopping.build(config, run.state.request_end, task.name))
+        plan, plugins, strategies, evaluations, hooks=None, request_end=run.state.request_end)
     kept = kept_evaluation.build(experiment.estimator, plugins, evaluations)
     preflight.check(plan, plugins, kept)
     final = FinalEvaluation(experiment.eval_spec, experiment.estimator, evaluations,

@@ -18,14 +18,15 @@ from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation.early_stopping import EarlyStopping, RequestEnd
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.training import end_of_training, numerics as numerics_lib, progress
+from estimator_trainer.training import end_of_training, numerics, progress
 from estimator_trainer.training.end_of_training import EndOfTraining
-from estimator_trainer.training.numerics import Bfloat16Advice, NumericsListener
-from estimator_trainer.training.progress import ModelSize, StepProfiler, TrainingProgress
+from estimator_trainer.training.numerics import NumericsListener
+from estimator_trainer.training.progress import TrainingProgress
 
 
 class Experiment(NamedTuple):
@@ -50,41 +51,36 @@ class TrainingHooks:
       end: Ends training, and keeps the reason.
       progress: Reports steps, loss and speed.
       fit: Compares the model with the checkpoint that training resumes from.
-      profiler: Profiles some steps; None without --profile_steps.
-      size: Counts the model's layers and parameters.
-      advice: May advise bfloat16; None where that could not help.
+      others: The hooks that come after these.
       numerics: Checks the variables before each checkpoint; None with --nocheck_numerics.
-      events: Write the events of this worker; empty without --worker_events.
     """
 
     end: EndOfTraining
     progress: TrainingProgress
     fit: CheckpointFit
-    profiler: StepProfiler | None
-    size: ModelSize
-    advice: Bfloat16Advice | None
+    others: Sequence[tf.estimator.SessionRunHook]
     numerics: NumericsListener | None
-    events: Sequence[tf.estimator.SessionRunHook] = ()
 
     @property
     def in_order(self) -> list[tf.estimator.SessionRunHook]:
         """All hooks, in the order in which the Estimator calls them."""
-        hooks = [self.end, self.progress, self.fit, self.profiler, self.size,
-                 self.advice, *self.events]
-        return [hook for hook in hooks if hook is not None]
+        return [self.end, self.progress, self.fit, *self.others]
 
 
 def hooks_of(run: ChiefRun | FollowerRun, plugins: LoadedPlugins) -> TrainingHooks:
     """Builds the hooks of a task that trains."""
     config, task, steps = run.config, run.task, run.config.profiled_steps
     end = EndOfTraining(config, task, run.stop, run.watchdog, run.state)
+    num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
+    advice = numerics.for_training(config.mixed_precision, end.loop_size, task)
     return TrainingHooks(
-        end, progress.for_training(config, task, plugins.train_examples, end.loop_size),
-        CheckpointFit(config), StepProfiler(config.model_dir, *steps) if steps else None,
-        ModelSize(), numerics_lib.for_training(config.mixed_precision, end.loop_size, task),
+        end, TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
+                              plugins.train_examples, end.loop_size),
+        CheckpointFit(config),
+        [*([progress.StepProfiler(config.model_dir, *steps)] if steps else ()),
+         progress.ModelSize(), *([advice] if advice else ()), *progress.hooks_of(config, task)],
         NumericsListener(config.model_dir, end.loop_size, is_fatal=plugins.script is None)
-        if config.check_numerics else None,
-        progress.hooks_of(config, task))
+        if config.check_numerics else None)
 
 
 def evaluation_log(run: TaskRun,
@@ -110,7 +106,7 @@ def evaluation_log(run: TaskRun,
 
 def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
           evaluations: EvaluationLog, hooks: TrainingHooks | None,
-          stopping: Sequence[tf.estimator.Exporter] = ()) -> Experiment:
+          request_end: RequestEnd | None = None) -> Experiment:
     """Builds the experiment of this task.
 
     Args:
@@ -119,13 +115,15 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
       strategies: The strategies of training and evaluation.
       evaluations: The log of evaluations.
       hooks: The hooks of training; None in a task that does not train.
-      stopping: The exporter that stops training early; empty without one.
+      request_end: Ends the job, in a task that may stop training early; else None.
     """
     during = exporters.during_training(plan.config, plugins, evaluations)
+    if request_end and plan.config.early_stopping_metric:
+        during.append(EarlyStopping(plan.config, request_end, plan.task.name))
     return Experiment(
         builder.for_training(plan, plugins, strategies),
         _train_spec(plan, plugins, hooks),
-        _eval_spec(plan.config, plugins, evaluations, [*during, *stopping]))
+        _eval_spec(plan.config, plugins, evaluations, during))
 
 
 def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks) -> None:

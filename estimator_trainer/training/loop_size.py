@@ -1,4 +1,4 @@
-"""The pace of training: it decides how many steps the next session run makes."""
+"""The loop size: the number of training steps that the next session run makes."""
 
 from __future__ import annotations
 
@@ -7,34 +7,28 @@ import time
 
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-# It is long against what a session run costs beside its steps, and short for who awaits its end.
+# Long compared with the overhead of a session run, and short for all that waits for its end.
 _RUN_SECS = 0.1
-# A session run of an all-reduce costs more: the trainers agree on its steps, and add up the loss.
+# An all-reduce adds overhead: the trainers agree on the steps, and add up the loss.
 _ALL_REDUCE_RUN_SECS = 0.25
-# With the input ready in time, a batch takes some microseconds to come.
+# If the input is ready in time, a batch comes within microseconds.
 _MUCH_WAITING = 0.1
 _MOST_STEPS = 1000
-# Hooks of TensorFlow look at the step before a run, and count on it for the run after the next.
+# TensorFlow's hooks read the step before a run, and rely on it for the run after the next.
 _SINGLE_RUNS = 2
 
 
 class LoopSize:
-    """Plans as many steps as fit before something else is due.
-
-    That is a checkpoint, a summary, a line of the log, or the end.
+    """Plans as many steps as fit before a checkpoint, a summary, a line of the log or the end.
 
     Attributes:
       steps: Number of steps of the run that was planned last.
       step: The global step at which that run begins.
+      least_step_secs: Seconds of a step while nothing else has the cores; infinite if unknown.
     """
 
     def __init__(self, config: TrainerConfig, is_exact: bool):
-        """Makes the pace for the steps at which `config` has something due.
-
-        Args:
-          config: The settings.
-          is_exact: Whether no other trainer moves the global step by itself.
-        """
+        """Plans nothing yet; `is_exact`: whether this trainer alone moves the global step."""
         self.steps, self.step = 1, 0
         self._most = config.steps_per_loop
         self._run_secs = (_ALL_REDUCE_RUN_SECS if config.train_distribute == "multi_worker_mirrored"
@@ -49,13 +43,12 @@ class LoopSize:
         self._is_exact = is_exact
         self._runs = 0
         self._step_secs = self._secs = self._waited_secs = 0.0
-        self._least_step_secs = math.inf
+        self.least_step_secs = math.inf
         self._started, self._first = 0.0, 0
         self._ended: float | None = None
 
     def start(self, step: int) -> None:
-        """Takes note of the step that a session begins with, from which TensorFlow's hooks count.
-        """
+        """Records the step that a session begins with, from which TensorFlow's hooks count."""
         self._first, self._runs = step, 0
 
     def plan(self, step: int) -> int:
@@ -67,11 +60,11 @@ class LoopSize:
         return self.steps
 
     def end_run(self) -> None:
-        """Takes note that the run is over, before something else takes its time; once is enough."""
+        """Stops the clock of the run, before something else takes time; once is enough."""
         self._ended = self._ended or time.monotonic()
 
     def made(self, steps: int, waited_secs: float) -> None:
-        """Takes note of a run that ends now, or has ended (`end_run`).
+        """Records a run that ends now, or has ended (`end_run`).
 
         Args:
           steps: Number of steps that the run made.
@@ -79,32 +72,27 @@ class LoopSize:
         """
         self._runs += 1
         if self._runs == 1:
-            return  # It prepares the graph, and fills the buffers of the input.
+            return  # The first run prepares the graph, and fills the buffers of the input.
         secs = (self._ended or time.monotonic()) - self._started
         self._secs += secs
         self._waited_secs += waited_secs
         per_step = secs / max(1, steps)
         self._step_secs = 0.5 * (self._step_secs + per_step) if self._step_secs else per_step
-        self._least_step_secs = min(self._least_step_secs, per_step)
-
-    @property
-    def least_step_secs(self) -> float:
-        """Seconds that a step takes while nothing else has the cores; infinite if unknown."""
-        return self._least_step_secs
+        self.least_step_secs = min(self.least_step_secs, per_step)
 
     @property
     def waiting(self) -> tuple[float, float]:
-        """Seconds for which the runs so far waited for batches, and their seconds in all."""
+        """Seconds for which the runs so far waited for batches, and their total seconds."""
         return self._waited_secs, self._secs
 
     @property
     def waited_share(self) -> float | None:
-        """The part of the runs' time that went to waiting for batches; None if unknown."""
+        """The share of the runs' time spent waiting for batches; None if unknown."""
         return self._waited_secs / self._secs if self._secs else None
 
     @property
     def is_input_limit(self) -> bool:
-        """Whether training waited for batches so much that the input limits its speed."""
+        """Whether the input limits the speed of training."""
         return (self.waited_share or 0) > _MUCH_WAITING
 
     def _next_due(self, step: int) -> int:
@@ -116,7 +104,7 @@ class LoopSize:
         return min(due)
 
     def _fitting(self) -> int:
-        """Returns the steps of a run that nothing else limits; 1 before any was timed."""
+        """Returns the steps of a run that nothing else limits; 1 before the first timed run."""
         if not self._step_secs:
             return 1
         return max(1, min(self._most or int(self._run_secs / self._step_secs) or 1, _MOST_STEPS,

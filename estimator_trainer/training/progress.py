@@ -19,20 +19,16 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
 
 _BAR_SECS = 0.2
-# A bar below lines that come faster than they can be read is wiped before it is seen.
+# A faster line would wipe the bar before it is seen.
 _LINE_SECS = 1.0
-# A loss that grows so much does not come down again, though it may stay finite.
+# A loss that grew by this factor does not come down again, though it may stay finite.
 _DIVERGED = 1000.0
 
 
 class TrainingProgress(tf.estimator.SessionRunHook):
     """Logs step, loss and speed every so many steps, and draws a bar on a terminal.
 
-    There a line comes once a second at most; each is in the history, and in a log that is a file.
-
-    Attributes:
-      step: The last global step seen.
-      pace: The pace, which says how many steps a session run makes.
+    A terminal shows one line a second at most; the history, and a log that is a file, hold each.
     """
 
     def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
@@ -42,16 +38,13 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         Args:
           every_steps: Number of this process's steps between two lines.
           max_steps: The global step at which training ends, or None.
-          num_synchronous: Number of processes whose batches make up one global step together.
-          train_examples: Number of examples in one epoch, or 0 if that is unknown.
-          pace: The pace of training.
+          num_synchronous: Number of processes whose batches make up one global step.
+          train_examples: Number of examples in one epoch; 0 if unknown.
+          loop_size: Decides how many steps a session run makes, and times the runs.
         """
-        self.step = 0
-        self._every_steps = every_steps
-        self._max_steps = max_steps
-        self._num_synchronous = num_synchronous
-        self._train_examples = train_examples
-        self.loop_size = loop_size
+        self.step, self.loop_size = 0, loop_size
+        self._every_steps, self._max_steps = every_steps, max_steps
+        self._num_synchronous, self._train_examples = num_synchronous, train_examples
         self._is_terminal = sys.stderr.isatty()
         self._first_loss: float | None = None
         self._last_loss: float | None = None
@@ -81,14 +74,14 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         now = self._resume()
         past = self._own_steps % self._every_steps
         self._own_steps += self.loop_size.steps
-        # The last step has a line, so that the curve of a short run has an end; one line, though
-        # gradients may be added up for many runs before the step.
+        # The last step has a line, so that the curve of a short run has an end. It has only one,
+        # even if gradients are added up over many runs before the step.
         is_last = bool(self._max_steps and self._last_run_at != self.loop_size.step and
                        self.loop_size.step + self.loop_size.steps >= self._max_steps)
         if is_last:
             self._last_run_at = self.loop_size.step
         self._is_line = past + self.loop_size.steps >= self._every_steps or is_last
-        # A line of the log has wiped the bar, or it is old.
+        # Due if a line of the log has wiped the bar, or the bar is old.
         self._is_bar = self._is_terminal and (
             not logs.has_bar() or now - self._bar_time >= _BAR_SECS)
         if self._is_line or self._is_bar or self._first_loss is None:
@@ -106,7 +99,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self.step = int(run_context.session.run(self._global_step))
         line = self._describe(run_values.results, now)
         if self._is_line:
-            self._tell(run_values.results, now)
+            self._emit(run_values.results, now)
             if not self._is_terminal or now - self._logged_at >= _LINE_SECS:
                 logging.info(line)
                 self._logged_at = now
@@ -118,7 +111,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._bar_time = now
 
     def pause(self) -> None:
-        """Leaves the time from now to the next step out of the speed."""
+        """Excludes the time from now to the next step from the speed."""
         self._paused_at = time.monotonic()
 
     def end(self, session: tf.compat.v1.Session) -> None:
@@ -131,7 +124,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
                          100 * waited, "input" if self.loop_size.is_input_limit else "compute")
 
     def warn_if_diverged(self, loss: float | None) -> None:
-        """Warns if the loss is far above that of the first steps; None: it is not known."""
+        """Warns if the loss is far above the first one; None: the loss is unknown."""
         first = self._first_loss
         if loss is None or first is None or self._has_warned:
             return
@@ -147,12 +140,12 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._paused_at = None
         return now
 
-    def _tell(self, results: dict[str, Any], now: float) -> None:
-        """Tells the launcher, which has a row for each trainer, and the history."""
+    def _emit(self, results: dict[str, Any], now: float) -> None:
+        """Sends the progress to the launcher, which has a row for each trainer, and the history."""
         secs = self._busy_secs(now)
-        waited, run = (now_ - then for now_,
-                       then in zip(self.loop_size.waiting, self._line_waiting))
-        self._line_waiting = self.loop_size.waiting
+        waiting, before = self.loop_size.waiting, self._line_waiting
+        waited, run = waiting[0] - before[0], waiting[1] - before[1]
+        self._line_waiting = waiting
         own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
         task_events.emit(
             "train", {"steps_per_sec": (self.step - self._line_step) / secs,
@@ -165,7 +158,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         return max(now - self._line_time - self._idle_secs, 1e-9)
 
     def _describe(self, results: dict[str, Any], now: float) -> str:
-        """Returns the line of the whole job."""
+        """Returns a line of the log, for the whole job."""
         steps_per_sec = (self.step - self._line_step) / self._busy_secs(now)
         examples = results["examples"] * self._num_synchronous
         examples_per_sec = steps_per_sec * examples
@@ -186,19 +179,10 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         return f"{logs.bar(self.step, self._max_steps)} {line}" if self._max_steps else line
 
 
-def for_training(config: TrainerConfig, task: TaskConfig,
-                 train_examples: int, loop_size: LoopSize) -> TrainingProgress:
-    """Builds the hook that reports this task's training."""
-    num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
-    return TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
-                            train_examples, loop_size)
-
-
 class SavingListener(tf.estimator.CheckpointSaverListener):
-    """Stops the clock of the pace when a checkpoint is to be saved, which comes after a run.
+    """Excludes the time of saving from that of a session run, and of evaluation from the speed.
 
-    If an evaluation in this process follows, the listener stops the clock of training too, once the
-    checkpoint is saved: the Estimator puts its own listener, which evaluates, after those of the
+    The Estimator's own listener, which evaluates in this process, comes after those of the
     TrainSpec.
     """
 
@@ -213,12 +197,12 @@ class SavingListener(tf.estimator.CheckpointSaverListener):
             self._progress.pause()
 
 
-# A copy of a variable in another replica, and a part of one that lies on several ps.
+# A copy of a variable in another replica, and a part of a variable on several ps.
 _REPLICA, _PART = re.compile(r"/replica_\d+"), re.compile(r"/part_\d+$")
 
 
 class ModelSize(tf.estimator.SessionRunHook):
-    """A hook that logs the size of the model that is about to train, and tells it the history."""
+    """Logs the size of the model that is about to train, for the history too."""
 
     def begin(self) -> None:
         layers = layers_of(tf.compat.v1.trainable_variables())
@@ -231,8 +215,8 @@ class ModelSize(tf.estimator.SessionRunHook):
 def layers_of(variables: list[Any]) -> list[dict[str, Any]]:
     """Returns each layer's `name`, the `shapes` of its variables by name, and its `parameters`.
 
-    A layer is what the variables' names have in common before the last slash, in the order in
-    which the model makes them.
+    The variables of a layer share the part of their names before the last slash. Layers come in
+    the order in which the model makes them.
 
     Args:
       variables: The trainable variables of a graph; a mirrored one counts once.
@@ -245,55 +229,47 @@ def layers_of(variables: list[Any]) -> list[dict[str, Any]]:
         layer_name, _, own = name.rpartition("/")
         layer = layers.setdefault(layer_name or own, {
             "name": layer_name or own, "parameters": 0, "shapes": {}})
-        layer["parameters"] += _count(variable)
-        layer["shapes"].setdefault(own, variable.shape.as_list() if variable.shape.rank is not None
-                                   else None)
+        if variable.shape.is_fully_defined():
+            layer["parameters"] += math.prod(variable.shape.as_list())
+        shape = variable.shape.as_list() if variable.shape.rank is not None else None
+        layer["shapes"].setdefault(own, shape)
     return list(layers.values())
 
 
-def _count(variable: Any) -> int:
-    return math.prod(variable.shape.as_list()) if variable.shape.is_fully_defined() else 0
-
-
 def hooks_of(config: TrainerConfig, task: TaskConfig) -> list[tf.estimator.SessionRunHook]:
-    """Returns the hooks that write the events of this task into a folder of its own in model_dir.
+    """Returns the hooks that write the events of a worker beside ps, with --worker_events.
 
-    The Estimator writes summaries in the chief alone.
-
-    Args:
-      config: The settings; without `worker_events` there are no such hooks.
-      task: The task; only a worker beside ps has such hooks.
+    The worker gets a folder of its own in model_dir. The Estimator writes summaries in the chief
+    alone.
     """
     if not config.worker_events or "ps" not in task.cluster or task.is_chief:
         return []
     folder = posixpath.join(config.model_dir, task.name.replace(":", "_"))
     hooks = [tf.estimator.StepCounterHook(config.log_every_steps, output_dir=folder)]
-    if config.save_summary_steps:  # The RunConfig of a script may want none.
+    if config.save_summary_steps:  # 0 in the RunConfig of a script: no summaries.
         hooks.append(tf.estimator.SummarySaverHook(
-            config.save_summary_steps, output_dir=folder, scaffold=_OfGraph()))
+            config.save_summary_steps, output_dir=folder, scaffold=_GraphScaffold()))
     return hooks
 
 
-class _OfGraph(tf.compat.v1.train.Scaffold):
-    """Knows the summaries of the graph, which a hook must find before there is a graph."""
+class _GraphScaffold(tf.compat.v1.train.Scaffold):
+    """Lets a hook that is made before the graph find the graph's summaries."""
 
     @property
     def summary_op(self) -> tf.Tensor | None:
-        """All summaries as the session's own Scaffold has merged them, a string scalar."""
+        """All summaries as merged by the session's own Scaffold, a string scalar."""
         merged = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SUMMARY_OP)
         return merged[0] if merged else None
 
 
 class StepProfiler(tf.estimator.SessionRunHook):
-    """Profiles this process from the first to the last of some global steps.
+    """Profiles this process from one global step to another, both included, counted from 1.
 
-    It writes into MODEL_DIR/plugins/profile, where TensorBoard looks for profiles.
+    The profile is in MODEL_DIR/plugins/profile, where TensorBoard finds it.
     """
 
     def __init__(self, model_dir: str, first: int, last: int):
-        """Makes the hook; the steps are counted from 1, and both are profiled."""
-        self._model_dir = model_dir
-        self._first, self._last = first, last
+        self._model_dir, self._first, self._last = model_dir, first, last
         self._is_on = self._is_over = False
 
     def begin(self) -> None:

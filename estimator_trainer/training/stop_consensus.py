@@ -1,8 +1,8 @@
-"""Ballots: how the trainers of an all-reduce agree to end.
+"""The consensus by which the trainers of an all-reduce end after the same step.
 
-They must stop after the same step, or those that go on hang in it. So each adds a ballot to an
-all-reduce of every step, and all of them see the same count. The hooks of all may ask to end with
-this very step, so where one has hooks, the all-reduce waits until they have seen the step.
+A trainer that went on alone would hang in the next step. So each trainer adds its vote to an
+all-reduce in every step, and all of them see the same count. A hook may request the end with this
+very step, so where a trainer has hooks, the all-reduce waits until they have seen the step.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ _KEY = 1_000_000
 
 
 class LastHook(tf.estimator.SessionRunHook):
-    """Votes on whether to end once all other hooks have seen a step.
-
-    Attributes:
-      vote: Takes the SessionRunContext; to be set before the first step.
-    """
+    """Calls `vote` once all other hooks have seen a step; set `vote` before the first step."""
 
     vote: Callable[[Any], None]
 
@@ -31,28 +27,28 @@ class LastHook(tf.estimator.SessionRunHook):
 
 
 def stop_vote() -> tf.Tensor:
-    """Returns the placeholder that a trainer feeds with 1 to ask all trainers to end."""
-    made = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
-    graph_state.STOP_VOTES.add(made)
-    return made
+    """Returns the placeholder that a trainer feeds with 1 to request that all trainers end."""
+    placeholder = tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int32), [])
+    graph_state.STOP_VOTES.add(placeholder)
+    return placeholder
 
 
 def counts(is_last: tf.Tensor, is_missing: tf.Tensor, stop_vote: tf.Tensor) -> tf.Tensor:
-    """Returns how many trainers of an all-reduce end, ran out of data, and ask to end: int32 [3].
+    """Counts the trainers of an all-reduce that end, ran out of data, and vote to end: int32 [3].
 
-    To be called in a replica.
+    Call this in a replica.
 
     Args:
       is_last: Whether this trainer's input ends with this batch.
-      is_missing: Whether there is no batch, since this trainer has run out of data.
-      ballot: The placeholder that `stop_vote` returns.
+      is_missing: Whether this trainer has run out of data, and has no batch.
+      stop_vote: The placeholder that `stop_vote` returns.
     """
     return _sum(_own_counts(is_last, is_missing, stop_vote))
 
 
 def counts_after_step(is_last: tf.Tensor, is_missing: tf.Tensor,
                       stop_vote: tf.Tensor) -> tuple[tf.Tensor, LastHook]:
-    """Returns what `counts` does, for a session run of its own, and the hook that is to be last."""
+    """Returns `counts` for a separate session run, and the hook that must be the last one."""
     own = _own_counts(is_last, is_missing, stop_vote)
     graph_state.OWN_COUNTS.add(own)
     hook = graph_state.LAST_HOOK.first() or LastHook()
@@ -61,45 +57,42 @@ def counts_after_step(is_last: tf.Tensor, is_missing: tf.Tensor,
 
 
 def all_agree(own: bool, run_config: tf.estimator.RunConfig) -> bool:
-    """Asks all trainers of an all-reduce, before any of them builds its graph.
+    """Returns whether `own` is true in all trainers of an all-reduce, before they build graphs.
 
     Args:
-      own: What this trainer says.
-      run_config: The configuration of this trainer, with its cluster and the server to ask by.
-
-    Returns:
-      Whether all say yes.
+      own: The vote of this trainer.
+      run_config: The configuration of this trainer, with its cluster and its server.
     """
     num_trainers = run_config.num_worker_replicas
     if num_trainers < 2:
         return own
     device = f"/job:{run_config.task_type}/task:{run_config.task_id}/device:CPU:0"
     with tf.Graph().as_default(), tf.device(device):
-        said = tf.raw_ops.CollectiveReduce(
+        votes = tf.raw_ops.CollectiveReduce(
             input=tf.constant([int(own)]), group_size=num_trainers, group_key=_KEY,
             instance_key=_KEY, merge_op="Add", final_op="Id", subdiv_offsets=[0])
         with tf.compat.v1.Session(run_config.master, config=run_config.session_config) as session:
-            return int(session.run(said)[0]) == num_trainers
+            return int(session.run(votes)[0]) == num_trainers
 
 
 def agree(steps: tf.Tensor, may_end: bool, stop_vote: tf.Tensor,
           num_trainers: int) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Lets the trainers of an all-reduce agree on a session run; to be called in a replica.
+    """Lets the trainers of an all-reduce agree on a session run; call this in a replica.
 
     Args:
       steps: Number of steps that this trainer would make, an int64 scalar.
       may_end: Whether this trainer's input may end.
-      ballot: The placeholder that `stop_vote` returns.
+      stop_vote: The placeholder that `stop_vote` returns.
       num_trainers: Number of trainers.
 
     Returns:
-      Steps to make, an int64 scalar, 1 if a trainer asks to end; whether the input of one may
-      end, a bool scalar; and how many ask to end, an int32 scalar.
+      Steps to make, an int64 scalar, 1 if a trainer votes to end; whether any input may end, a
+      bool scalar; and the number of votes to end, an int32 scalar.
     """
-    total, ending, asked = tf.unstack(_sum(tf.stack(
+    total, ending, votes = tf.unstack(_sum(tf.stack(
         [steps, tf.constant(may_end, tf.int64), tf.cast(stop_vote, tf.int64)])))
-    return (tf.where(asked > 0, tf.constant(1, tf.int64), total // num_trainers), ending > 0,
-            tf.cast(asked, tf.int32))
+    return (tf.where(votes > 0, tf.constant(1, tf.int64), total // num_trainers), ending > 0,
+            tf.cast(votes, tf.int32))
 
 
 def _own_counts(is_last: tf.Tensor, is_missing: tf.Tensor, stop_vote: tf.Tensor) -> tf.Tensor:

@@ -1,7 +1,6 @@
-"""The train op of a model_fn: what the program asks of it, and adds to it.
+"""The train op of a model_fn: what the program requests of it, and adds to it.
 
-A model_fn is asked through graph collections (`graph_state.CONTRACT`): it finds there what is
-wanted, and puts there what does it.
+Requests and answers go through graph collections (`graph_state.CONTRACT`).
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from estimator_trainer.graph import ancestry, graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import sync_replicas
 
-_UNABLE = ("{}; model_fn {!r} does not do it. Expected a train op of model_fns.training. For"
-           " example: return model_fns.training.update.spec(loss, params)")
+_MISSING = ("{}; model_fn {!r} does not do it. Expected a train op of model_fns.training. For"
+            " example: return model_fns.training.update.spec(loss, params)")
 _STATISTICS = re.compile(r"/moving_(mean|variance)(_\d+)?(/replica_\d+)?$")
 _ASSIGNMENTS = ("AssignSubVariableOp", "AssignAddVariableOp", "AssignSub", "AssignAdd")
 
 
 def request(config: TrainerConfig, task: TaskConfig) -> None:
-    """Makes known in the current graph what a train op made from now on is to do."""
+    """Leaves in the current graph what a train op made from now on must do."""
     if config.sync_replicas:
         graph_state.SYNC_REPLICAS.put(config.sync_replicas, task.num_trainers)
     if config.mixed_precision == "float16":
@@ -34,13 +33,13 @@ def request(config: TrainerConfig, task: TaskConfig) -> None:
 
 def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
              task: TaskConfig) -> tf.estimator.EstimatorSpec:
-    """Adds the hooks that a training spec needs and lacks; tells of updates that it leaves out.
+    """Returns a training spec with the hooks that it lacks; warns of updates that it leaves out.
 
     Raises:
-      ConfigError: if the model_fn does not do what it was asked for.
+      ConfigError: if the model_fn does not do what was requested.
     """
     if config.mixed_precision == "float16" and not graph_state.LOSS_SCALED.all():
-        raise errors.ConfigError(_UNABLE.format(
+        raise errors.ConfigError(_MISSING.format(
             "mixed_precision is 'float16' (from --mixed_precision), and gradients of 16 bit vanish"
             " unless the loss is scaled", config.model_fn))
     hooks = list(spec.training_hooks)
@@ -48,26 +47,25 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
         hooks.append(sync_replicas.SyncReplicasHook(
             _sync_optimizer(config), task.is_chief, config.sync_tokens,
             needs_all=config.sync_replicas == task.num_trainers and not config.sync_tokens))
-    _tell_left_out_updates(spec.train_op)
+    _warn_of_left_out_updates(spec.train_op)
     return spec._replace(training_hooks=hooks)
 
 
 def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOptimizer:
     found = graph_state.SYNC_OPTIMIZER.take()
     if not isinstance(found, tf.compat.v1.train.SyncReplicasOptimizer):
-        raise errors.ConfigError(_UNABLE.format(
+        raise errors.ConfigError(_MISSING.format(
             f"sync_replicas is {config.sync_replicas} (from --sync_replicas), which is up to the"
             " optimizer", config.model_fn))
     return found
 
 
-def _tell_left_out_updates(train_op: Any) -> None:
-    """Warns of updates of moving statistics that the train op does not run, and a loop neither.
+def _warn_of_left_out_updates(train_op: Any) -> None:
+    """Warns of updates of moving statistics that neither the train op nor a loop runs.
 
-    Keras layers make them and leave it to Keras's own training to run them
-    (tensorflow/tensorflow#23873); other layers put them into a collection that is easily
-    forgotten. Evaluation then uses the statistics of step 0. Other programs leave out some of them
-    on purpose, as those of a second batch.
+    Keras layers make them for Keras's own training to run (tensorflow/tensorflow#23873); other
+    layers put them into a collection that is easily forgotten. Evaluation then uses the statistics
+    of step 0. A program may leave out some on purpose, such as the updates of a second batch.
     """
     left_out = _left_out_updates(train_op)
     if left_out:
@@ -79,10 +77,10 @@ def _tell_left_out_updates(train_op: Any) -> None:
 
 
 def _left_out_updates(train_op: Any) -> list[tf.Operation]:
-    """Returns the updates that `_tell_left_out_updates` tells of, in the order of their names."""
+    """Returns the updates that do not run, in the order of their names."""
     graph = tf.compat.v1.get_default_graph()
     outside = ancestry.outside(graph)
-    # A variable that was assigned to stands for the operation that did it, as a tensor does.
+    # An assigned variable, like a tensor, has the operation as `op`.
     collected = [getattr(each, "op", each)
                  for each in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)]
     updates = {op for op in collected if op.graph is graph}
@@ -90,7 +88,7 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
                 _STATISTICS.search(ancestry.variable_of(op, outside).name)}
     if not updates:
         return []
-    # A nested Keras model leaves ops behind that a placeholder feeds, which no step can run; a
-    # class that runs its own iterations runs such ops itself.
+    # A nested Keras model leaves ops that depend on a placeholder, which no step can run; a class
+    # with its own iterations runs such ops itself.
     return sorted((op for op in updates - ancestry.of(train_op) if not ancestry.is_fed(op)),
                   key=lambda op: op.name)

@@ -11,23 +11,23 @@ import pytest
 from estimator_trainer import errors
 from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.prediction import prediction_writer
-from estimator_trainer.prediction.prediction_writer import plain, Records
+from estimator_trainer.prediction.prediction_writer import plain, PredictionWriter
 
 PREDICTED = {"classes": np.int64(1), "probabilities": np.float32([0.1234567, 0.8765433])}
 NAMES = ("cat", "dog")
 
 
 def test_plain_has_short_numbers_and_the_name_of_the_class():
-    assert json.loads(Records(NAMES).text(Answer(PREDICTED, {}))) == {
+    assert json.loads(PredictionWriter(NAMES).next_line(Answer(PREDICTED, {}))) == {
         "key": 0, "classes": 1, "probabilities": [0.123457, 0.876543], "class": "dog"}
 
 
 def test_plain_names_the_classes_of_a_canned_estimator():
-    records = Records(NAMES)
+    writer = PredictionWriter(NAMES)
     canned = {"class_ids": np.array([0]), "classes": np.array([b"0"], object)}
-    assert records.record(Answer(canned, {}))["class"] == "cat"
-    assert records.record(Answer({**canned, "class": b"own"}, {}))["class"] == "own"
-    assert "class" not in records.record(Answer({"classes": np.int64(7)}, {}))
+    assert writer.next_entry(Answer(canned, {}))["class"] == "cat"
+    assert writer.next_entry(Answer({**canned, "class": b"own"}, {}))["class"] == "own"
+    assert "class" not in writer.next_entry(Answer({"classes": np.int64(7)}, {}))
 
 
 @pytest.mark.parametrize("label, expected", [
@@ -39,20 +39,20 @@ def test_plain_names_the_classes_of_a_canned_estimator():
     (np.array([0]), {"label": 0, "label_class": "cat"}),
 ])
 def test_plain_names_the_label(label, expected):
-    record = Records(NAMES).record(Answer({"y": np.float32(1)}, {}, label))
-    assert {name: record[name] for name in record if "label" in name} == expected
+    entry = PredictionWriter(NAMES).next_entry(Answer({"y": np.float32(1)}, {}, label))
+    assert {name: entry[name] for name in entry if "label" in name} == expected
 
 
 @pytest.mark.parametrize("text, expected", [
     (b"3", 3), (b"-2.5", -2.5), (b"007", "007"), (b"true", "true"), (b"NaN", "NaN")])
 def test_plain_keeps_a_label_of_text(text, expected):
-    assert Records().record(Answer({}, {}, text))["label"] == expected
+    assert PredictionWriter().next_entry(Answer({}, {}, text))["label"] == expected
 
 
 def test_records_of_a_table_have_a_column_for_each_number():
-    records = Records(NAMES, is_table=True)
+    writer = PredictionWriter(NAMES, is_table=True)
     inputs = {"key": np.int64(9), "job": b'cook, "chef"', "score": np.float32(1234567.5)}
-    lines = [records.text(Answer({**PREDICTED, "logits": np.float32([0.5])}, inputs, b""), True)
+    lines = [writer.next_line(Answer({**PREDICTED, "logits": np.float32([0.5])}, inputs, b""), True)
              for _ in range(2)]
     assert "".join(lines).splitlines() == [
         "key,input_key,job,score,classes,probability_cat,probability_dog,logits,class,label,"
@@ -62,17 +62,17 @@ def test_records_of_a_table_have_a_column_for_each_number():
 
 
 def test_records_of_a_table_without_names_number_the_columns():
-    text = Records(is_table=True, has_key=False).text(Answer(
+    text = PredictionWriter(is_table=True, has_key=False).next_line(Answer(
         {"probabilities": np.float32([0.5, 0.5]), "box": np.array([[1, 2], [3, 4]])}, {}))
     assert text == ("probabilities_0,probabilities_1,box_0_0,box_0_1,box_1_0,box_1_1\n"
                     "0.5,0.5,1,2,3,4\n")
 
 
 def test_records_refuse_a_table_whose_rows_differ():
-    records = Records(is_table=True)
-    records.text(Answer({"x": np.array([1, 2])}, {}))
+    writer = PredictionWriter(is_table=True)
+    writer.next_line(Answer({"x": np.array([1, 2])}, {}))
     with pytest.raises(errors.TrainerError, match="expected JSON lines"):
-        records.text(Answer({"x": np.array([1, 2, 3])}, {}))
+        writer.next_line(Answer({"x": np.array([1, 2, 3])}, {}))
 
 
 def test_plain_makes_bytes_base64():
