@@ -235,7 +235,7 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
         if kind in user_set and not isinstance(user_set[kind], str):
             user_set[kind] = loader.keep(user_set[kind])
     importing.forget_edited()
-    with logs.as_before(), environment.as_before():
+    with logs.as_before(), environment.as_before(), _random_numbers_as_before(settings):
         try:
             yield user_set
         except TrainerError as error:
@@ -243,6 +243,17 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
             error.args = tuple(re.sub(r"\(from --(\w+)\)", r"(from \1=)", str(each))
                                for each in error.args)
             raise
+
+
+@contextlib.contextmanager
+def _random_numbers_as_before(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Undoes a call's seed of Python's and NumPy's random numbers at the end of the context."""
+    if not settings.get("seed"):
+        yield
+        return
+    from estimator_trainer.estimator import random_state
+    with random_state.kept():
+        yield
 
 
 def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],

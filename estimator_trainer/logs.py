@@ -139,16 +139,21 @@ def configure(role: str, verbose: bool) -> None:
 
 @contextlib.contextmanager
 def as_before() -> Iterator[None]:
-    """Gives a Python program its own log handlers and warnings back at the end of the context."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
+    """Gives a Python program its own loggers and warnings back at the end of the context."""
+    loggers = [logging.getLogger(name) for name in (None, "absl", "tensorflow")]
+    saved = [(list(each.handlers), each.level, each.propagate) for each in loggers]
+    absl = sys.modules.get("absl.logging")
+    verbosity = absl.get_verbosity() if absl else -1  # Warnings, as absl begins.
     with warnings.catch_warnings():
         try:
             yield
         finally:
             clear_bar()
-            root.handlers[:] = handlers
-            root.setLevel(level)
+            if "absl.logging" in sys.modules:
+                sys.modules["absl.logging"].set_verbosity(verbosity)
+            for logger, (handlers, level, propagate) in zip(loggers, saved):
+                logger.handlers[:], logger.propagate = handlers, propagate
+                logger.setLevel(level)
 
 
 @contextlib.contextmanager

@@ -6,12 +6,15 @@ import functools
 import inspect
 import logging
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
 import time
 
+import absl.logging
+import numpy as np
 import pytest
 
 import estimator_trainer
@@ -46,14 +49,20 @@ def test_train_evaluate_and_export_in_one_process(line, tmp_path):
 
 
 def test_train_leaves_the_process_as_it_was(line, tmp_path):
-    handlers, before = list(logging.getLogger().handlers), dict(os.environ)
-    handler_of_sigterm = signal.getsignal(signal.SIGTERM)
+    import tensorflow as tf
+    loggers = [logging.getLogger(name) for name in (None, "absl", "tensorflow")]
+
+    def state():
+        return ([(each.handlers[:], each.level, each.propagate) for each in loggers],
+                absl.logging.get_verbosity(), signal.getsignal(signal.SIGTERM), random.getstate(),
+                str(np.random.get_state()), vars(tf.compat.v1.train.SessionManager)["__init__"])
+
+    as_before, before = state(), dict(os.environ)
     ended = estimator_trainer.train(
-        functools.partial(line.model_fn), line.input_fn, tmp_path / "model", train_steps=5,
+        functools.partial(line.model_fn), line.input_fn, tmp_path / "model", train_steps=5, seed=3,
         tf_config={"cluster": {"chief": ["127.0.0.1:1"]}, "task": {"type": "chief", "index": 0}})
     assert ended.task == ended.role == "chief:0" and "TF_CONFIG" not in os.environ
-    assert logging.getLogger().handlers == handlers
-    assert signal.getsignal(signal.SIGTERM) is handler_of_sigterm
+    assert state() == as_before
     changed = {name for name in os.environ if os.environ[name] != before.get(name)}
     assert not [name for name in changed if not name.startswith("TF_")]
 
