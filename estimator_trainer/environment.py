@@ -1,7 +1,7 @@
-"""Reads and writes the process environment; no other module touches `os.environ`.
+"""The process environment; no other module uses `os.environ`.
 
-`RunConfig`, the strategies and TensorFlow's C++ logging read variables of their own, so what they
-must see is written back here, before TensorFlow is imported.
+Variables for `RunConfig`, the strategies and TensorFlow's C++ libraries are written here, before
+TensorFlow is imported.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import os
 from typing import ContextManager, Iterator, Mapping
 
-# Others of these launchers' variables are secrets, such as PMI_SHARED_SECRET.
+# Other variables of these launchers are secrets, such as PMI_SHARED_SECRET.
 _RANKS = ("SLURM_", "OMPI_", "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_", "MPI_", "PMIX_RANK",
           "PMIX_SIZE", "MV2_COMM_WORLD_", "JSM_NAMESPACE_", "FLUX_TASK_", "FLUX_JOB_", "PALS_",
           "ALPS_APP_PE", "PBS_JOBID", "LSB_JOBID")
@@ -22,19 +22,18 @@ _WRITTEN = ("TF_CONFIG", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """The variables that the program reads of its environment; unset variables are empty strings.
+    """The variables that the program reads; an unset variable is an empty string.
 
     Attributes:
       tf_config: TF_CONFIG, the task's view of its cluster, as JSON text.
       cluster_spec: CLUSTER_SPEC, Vertex AI's list of worker pools, as JSON text.
-      aip_model_dir: AIP_MODEL_DIR, where Vertex AI wants the model.
+      aip_model_dir: AIP_MODEL_DIR, the model's directory on Vertex AI.
       trial: CLOUD_ML_TRIAL_ID, the number of the hyperparameter tuning trial on Vertex AI and AI
-        Platform, whose TF_CONFIG is unset in a trial of one task.
+        Platform, where a trial of one task has no TF_CONFIG.
       legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
-      cuda_visible_devices: CUDA_VISIBLE_DEVICES, the GPUs to use; None if it is not set.
-      no_color: NO_COLOR; any value means: no colours (no-color.org).
-      ranks: What a launcher such as Slurm or MPI tells of this process's rank, by variable; those
-        that are set.
+      cuda_visible_devices: CUDA_VISIBLE_DEVICES, the GPUs to use; None if unset.
+      no_color: NO_COLOR; any value turns colours off (no-color.org).
+      ranks: The set variables of a launcher, such as Slurm or MPI, about this process's rank.
     """
 
     tf_config: str = ""
@@ -48,7 +47,7 @@ class Environment:
 
 
 def read() -> Environment:
-    """Reads the environment of this process."""
+    """Returns the variables of this process."""
     return Environment(
         tf_config=os.environ.get("TF_CONFIG", ""),
         cluster_spec=os.environ.get("CLUSTER_SPEC", ""),
@@ -61,11 +60,11 @@ def read() -> Environment:
 
 
 def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
-    """Returns the environment of a task's process that this one starts.
+    """Returns the environment of a task.
 
     Args:
       tf_config: TF_CONFIG of the task.
-      threads: Threads that share one op, unless the user's environment says how many.
+      threads: Threads of one op, unless the user's environment sets the number.
       gpus: CUDA_VISIBLE_DEVICES of the task.
     """
     defaults = {
@@ -87,12 +86,12 @@ def of_fork_server() -> dict[str, str]:
 
 
 def with_events_pipe(variables: Mapping[str, str], descriptor: int) -> dict[str, str]:
-    """Returns the environment of a task that tells its events to a pipe; see task_events.py."""
+    """Returns the environment of a task that writes its events to a pipe; see task_events.py."""
     return {**variables, _EVENTS: str(descriptor)}
 
 
 def take_events_pipe() -> int | None:
-    """Removes the file descriptor of the events' pipe from the environment; returns it, or None."""
+    """Removes the events' pipe from the environment, and returns its file descriptor, or None."""
     descriptor = os.environ.pop(_EVENTS, "")
     return int(descriptor) if descriptor.isdecimal() else None
 
@@ -104,34 +103,33 @@ def replace(variables: Mapping[str, str]) -> None:
 
 
 def quiet_native_logs() -> None:
-    """Leaves only what is fatal of TensorFlow's C++ log, unless the user has set a level.
+    """Limits TensorFlow's C++ log to fatal messages, unless the user has set a level.
 
-    To that log a machine without a GPU is an error; what goes wrong in a step reaches Python as
-    an exception.
+    That log has an error for a machine without a GPU; failures in a step become Python exceptions.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def trust_no_cached_sizes() -> None:
-    """Makes TensorFlow ask Cloud Storage for a file's size each time, unless the user has said.
+    """Makes TensorFlow request file sizes from Cloud Storage each time, unless the user set this.
 
-    It would keep an answer for 5 s, and then read a file that grew meanwhile only in part, and
-    fail to read one that shrank. TensorFlow reads this when it is imported.
+    With a size cached for 5 s, TensorFlow reads only a part of a file that grew, and cannot read a
+    file that shrank. TensorFlow reads the variable when it is imported.
     """
     os.environ.setdefault("GCS_STAT_CACHE_MAX_AGE", "0")
 
 
 def sets_malloc() -> bool:
-    """Returns whether the user has set up the C library's malloc, or put another in its place."""
+    """Returns whether the user has set up or replaced the C library's malloc."""
     return any(name.startswith("MALLOC_") or name in ("GLIBC_TUNABLES", "LD_PRELOAD")
                for name in os.environ)
 
 
 def set_threads(intra_op: int, inter_op: int) -> None:
-    """Sets the sizes of TensorFlow's thread pools; 0 leaves one as it is.
+    """Sets the sizes of TensorFlow's thread pools; 0 leaves a size as it is.
 
-    The Estimator drops the thread counts of a session_config when it starts a server
-    (tensorflow/tensorflow#22306); these variables hold for servers and sessions alike.
+    The Estimator ignores the thread counts of a session_config when it starts a server
+    (tensorflow/tensorflow#22306); these variables apply to servers and sessions.
     """
     for name, count in (("INTRAOP", intra_op), ("INTEROP", inter_op)):
         if count:
@@ -139,7 +137,7 @@ def set_threads(intra_op: int, inter_op: int) -> None:
 
 
 def compile_on_cpus() -> None:
-    """Lets XLA, where a session asks for it, compile for CPUs too, not for GPUs alone."""
+    """Makes XLA, in sessions that use it, compile for CPUs as well as for GPUs."""
     os.environ["TF_XLA_FLAGS"] = " ".join(
         filter(None, [os.environ.get("TF_XLA_FLAGS"), "--tf_xla_cpu_global_jit"]))
 
@@ -150,7 +148,7 @@ def choose_legacy_keras() -> None:
 
 
 def write_tf_config(text: str) -> None:
-    """Sets the TF_CONFIG that `RunConfig` and the strategies will read; "" unsets it."""
+    """Sets TF_CONFIG for `RunConfig` and the strategies; "" unsets it."""
     os.environ.pop("TF_CONFIG", None)
     if text:
         os.environ["TF_CONFIG"] = text
@@ -158,7 +156,7 @@ def write_tf_config(text: str) -> None:
 
 @contextlib.contextmanager
 def as_before() -> Iterator[None]:
-    """Sets the variables that a run writes back, at the end of the context, to what they were."""
+    """Restores the variables that a run writes, at the end of the context."""
     saved = {name: os.environ.get(name) for name in _WRITTEN}
     try:
         yield
@@ -171,12 +169,12 @@ def as_before() -> Iterator[None]:
 
 @contextlib.contextmanager
 def tf_config(text: str) -> Iterator[None]:
-    """Sets TF_CONFIG within the context, for what TensorFlow reads there; "" unsets it."""
+    """Sets TF_CONFIG within the context; "" unsets it."""
     with as_before():
         write_tf_config(text)
         yield
 
 
 def no_cluster() -> ContextManager[None]:
-    """Unsets TF_CONFIG within the context: what is built there believes that it runs alone."""
+    """Unsets TF_CONFIG within the context, so that what is built there runs without a cluster."""
     return tf_config("")

@@ -1,8 +1,8 @@
-"""Logs go through one handler to standard error: each line once, prefixed by the role.
+"""Logging through one handler to standard error: each line once, with the task's name.
 
-TensorFlow, Estimator, Keras and TFDS log through loggers and warnings of their own; without
---verbose only their warnings pass, and of those not the notices of deprecation. What plug-ins log
-passes, through whichever logger, TensorFlow's included, and what their LoggingTensorHooks log.
+TensorFlow, Estimator, Keras and TFDS use loggers and warnings of their own; without --verbose only
+their warnings pass, except notices of deprecation. All records of plug-ins pass, through any
+logger, and the records of their LoggingTensorHooks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import warnings
 
 from estimator_trainer import redaction
 
-# No user of an Estimator can act on these warnings of TensorFlow's.
+# Warnings of TensorFlow on which no user of an Estimator can act.
 _NOISE = (
     "deprecat",
     "is experimental",
@@ -36,24 +36,22 @@ _NOISE = (
 )
 _UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/",
              "/tf_keras/", "/keras/src/", "/absl/flags/")
-# The function in which every LoggingTensorHook logs, and what it logs for the Estimator's own one,
-# which the lines of progress tell better.
+# The function in which every LoggingTensorHook logs, and the line of the Estimator's own hook,
+# which the lines of progress replace.
 _HOOK, _HOOK_OF_ESTIMATOR = "_log_tensors", re.compile(r"loss = \S+, step = \d+( \(\S+ sec\))?$")
-# This one line of TensorFlow's names a phase.
+# The only line of TensorFlow that names a phase.
 _PHASES = ("Saving checkpoints for",)
 _BAR_WIDTH = 24
 _FORMAT = "%(asctime)s {role}  %(message)s"
-
-
-# TensorFlow's libraries print such lines while they are loaded, before any log level counts:
-# `2026-01-31 10:00:00.123456: E external/...`, and of newer ones `I0000 00:00:1700000000.123456`.
+# TensorFlow's libraries print these lines while they are loaded, before any log level applies:
+# `2026-01-31 10:00:00.123456: E external/...`, and newer libraries `I0000 00:00:1700000000.123456`.
 _NATIVE = re.compile(
     rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWE] |[IWE]\d{4} \d\d:\d\d:"
     rb"|WARNING: All log messages before absl::InitializeLog|To enable the following instructions")
 
 
 class _Formatter(logging.Formatter):
-    """Names the level of what is worse than information; shows no secret and no escape sequence."""
+    """Adds the level of warnings and errors; masks secrets and escape sequences."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redaction.message_for_terminal(self._with_level(record))
@@ -66,10 +64,10 @@ class _Formatter(logging.Formatter):
 
 
 class _Quiet(logging.Filter):
-    """Drops upstream noise; everything of this project and of plug-ins passes."""
+    """Drops upstream noise, and no record of this project or of plug-ins."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        # Plug-ins and upstream code use the same loggers; only the source file tells which it is.
+        # Plug-ins and upstream code use the same loggers; only the source file differs.
         if not any(p in record.pathname for p in _UPSTREAM):
             return True
         message = record.getMessage()
@@ -82,7 +80,7 @@ class _Quiet(logging.Filter):
 
 # Python 3.10 does not take `StreamHandler[TextIO]`.
 class _CurrentStderr(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes to what `sys.stderr` is at the time, and first wipes an unfinished progress bar."""
+    """Writes to the current `sys.stderr`, after wiping an unfinished progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
@@ -108,12 +106,12 @@ def draw_bar(text: str) -> None:
 
 
 def has_bar() -> bool:
-    """Returns whether a progress bar is to be seen."""
+    """Returns whether a progress bar is visible."""
     return _bar_is_drawn
 
 
 def clear_bar() -> None:
-    """Wipes the progress bar, if one is drawn."""
+    """Wipes the progress bar, if one is visible."""
     global _bar_is_drawn
     if _bar_is_drawn:
         _bar_is_drawn = False
@@ -124,8 +122,8 @@ def configure(role: str, verbose: bool) -> None:
     """Sends every log line of the process through one handler.
 
     Args:
-      role: The platform's name of this task, such as "worker:1", which prefixes each line.
-      verbose: Whether to let through all that TensorFlow logs.
+      role: The platform's name of this task, such as "worker:1", as the prefix of each line.
+      verbose: Whether all of TensorFlow's log passes.
     """
     handler = _CurrentStderr()
     handler.setFormatter(_Formatter(_FORMAT.format(role=role), datefmt="%H:%M:%S"))
@@ -139,7 +137,7 @@ def configure(role: str, verbose: bool) -> None:
 
 @contextlib.contextmanager
 def as_before() -> Iterator[None]:
-    """Gives a Python program its own loggers and warnings back at the end of the context."""
+    """Restores a Python program's own loggers and warnings at the end of the context."""
     loggers = [logging.getLogger(name) for name in (None, "absl", "tensorflow")]
     saved = [(list(each.handlers), each.level, each.propagate) for each in loggers]
     absl = sys.modules.get("absl.logging")
@@ -158,7 +156,7 @@ def as_before() -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_native_noise(verbose: bool) -> Iterator[None]:
-    """Drops, within the context, what TensorFlow's libraries print while they are loaded."""
+    """Drops, within the context, the lines that TensorFlow's libraries print while loading."""
     if verbose:
         yield
         return
@@ -178,18 +176,18 @@ def without_native_noise(verbose: bool) -> Iterator[None]:
 
 
 def silence_other_threads() -> None:
-    """Lets no other thread log any more, so that what this thread prints last is the last line.
+    """Blocks the log for other threads, which run until the process ends.
 
-    A process that is about to end at once goes on in its other threads until it does.
+    This thread's last line is then the process's last line.
     """
     for handler in logging.getLogger().handlers:
         handler.acquire()
 
 
 def silence_tensorflow() -> None:
-    """Removes TensorFlow's own log handler, once TensorFlow is imported.
+    """Removes the log handler of an imported TensorFlow.
 
-    That handler would print each line a second time (tensorflow/tensorflow#26691).
+    With that handler each line is printed twice (tensorflow/tensorflow#26691).
     """
     absl_logging = sys.modules["absl.logging"]
     absl_logging.set_verbosity(absl_logging.INFO)
@@ -200,7 +198,7 @@ def silence_tensorflow() -> None:
 
 
 def stay_the_only_handler() -> None:
-    """Keeps absl's log handler out, which `absl.app.run` of a script would put in this one's place.
+    """Prevents `absl.app.run` of a script from replacing this log handler with absl's.
 
     absl removes other handlers the first time only, and adds its own each time.
     """

@@ -1,4 +1,4 @@
-"""Counts the cores, the GPUs and the memory of this machine, without TensorFlow."""
+"""The cores, the GPUs and the memory of this machine, without TensorFlow."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
     """Returns the ids of the GPUs that this process may use.
 
     Args:
-      cuda_visible_devices: The variable of that name; None if it is not set.
+      cuda_visible_devices: The variable of that name; None if unset.
     """
     if cuda_visible_devices is not None:
         ids = [part.strip() for part in cuda_visible_devices.split(",")]
-        # CUDA sees nothing that follows an invalid id (CUDA C++ Programming Guide, J.2).
+        # CUDA ignores all ids after an invalid one (CUDA C++ Programming Guide, J.2).
         invalid = next((i for i, part in enumerate(ids) if part in ("", NO_GPU)), len(ids))
         return ids[:invalid]
     try:
@@ -52,14 +52,14 @@ def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
 
 
 def num_cores() -> int:
-    """Returns how many cores this process may use."""
+    """Returns the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def bfloat16_instructions() -> str:
-    """Returns the name of the CPU's instructions that multiply in bfloat16; "" for none known."""
+    """Returns the name of the CPU's bfloat16 instructions; "" for none, or if unknown."""
     try:
         flags = set(pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
     except OSError:
@@ -68,7 +68,7 @@ def bfloat16_instructions() -> str:
 
 
 def memory_mb() -> float:
-    """Returns the megabytes of memory that this process has in use; without /proc, at its most."""
+    """Returns the memory of this process in megabytes; without /proc, the most so far."""
     try:
         pages = int(pathlib.Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return round(pages * resource.getpagesize() / 1e6, 1)
@@ -78,18 +78,18 @@ def memory_mb() -> float:
         return round(most / (1e6 if sys.platform == "darwin" else 1e3), 1)
 
 
-# malloc.h has these numbers (man 3 mallopt). glibc takes no threshold above half of a heap.
+# Numbers of malloc.h (man 3 mallopt). glibc accepts no threshold above half of a heap.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _LARGEST_IN_HEAP_BYTES = 32 * 2**20
-# With less, an arena of a thread gives its last heap back as soon as it is empty.
+# With less, a thread's arena returns its last heap as soon as it is empty.
 _HEAP_BYTES = 64 * 2**20
 _NEVER_BYTES = 2**31 - 1
 
 
 def keep_freed_memory() -> None:
-    """Sets glibc's malloc up so, unless the user's environment sets it; elsewhere does nothing.
+    """Makes glibc keep freed memory below 32 MB, unless the user's environment sets up malloc.
 
-    What is larger than 32 MB still goes back to the kernel at once.
+    Does nothing with other C libraries.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None or environment.sets_malloc():

@@ -1,6 +1,6 @@
-"""A secret is known by its name, as of a param or a flag, and is shown and recorded as `****`.
+"""Masks secrets, which are recognized by the names of params and flags, as `****`.
 
-A URL tells by itself: user and password, keys and signatures in it are masked too.
+In URLs, the user, the password, keys and signatures are masked too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import Any, Callable, Mapping, Sequence
 
 MASK = "****"
-# An absl flag of each of these names has NAME=VALUE as its value.
+# Flags whose values are NAME=VALUE.
 _HOLDERS = ("param", "plugin_flag")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PARTS = frozenset(("password", "passwd", "passphrase"))
@@ -20,13 +20,13 @@ _WORDS = frozenset((
 _OF_A_KEY = frozenset((
     "access", "account", "api", "app", "auth", "encryption", "license", "master", "private",
     "service", "signing", "ssh", "storage", "subscription"))
-# A model of language has tokens, too: `pad_token`, `num_tokens`.
+# Language models have tokens, too: `pad_token`, `num_tokens`.
 _OF_A_TOKEN = frozenset(("access", "api", "auth", "bearer", "refresh", "session", "secret"))
 _NO_SECRET_TOKEN = frozenset((
     "begin", "blank", "bos", "class", "cls", "end", "eos", "first", "go", "last", "mask", "max",
     "min", "next", "num", "oov", "pad", "padding", "per", "prefix", "sep", "sos", "special",
     "start", "stop", "suffix", "unk", "unknown"))
-# What has such a name tells where a secret lies, or how long it is.
+# The last words of names that describe a secret's place or length.
 _HARMLESS_ENDS = frozenset((
     "column", "columns", "count", "dim", "dims", "dir", "env", "file", "files", "folder", "host",
     "len", "length", "method", "mode", "name", "names", "path", "paths", "size", "type", "units",
@@ -35,7 +35,7 @@ _FLAG = re.compile(r"(?P<before>--?(?P<name>[A-Za-z][\w.-]*)=)(?P<value>\S+)")
 
 
 def is_secret(name: str) -> bool:
-    """Returns whether the name of a param or a flag says that its value is a secret."""
+    """Returns whether the name of a param or a flag is a secret's."""
     words = [word.lower() for word in _WORD.findall(name)]
     if not words or words[-1] in _HARMLESS_ENDS:
         return False
@@ -48,11 +48,11 @@ def is_secret(name: str) -> bool:
 
 
 def masked(name: str, value: Any) -> Any:
-    """Returns a value as it may be shown and recorded.
+    """Returns a value with its secrets masked.
 
     Args:
-      name: The name of the param, the flag or the entry that has the value.
-      value: Any value; entries of dicts and lists are looked at, too.
+      name: The name of the param, the flag or the entry.
+      value: Any value; entries of dicts and lists are masked, too.
     """
     if is_secret(name):
         is_empty = isinstance(value, (str, list, tuple, dict)) and not value
@@ -70,7 +70,7 @@ def masked(name: str, value: Any) -> Any:
 
 
 def masked_words(words: Sequence[str]) -> list[str]:
-    """Returns a command line as it may be shown and recorded."""
+    """Returns a command line with its secrets masked."""
     shown: list[str] = []
     is_secret_next = is_pair_next = False
     for word in words:
@@ -89,13 +89,13 @@ def masked_words(words: Sequence[str]) -> list[str]:
 
 
 def masked_flags(text: str) -> str:
-    """Returns a text in which the values of flags named like a secret are masked."""
+    """Returns a text with the values of secret flags masked."""
     return _FLAG.sub(lambda match: match["before"] + (
         MASK if is_secret(match["name"]) else match["value"]), without_credentials(text))
 
 
 def without_credentials(text: str) -> str:
-    """Returns a text whose URLs have neither user nor password, nor keys, tokens, signatures."""
+    """Returns a text with users, passwords, keys, tokens and signatures of URLs masked."""
     return _mask_urls(text, is_secret)
 
 
@@ -105,10 +105,10 @@ def secrets_of(pairs: Sequence[str]) -> list[str]:
 
 
 def _masked_pair(pair: str) -> str:
-    """Returns NAME=VALUE, or a word that is no pair, as it may be shown."""
+    """Returns NAME=VALUE, or any other word, with its secrets masked."""
     name, equals, value = pair.partition("=")
     if not equals:
-        # Whoever mistypes `=` has written the secret all the same.
+        # With a mistyped `=` the secret still follows.
         match = re.match(r"([A-Za-z][\w.-]*)[:\s]", pair)
         return match[0] + MASK if match and is_secret(match[1]) else _masked_json(pair)
     if name.lstrip("-") in _HOLDERS:
@@ -120,7 +120,7 @@ def _masked_pair(pair: str) -> str:
 
 
 def _masked_json(text: str) -> str:
-    """Returns a text, whose secret entries are masked if it is JSON."""
+    """Returns a text, whose secret entries are masked if the text is JSON."""
     if text.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(text)
@@ -131,7 +131,7 @@ def _masked_json(text: str) -> str:
     return without_credentials(text)
 
 
-# JSON of some programs writes `/` as `\/`. A quote that ends a text of Python's ends the URL.
+# Some programs write `/` as `\/` in JSON. A quote that ends a Python string ends the URL.
 _SLASHES = r"\\?/\\?/"
 _REST = r"(?:[^\s'\"]|'(?![\s,\])}:;]|$))+"
 _URL = re.compile(rf"(?P<start>:{_SLASHES}|(?:^|(?<=[\s'\"=(,])){_SLASHES})(?P<rest>{_REST})")
@@ -141,11 +141,11 @@ _USER_AND_HOST_WITH_PORT = re.compile(
     r"(?:[^/?#:\\]*@)?(?:\[[0-9A-Fa-f:.%]+\]|[^/?#:@\[\\]*):\d{1,5}(?=[/?#\\]|$)")
 _ADDRESS_IN_BRACKETS = re.compile(r"\[[0-9A-Fa-f:.%]+\](?=[/?#\\]|$)")
 _END_OF_HOST = re.compile(r"[/?#\\]")
-# A bucket has no port; what looks like one is a password.
+# Schemes without ports, where a number after `:` is a password.
 _WITHOUT_PORTS = frozenset(("s3", "s3a", "s3n", "gs", "gcs", "oss", "cos"))
 # Azure writes CONTAINER@ACCOUNT where others write USER:PASSWORD@HOST.
 _TOKEN_ALONE = ("http", "https")
-# A whole URL may be the value in another's query.
+# A whole URL may be a value in the query of another.
 _ESCAPED = re.compile(r"(?P<before>%3A%2F%2F)(?P<user>[^&\s'\"@]{0,400})(?=%40)", re.IGNORECASE)
 _NAME = re.compile(r"(?P<mark>[?&#;]|\\u0026)(?P<name>[\w.%~+-]{1,80}) ?= ?")
 _VALUE = re.compile(r"(?:[^&\s'\"\\]|\\(?![un\"']))*")
@@ -159,11 +159,11 @@ _HEADER = re.compile(r"(?P<before>\bauthorization\b[\"']?\s{0,2}[:=]\s{0,2}[\"']
 
 
 def _mask_urls(text: str, is_secret: Callable[[str], bool]) -> str:
-    """Returns a text whose URLs, and headers of authorization, tell no secret.
+    """Returns a text with the secrets of URLs and authorization headers masked.
 
     Args:
       text: Any text.
-      is_secret: Function that says whether a name is that of a secret.
+      is_secret: Returns whether a name is a secret's.
     """
     if "/" in text or "@" in text:
         text = _URL.sub(lambda match: match["start"] + _without_users(
@@ -182,7 +182,7 @@ def _scheme_before(match: re.Match[str]) -> str:
 
 
 def _without_users(scheme: str, rest: str) -> str:
-    """Returns what follows `scheme://`, which may be a list of URLs."""
+    """Returns the text after `scheme://`, which may be a list of URLs, without users."""
     first, *others = _NEXT_URL.split(rest)
     shown = _without_user(scheme, first)
     for start, each in zip(others[::2], others[1::2]):
@@ -191,10 +191,10 @@ def _without_users(scheme: str, rest: str) -> str:
 
 
 def _without_user(scheme: str, rest: str) -> str:
-    """Returns what follows `scheme://` without user and password.
+    """Returns the text after `scheme://` without user and password.
 
-    The user ends at the first `:`, the password at the last `@`, for passwords may have `/` and
-    `@`. A number that follows the `:` up to a `/` is a port, except where there are no ports.
+    The user ends at the first `:`, the password at the last `@`, because passwords may contain `/`
+    and `@`. A number between `:` and `/` is a port, except in schemes without ports.
     """
     last = rest.rfind("@")
     if last < 0:
@@ -210,7 +210,7 @@ def _without_user(scheme: str, rest: str) -> str:
 
 
 def _without_values(text: str, is_secret: Callable[[str], bool]) -> str:
-    """Returns a text without the values of the secrets in queries and fragments."""
+    """Returns a text without the values of secrets in queries and fragments."""
     parts, done = [], 0
     for match in _NAME.finditer(text):
         name = _PERCENT.sub(lambda found: chr(int(found[1], 16)), match["name"])
@@ -223,35 +223,35 @@ def _without_values(text: str, is_secret: Callable[[str], bool]) -> str:
     return "".join([*parts, text[done:]])
 
 
-# Control characters but for tab and line break, marks that turn the direction of writing, line
-# separators of Unicode, and halves of characters, which no stream can write.
+# Control characters except tab and line break, marks that change the direction of writing, Unicode
+# line separators, and halves of characters, which no stream can write.
 CONTROL_CHARACTERS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2066-\u2069\ud800-\udfff]")
-# The last line of a process, a line of the log, a sentence.
+# The beginnings of a process's last line, of a log line, and of an error.
 _LIKE_OURS = re.compile(r"\n(?=role=|\d\d:\d\d:\d\d |estimator-trainer: )")
 _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,20}m)")
 
 
 def for_terminal(text: str) -> str:
-    """Returns a text of one or more lines as it may be shown; control characters as `\\x1b`."""
+    """Returns a text for the terminal: secrets masked, control characters as `\\x1b`."""
     return printable(without_credentials(text))
 
 
 def printable(text: str) -> str:
-    """Returns a text whose control characters are written out."""
+    """Returns a text with its control characters written as `\\x1b`."""
     return CONTROL_CHARACTERS.sub(_written_out, text.replace("\r\n", "\n"))
 
 
 def message_for_terminal(text: str) -> str:
-    """Returns a message whose further lines cannot be taken for lines of the program itself."""
+    """Returns a message whose further lines cannot look like lines of this program."""
     return _LIKE_OURS.sub("\n  ", for_terminal(text))
 
 
 def line_for_terminal(text: str, is_coloured: bool) -> str:
-    """Returns a line that a task printed, with its colours where they are wanted.
+    """Returns a line of a task's output, with or without its colours.
 
-    A progress bar writes its line over and over; the last state is shown.
+    A progress bar writes one line many times; its last state is returned.
     """
     parts = _COLOUR.split(text.rstrip("\r\n").rpartition("\r")[2])
     colours = parts[1::2] if is_coloured else [""] * len(parts[1::2])

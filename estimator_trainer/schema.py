@@ -1,12 +1,12 @@
-"""The schema of a JSON file is a dataclass: its annotations say what a value of the file may be.
+"""Schemas of JSON files: dataclasses whose annotations define the valid values.
 
-A file of a model_dir may have been edited, or be a mixture of two versions, and still be JSON. So
-each file is read through the schema that its own module defines, and a value of another shape is
-one sentence in place of a traceback somewhere later.
+A file of a model_dir may have been edited, or be a mixture of two versions, and still be JSON.
+Therefore each file is read through a schema of its own module, and an invalid value is reported in
+one sentence instead of a traceback somewhere later.
 
-A dataclass becomes an instance. A TypedDict stays a dict, for parts that are passed on as they are.
-A newer version may write keys that a schema does not name: a dataclass leaves them out, and a
-TypedDict keeps them. A key may be missing if it has a default, or total=False in a TypedDict.
+A dataclass becomes an instance. A TypedDict stays a dict, for parts that are passed on unchanged.
+Unknown keys of newer versions are ignored by a dataclass, and kept by a TypedDict. A key may be
+missing if it has a default, or total=False in a TypedDict.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from estimator_trainer import redaction
 
 T = TypeVar("T")
 _Reader = Callable[[Any], Any]
-# No file of this program is nested so deeply, and Python's own stack is longer.
+# Deeper than any file of this program, and less than Python's own stack.
 _MOST_LEVELS, _SHOWN_LEVELS = 100, 6
 _TOO_DEEP = f"has lists and objects within each other on more than {_MOST_LEVELS} levels"
 _MOST_CHARACTERS, _MOST_OF_PLACE = 60, 120
-# TensorFlow's integers have 64 bits, and floats of Python end with 1024.
+# TensorFlow's integers have 64 bits, and Python's floats end at 2 ** 1024.
 _INTEGER_BITS, _FLOAT_BITS = 63, 1023
 _NOT_SHOWN = object()
 _NAMES: dict[Any, str] = {
@@ -36,11 +36,11 @@ _NAMES: dict[Any, str] = {
 
 
 class Rule(NamedTuple):
-    """A condition on a value beside its type, as the argument of an Annotated.
+    """A condition on a value beside its type, as an argument of Annotated.
 
     Attributes:
-      expected: What the value is to be, in words, such as "a path".
-      holds: A function of the value.
+      expected: The condition in words, such as "a path".
+      holds: Returns whether a value satisfies the condition.
     """
 
     expected: str
@@ -55,22 +55,22 @@ Metric = Annotated[bool | int | float | None, Rule(
 # Python has no dates after the year 9999.
 Time = Annotated[float, Rule("seconds since 1970", lambda value: 0 <= value < 253_402_300_800)]
 Word = Annotated[str, Rule("a text that is not empty", lambda value: bool(value.strip()))]
-# No file system has a name with a 0 in it, and Python raises errors for it.
+# No file system allows a 0 in a name, and Python raises errors for it.
 Path = Annotated[str, Rule("a path", lambda value: "\0" not in value)]
 
 
 class SchemaError(ValueError):
-    """A JSON text that does not hold what its schema says; its message is half a sentence.
+    """A JSON text that does not fit its schema.
 
-    The message says where in the text, what was found and what was expected: "runs[2].step is
-    'x'; expected an integer". The place is put together on the way up from there.
+    The message is a clause with the place, the value and the expected one: "runs[2].step is 'x';
+    expected an integer". The place is completed while the error is raised through the levels.
     """
 
     def __init__(self, problem: str, value: Any = _NOT_SHOWN):
         """Makes the error.
 
         Args:
-          problem: What was expected; where nothing is to be shown, what is wrong.
+          problem: The expected value; without `value`, the problem itself.
           value: The value that was found.
         """
         super().__init__(problem)
@@ -79,11 +79,11 @@ class SchemaError(ValueError):
 
     @property
     def is_precise(self) -> bool:
-        """Whether the value has the right type, and something in the value is wrong."""
+        """Whether the value has the right type, and the problem is inside the value."""
         return bool(self._place) or self._value is _NOT_SHOWN
 
     def within(self, name: str | int) -> SchemaError:
-        """Returns the error, whose place lies in the entry `name` of a list or an object."""
+        """Adds the entry `name` of a list or an object to the place, and returns this error."""
         self._place.insert(0, name)
         return self
 
@@ -100,23 +100,19 @@ class SchemaError(ValueError):
 
 
 def parsed(schema: type[T], text: str) -> T:
-    """Returns what a JSON text holds.
-
-    Args:
-      schema: A dataclass or a TypedDict.
-      text: The text.
+    """Returns the value of a JSON text as a `schema`, a dataclass or a TypedDict.
 
     Raises:
-      SchemaError: if it holds something else.
+      SchemaError: if the text does not fit the schema.
     """
     return made(schema, decoded(text))
 
 
 def decoded(text: str) -> Any:
-    """Returns the value of a JSON text, if a program can work with such a value at all.
+    """Returns the value of a JSON text.
 
     Raises:
-      SchemaError: if the text is no JSON, or has a value that cannot be shown or computed with.
+      SchemaError: if the text is not JSON, or has a value that cannot be printed or computed with.
     """
     if not text.strip():
         raise SchemaError("is empty")
@@ -131,33 +127,33 @@ def decoded(text: str) -> Any:
 
 
 def made(schema: type[T], value: Any) -> T:
-    """Returns the object of a schema that a decoded JSON value stands for.
+    """Returns a decoded JSON value as a `schema`.
 
     Raises:
-      SchemaError: if the value is something else.
+      SchemaError: if the value does not fit the schema.
     """
     kind: Any = schema
     return typing.cast(T, _reader(kind)(value))
 
 
 def field_value(schema: Any, name: str, value: Any) -> Any:
-    """Returns a decoded JSON value as the field `name` of a dataclass has it.
+    """Returns a decoded JSON value as the type of the field `name` of a dataclass.
 
     Raises:
-      SchemaError: if the value is something else.
+      SchemaError: if the value does not fit the field.
     """
     return _reader(_hints(schema)[name])(value)
 
 
 @functools.cache
 def _hints(schema: Any) -> Mapping[str, Any]:
-    """Returns the annotations of a schema by name, its parents' included."""
+    """Returns the annotations of a schema and its parents by name."""
     return typing.get_type_hints(schema, include_extras=True)
 
 
 @functools.cache
 def _reader(hint: Any) -> _Reader:
-    """Returns the function that reads values of an annotation; it is made once, and fast."""
+    """Returns the function that reads values of an annotation, compiled once."""
     origin, inner = typing.get_origin(hint) or hint, typing.get_args(hint)
     if hint is Any:
         return lambda value: value
@@ -247,7 +243,7 @@ def _ruled(hint: Any, rules: tuple[Rule, ...]) -> _Reader:
         try:
             found = read_value(value)
         except SchemaError as error:
-            # The rule says more than the type does.
+            # The rule is more specific than the type.
             if not error.is_precise:
                 raise SchemaError(rules[0].expected, value) from error
             raise
@@ -260,7 +256,7 @@ def _ruled(hint: Any, rules: tuple[Rule, ...]) -> _Reader:
 
 
 def _one_of(hints: tuple[Any, ...]) -> _Reader:
-    """Returns the reader of a union, which takes the first annotation that allows a value."""
+    """Returns the reader of a union, which uses the first annotation that allows a value."""
     readers = [_reader(hint) for hint in hints]
     expected = " or ".join(map(_expected, hints))
 
@@ -277,7 +273,7 @@ def _one_of(hints: tuple[Any, ...]) -> _Reader:
 
 
 def _expected(hint: Any) -> str:
-    """Returns in words what an annotation allows."""
+    """Returns an annotation in words."""
     origin = typing.get_origin(hint)
     if origin is Annotated:
         return str(typing.get_args(hint)[1].expected)
@@ -285,7 +281,7 @@ def _expected(hint: Any) -> str:
 
 
 def _check_plain(value: Any, level: int) -> None:
-    """Raises SchemaError for what JSON can say, and neither a terminal nor TensorFlow can take."""
+    """Raises SchemaError for JSON values that a terminal or TensorFlow cannot process."""
     if isinstance(value, (dict, list)):
         if level > _MOST_LEVELS:
             raise SchemaError(_TOO_DEEP)
@@ -294,7 +290,7 @@ def _check_plain(value: Any, level: int) -> None:
                 _check_plain(name, level + 1)
                 _check_plain(each, level + 1)
             except SchemaError as error:
-                # Places of a hundred levels would say nothing.
+                # A place of a hundred levels would be unreadable.
                 if level < _SHOWN_LEVELS:
                     error.within(name)
                 raise
@@ -306,7 +302,7 @@ def _check_plain(value: Any, level: int) -> None:
 
 
 def _shown(name: str, value: Any) -> str:
-    """Returns the value of an entry in a few words, and nothing of one that may be a secret."""
+    """Returns the value of an entry in a few words, with secrets masked."""
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, (list, dict)):

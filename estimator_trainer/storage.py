@@ -1,9 +1,9 @@
-"""Tells which file system holds a path, by its scheme, and what that asks of its users.
+"""The file systems of paths, by their schemes, and the requirements of each.
 
-Standard library only, so that a mistake is named before TensorFlow is imported. TensorFlow itself
-reads and writes local paths and gs://. Its other file systems, s3:// and hdfs:// among them, moved
-to the package tensorflow-io, whose last release does not load in TensorFlow 2.18 and newer
-(tensorflow/io#2104); it is used here with 2.15.
+Standard library only, so that a mistake is reported before TensorFlow is imported. TensorFlow reads
+and writes local paths and gs://. Its other file systems, such as s3:// and hdfs://, moved to the
+package tensorflow-io, whose last release does not load in TensorFlow 2.18 and newer
+(tensorflow/io#2104); here it is used with 2.15.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)")
 _ONE_SLASH = re.compile(r"(gs|s3|hdfs|file):/([^/].*)")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 _BUILT_IN = ("file", "gs", "ram")
-# They come with tensorflow-io 0.36.0, which fits TensorFlow 2.15.
+# The schemes of tensorflow-io 0.36.0, which fits TensorFlow 2.15.
 _PLUGIN_SCHEMES = ("s3", "hdfs", "viewfs", "har", "az", "http", "https")
-# What pip is to install for them.
+# The requirement for pip.
 PLUGIN = "tensorflow-io==0.36.*"
 _PLUGIN_TENSORFLOW = "2.15."
-# These replace a file at once, have no folders, and charge for each request.
+# Stores that replace a file atomically, have no folders, and charge for each request.
 _OBJECT_STORES = ("gs", "s3", "az")
-# Other tools call them by these names.
+# Names of the same stores in other tools.
 _ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
-# Linux takes names of 255 bytes in paths of 4095; files in a model_dir have names of their own.
+# Linux allows names of 255 bytes in paths of 4095; the files in a model_dir need a part of them.
 _MOST_BYTES, _MOST_BYTES_OF_A_NAME = 3500, 250
 _MOUNTS = {
-    # Mountpoint for S3 renames no file: it can serve what is only read.
+    # Mountpoint for S3 cannot rename files, and suits files that are only read.
     "s3": "s3fs or JuiceFS, or to read only with mountpoint-s3",
     "az": "BlobFuse2 or JuiceFS",
     "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS",
@@ -40,11 +40,11 @@ _MOUNTS = {
 
 
 def can_be_path(path: str, has_names: bool = True) -> bool:
-    """Returns whether a file system can look for a path: its length, and each character, fit.
+    """Returns whether a path has a valid length and valid characters.
 
     Args:
       path: The path.
-      has_names: Whether it is one path, whose names have a length, and not a list of some.
+      has_names: Whether this is one path, and not a list of paths, which may be longer.
     """
     try:
         encoded = os.fsencode(path)
@@ -62,7 +62,7 @@ def scheme(path: str) -> str:
 
 
 def is_object_store(path: str) -> bool:
-    """Returns whether the path lies in a bucket."""
+    """Returns whether the path is in a bucket."""
     return scheme(path) in _OBJECT_STORES
 
 
@@ -78,12 +78,12 @@ def plugin_version() -> str | None:
 
 
 def needs_plugin(paths: Iterable[str]) -> bool:
-    """Returns whether TensorFlow opens one of the paths with tensorflow-io alone."""
+    """Returns whether TensorFlow needs tensorflow-io to open one of the paths."""
     return any(scheme(path) in _PLUGIN_SCHEMES for path in paths)
 
 
 def problem(name: str, path: str, tensorflow: str | None, plugin: str | None) -> str:
-    """Returns why a setting's path cannot be used, one sentence, or "".
+    """Returns a sentence on why a setting's path cannot be used, or "".
 
     Args:
       name: The setting; its flag is --NAME.
@@ -122,12 +122,12 @@ _MODULE = "tensorflow_io"
 
 
 def load() -> None:
-    """Loads tensorflow-io, which has to come before TensorFlow's first look at a file."""
+    """Loads tensorflow-io, which must precede TensorFlow's first access to a file."""
     import logging
     try:
         importlib.import_module(_MODULE)
     except Exception as error:  # pylint: disable=broad-except
-        # It was built for another TensorFlow. Each path that cannot be opened then says so.
+        # Built for another TensorFlow; each path that cannot be opened raises an error later.
         logging.getLogger("absl").warning("tensorflow-io cannot be loaded: %s", error)
 
 
@@ -139,9 +139,8 @@ def is_loaded() -> bool:
 def end_process(code: int) -> None:
     """Ends this process at once with an exit code.
 
-    An ordinary end destroys tensorflow-io's file systems while threads of theirs still run, which
-    aborts the process with exit code 134, however the job ended (tensorflow/io#1912,
-    tensorflow/io#2039).
+    An ordinary end destroys tensorflow-io's file systems while their threads still run, which
+    aborts the process with exit code 134 (tensorflow/io#1912, tensorflow/io#2039).
     """
     import logging
     logging.shutdown()

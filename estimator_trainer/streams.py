@@ -1,4 +1,4 @@
-"""The standard streams of the process: closed ones, and those on a full disk, end no training."""
+"""Standard streams that end no training when they are closed, or on a full disk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Stream(io.RawIOBase):
 
 
 class _Output(_Stream):
-    """Standard output: an answer that cannot be written is a failure of the command."""
+    """Standard output: a failed write is a failure of the command."""
 
     def write(self, data: Any) -> int:
         try:
@@ -48,7 +48,7 @@ class _Output(_Stream):
 
 
 class _Messages(_Stream):
-    """Standard error: a full disk or a closed pipe loses messages, and ends no training."""
+    """Standard error: with a full disk or a closed pipe, messages are lost."""
 
     def write(self, data: Any) -> int:
         with contextlib.suppress(OSError):
@@ -57,9 +57,9 @@ class _Messages(_Stream):
 
 
 def keep() -> None:
-    """Gives this process standard streams that it can use, whatever its parent gave it.
+    """Replaces closed standard streams, and makes the others tolerate failed writes.
 
-    A file that is opened while standard output is closed would get its number, and what is printed.
+    While standard output is closed, a newly opened file would get its number, and its output.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

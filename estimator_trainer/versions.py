@@ -1,12 +1,11 @@
-"""Finds out which Python, TensorFlow, Estimator and Keras are installed, and whether they fit.
+"""The installed versions of Python, TensorFlow, Estimator and Keras, and whether they fit.
 
-Standard library only, and the packages are looked up by their metadata, so this answers in
-milliseconds and imports nothing of TensorFlow:
+Only metadata of packages is read, which takes milliseconds and imports nothing of TensorFlow:
 
     found = versions.installed()
     print(found)                 # TensorFlow 2.21.0, tensorflow-estimator 2.15.0 (compat), ...
-    versions.problems(found)     # one sentence for each thing that cannot work
-    versions.warnings(found)     # one sentence for each thing that nobody has tested
+    versions.problems(found)     # one sentence for each impossible combination
+    versions.warnings(found)     # one sentence for each untested combination
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NATIVE = (2, 15)
 NEWEST_TESTED = (2, 21)
 LEGACY_KERAS_VARIABLE = "TF_USE_LEGACY_KERAS"
 
-_LEGACY_KERAS_VALUES = ("1", "true", "True")  # All others mean Keras 3 to TensorFlow.
+_LEGACY_KERAS_VALUES = ("1", "true", "True")  # Other values mean Keras 3.
 _NATIVE_PYTHONS = ((3, 9), (3, 11))
 _COMPAT_PYTHONS = ((3, 10), (3, 13))
 _TENSORFLOW_PACKAGES = ("tensorflow", "tensorflow-cpu", "tf-nightly", "tensorflow-macos",
@@ -34,7 +33,7 @@ _INSTALL_NEWEST = (f'{_INSTALL} "tensorflow=={NEWEST_TESTED[0]}.{NEWEST_TESTED[1
 
 
 class Versions(NamedTuple):
-    """The version strings that the packages state; None stands for a package that is missing."""
+    """The version strings of the packages; None for a missing package."""
 
     python: str
     tensorflow: Optional[str]
@@ -44,12 +43,12 @@ class Versions(NamedTuple):
 
     @property
     def mode(self) -> str:
-        """Where Estimator comes from: `native` (TensorFlow 2.15 has it) or `compat` (`compat/`)."""
+        """The source of Estimator: `native` (TensorFlow 2.15) or `compat` (this program)."""
         return "native" if _minor(self.tensorflow) <= NATIVE else "compat"
 
     @property
     def keras_name(self) -> str:
-        """What `tf.keras` is: `Keras 2 (keras 2.15.0)`, `Keras 2 (tf_keras 2.21.0)`."""
+        """The name of `tf.keras`: `Keras 2 (keras 2.15.0)`, `Keras 2 (tf_keras 2.21.0)`."""
         if self.mode == "compat":
             return f"Keras 2 (tf_keras {self.tf_keras})"
         return f"Keras {_minor(self.keras)[0]} (keras {self.keras})"
@@ -75,18 +74,18 @@ def installed() -> Versions:
 def of_package(package: str, folders: Optional[Dict[str, str]] = None) -> Optional[str]:
     """Returns the version of a package; None if it is not installed.
 
-    The name of the folder that a wheel leaves states it: `tf_keras-2.21.0.dist-info`. Python's
-    importlib.metadata, which is asked about all else, takes longer to be imported and to read five
-    packages than `--help` takes as a whole.
+    A wheel's folder has the version in its name: `tf_keras-2.21.0.dist-info`. Python's
+    importlib.metadata is only used for other packages, because importing it and reading five
+    packages takes longer than all of `--help`.
 
     Args:
-      package: Its name.
-      folders: What `_metadata_folders` returned, where several packages are looked up.
+      package: Name of the package.
+      folders: Result of `_metadata_folders`, to share it among several packages.
     """
     folder = (_metadata_folders() if folders is None else folders).get(_plain(package), "")
     match = _WHEEL.search(folder)
     if match:
-        # An uninstallation that failed leaves a folder without it.
+        # A failed uninstallation leaves a folder without this file.
         return match[1] if os.path.isfile(os.path.join(folder, "METADATA")) else None
     from importlib import metadata
     try:
@@ -96,7 +95,7 @@ def of_package(package: str, folders: Optional[Dict[str, str]] = None) -> Option
 
 
 def means_legacy_keras(value: Optional[str]) -> bool:
-    """Returns whether TensorFlow takes `value` of TF_USE_LEGACY_KERAS for Keras 2."""
+    """Returns whether `value` of TF_USE_LEGACY_KERAS makes TensorFlow use Keras 2."""
     return value in _LEGACY_KERAS_VALUES
 
 
@@ -105,7 +104,7 @@ def problems(found: Versions, legacy_keras: Optional[str] = None) -> List[str]:
 
     Args:
       found: The versions to judge.
-      legacy_keras: The value of TF_USE_LEGACY_KERAS; None or empty where it is not set.
+      legacy_keras: The value of TF_USE_LEGACY_KERAS; None or empty if unset.
     """
     if found.tensorflow is None:
         return [f"TensorFlow is not installed. Type: {_INSTALL_NEWEST}"]
@@ -123,7 +122,7 @@ def problems(found: Versions, legacy_keras: Optional[str] = None) -> List[str]:
 
 
 def warnings(found: Versions) -> List[str]:
-    """Returns one sentence for each combination that may work but that nobody has tested."""
+    """Returns one sentence for each combination that is untested."""
     if _minor(found.tensorflow) <= NEWEST_TESTED:
         return []
     newest = f"{NEWEST_TESTED[0]}.{NEWEST_TESTED[1]}"
@@ -189,6 +188,6 @@ def _plain(package: str) -> str:
 
 
 def _minor(version: Optional[str]) -> Tuple[int, int]:
-    """Returns (2, 21) for `2.21.0rc1`, and (0, 0) for what is missing or states no version."""
+    """Returns (2, 21) for `2.21.0rc1`, and (0, 0) for None or a text without a version."""
     match = re.match(r"(\d+)\.(\d+)", version or "")
     return (int(match[1]), int(match[2])) if match else (0, 0)

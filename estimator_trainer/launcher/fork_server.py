@@ -1,13 +1,12 @@
-"""The fork server is a process that imports TensorFlow once, and forks into each task.
+"""The fork server, a process that imports TensorFlow once, and forks into each task.
 
-The import takes over 2 s of CPU, and memory, in every process that does it. The server forks
-before TensorFlow's first op, when no threads exist but those of OpenBLAS, which knows how to be
-forked. It never runs an op itself, so no lock of TensorFlow's can be held in a fork.
+The import costs over 2 s of CPU, and memory, in every process. The server forks before TensorFlow's
+first op, when the only other threads are OpenBLAS's, which supports forks. The server never runs an
+op, so that no lock of TensorFlow can be held in a fork.
 
-A task is a child of the process that asked for it, not of the server: the server forks twice, the
-process in between ends, and Linux hands the task to the nearest ancestor that adopts orphans. So
-the asking process waits for a task, signals it and takes it along when it dies, as it does with
-any other child of its own.
+A task is a child of the requesting process, not of the server: the server forks twice, the process
+in between ends, and Linux makes the nearest ancestor that adopts orphans the task's parent. The
+requesting process therefore waits for a task, signals it and ends it like any other child.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ import warnings
 from estimator_trainer import deadlines, environment, tensorflow_import
 
 _PROGRAM = "estimator_trainer"
-# A task of any role needs them; they are imported by name, for they are above this package.
+# Modules that a task of any role needs; by name, because they are above this package.
 _PRELOADED = ("estimator_trainer.cli", "estimator_trainer.roles.run",
               "estimator_trainer.evaluation.offline")
 _POLL_SECS = 0.05
 
 
 class Request(NamedTuple):
-    """A task that a fork server is asked to start.
+    """A task for a fork server to start.
 
     Attributes:
-      name: Short name of the process, for lists of processes; Linux shows 15 bytes.
-      args: Words that follow `python -m estimator_trainer`.
+      name: Short name of the process; Linux shows 15 bytes in lists of processes.
+      args: The words after `python -m estimator_trainer`.
       environment: The whole environment of the process.
-      folder: The directory that the process runs in.
+      folder: The working directory of the process.
     """
 
     name: str
@@ -52,7 +51,7 @@ class Request(NamedTuple):
 
 
 class ForkServer:
-    """A fork server, in a process of its own, which ends with this one.
+    """A fork server in a process that ends with this one.
 
     Attributes:
       pid: The server's process id.
@@ -60,15 +59,15 @@ class ForkServer:
 
     def __init__(self, variables: Mapping[str, str], shown: Sequence[str] = (),
                  preloaded: Sequence[str] = ()):
-        """Starts the server; it can be asked at once, and answers when it has imported TensorFlow.
+        """Starts the server, which answers requests once it has imported TensorFlow.
 
         Args:
-          variables: Environment of the server; each of its forks gets its own.
-          shown: Words that lists of processes show with those of the server and of its forks.
-          preloaded: Modules to import beside those of this project.
+          variables: Environment of the server; each fork gets its own.
+          shown: Words for lists of processes, after the command of the server and its forks.
+          preloaded: Modules to import beside this project's.
 
         Raises:
-          OSError: if this system does not let a process adopt orphans.
+          OSError: if a process cannot adopt orphans on this system.
         """
         adopt_orphans()
         ours, theirs = socket.socketpair()
@@ -87,9 +86,9 @@ class ForkServer:
 
         Args:
           request: The task.
-          stdout: The file descriptor that the task writes to; this process keeps its own.
+          stdout: The file descriptor of the task's output; this process keeps its own.
           stderr: Another file descriptor, or the same.
-          events: The pipe that the task tells its events to, or None; see task_events.py.
+          events: The pipe for the task's events, or None; see task_events.py.
 
         Raises:
           OSError, EOFError: if the server is gone.
@@ -101,22 +100,22 @@ class ForkServer:
         if not self._connection.poll(deadlines.FORK_IMPORT_SECS):
             self.close()
             raise TimeoutError(
-                f"no answer of the fork server in {deadlines.FORK_IMPORT_SECS:.0f} s")
+                f"no answer from the fork server in {deadlines.FORK_IMPORT_SECS:.0f} s")
         return ForkedProcess(self._connection.recv())
 
     def close(self) -> None:
-        """Ends the server; its forks stay."""
+        """Ends the server, but not its forks."""
         self._connection.close()
         self._process.kill()
         self._process.wait()
 
 
 class ForkedProcess:
-    """A process that a fork server started, with some methods of subprocess.Popen.
+    """A process from a fork server, with some methods of subprocess.Popen.
 
     Attributes:
       pid: The process id.
-      returncode: The exit code; negative for a signal, None until the end was seen.
+      returncode: The exit code; negative for a signal, None before `poll` found the end.
     """
 
     def __init__(self, pid: int):
@@ -124,7 +123,7 @@ class ForkedProcess:
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Returns the return code, or None while the process runs."""
+        """Updates and returns `returncode`; None while the process runs."""
         if self.returncode is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -132,12 +131,12 @@ class ForkedProcess:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Sends a signal, if the end was not seen yet."""
+        """Sends a signal, if the process still runs."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Waits for the end, at most `timeout` seconds; returns the return code.
+        """Waits for the end, at most `timeout` seconds, and returns the return code.
 
         Raises:
           subprocess.TimeoutExpired: if the process did not end in time.
@@ -151,9 +150,9 @@ class ForkedProcess:
 
 
 def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> None:
-    """Answers requests until there is nobody left who could make one."""
-    asking = os.getppid()
-    # Each task reports by itself what cannot be imported.
+    """Answers requests until the requesting process has ended."""
+    requester = os.getppid()
+    # Each task reports failed imports by itself.
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tensorflow_import.load(is_verbose=False)
@@ -173,16 +172,16 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
                 time.sleep(0.001)
             connection.send(os.getpid())
             connection.close()
-            _become(request, descriptors, asking)
+            _become(request, descriptors, requester)
         os.wait()
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoReturn:
-    """Makes this process, a fork of the server, the program that was asked for."""
+def _become(request: Request, descriptors: Sequence[int], requester: int) -> NoReturn:
+    """Runs the requested program in this process, a fork of the server."""
     os.setsid()
-    die_with_parent(asking)
+    die_with_parent(requester)
     set_name(request.name)
     stdout, stderr, *events = descriptors
     for number, output in ((1, stdout), (2, stderr)):
@@ -191,7 +190,7 @@ def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoRetu
     environment.replace(environment.with_events_pipe(request.environment, events[0])
                         if events else request.environment)
     if "numpy.random" in sys.modules:
-        # Its generator was seeded by the import: all forks would draw the same numbers.
+        # The import seeded the generator: all forks would draw the same numbers.
         sys.modules["numpy.random"].seed()
     os.chdir(request.folder)
     sys.path[0] = request.folder
@@ -203,21 +202,12 @@ def _become(request: Request, descriptors: Sequence[int], asking: int) -> NoRetu
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
-# It is loaded here, for in a fork, a thread that is not there may hold the lock that this takes.
+# Loaded before a fork, in which a thread that no longer exists may hold the loader's lock.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-def is_there() -> bool:
-    """Returns whether this system has prctl."""
-    return _LIBC is not None
-
-
 def die_with_parent(parent: int) -> None:
-    """Has the kernel kill this process when its parent ends, or at once if that happened before.
-
-    Args:
-      parent: The pid of the process that is expected to be the parent.
-    """
+    """Makes the kernel kill this process when its parent (a pid) ends, or has ended already."""
     if _LIBC:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
@@ -225,17 +215,13 @@ def die_with_parent(parent: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of any descendant whose own parent ends.
-
-    Raises:
-      OSError: if this system does not let it.
-    """
+    """Makes this process the parent of any descendant whose own parent ends; else OSError."""
     if not _LIBC or _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def set_name(name: str) -> None:
-    """Sets the short name of this process that `top` and `ps -o comm` show, of 15 bytes."""
+    """Sets the name of this process in `top` and `ps -o comm`, of 15 bytes."""
     if _LIBC:
         _LIBC.prctl(_PR_SET_NAME, ctypes.create_string_buffer(name.encode()), 0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""`launch` runs a whole cluster on this machine, one process for each task."""
+"""The command `launch`: a whole cluster on this machine, one process for each task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from estimator_trainer import deadlines, environment, errors, machine, redaction
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.environment import Environment
-from estimator_trainer.launcher import fork_server as fork_server_lib, screen as screen_lib
+from estimator_trainer.launcher import screen as screen_lib
 from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.supervisor import Supervisor
@@ -37,17 +37,17 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     Args:
       job: The tasks.
       config: The settings that `flags` make.
-      flags: The flags of every task; of a script, `run` and all that follows.
+      flags: The flags of every task; for a script, `run` and all that follows.
       variables: The environment of this process.
       script: The script that every task runs, or None.
-      user_set: The names of the settings in `flags`; None: those not at their defaults.
+      user_set: The names of the settings in `flags`; None: the settings not at their defaults.
 
     Returns:
-      The exit code of the job: 0 if it is done, 143 if it was stopped by a signal, else that of
-      the task that ended it (128 + N for one that signal N killed).
+      The exit code of the job: 0 if it is done, 143 if a signal stopped it, else the code of the
+      task that ended it (128 + N for a task that signal N killed).
 
     Raises:
-      ConfigError: for any problem that is found without starting a task.
+      ConfigError: for any problem that is found before a task starts.
     """
     folder, model_dir = ("", "") if script else _folders(config, variables)
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
@@ -56,14 +56,14 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     with reserved(job.host, tasks) as cluster:
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in tasks]
-        # Every task would find the same problems, for all the ports are on this machine.
+        # Every task would find the same problems, because all the ports are on this machine.
         first = Environment(tf_config=tf_configs[0])
         run_plan.refuse(run_plan.for_script(script, config, first) if script else
                         run_plan.for_training(dataclasses.replace(config, model_dir=model_dir),
                                               first, Invocation(user_set)))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
-        parts = divide(job.tasks, gpus, num_cores)
+        shares = divide(job.tasks, gpus, num_cores)
         args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
         children = [
@@ -71,9 +71,9 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                         environment.of_task(tf_config, share.threads, share.gpus),
                         log_dir / f"{name.replace(':', '-')}.log",
                         lambda child, text: screen.line(child.name, text), fork_server)
-            for name, tf_config, share in zip(names, tf_configs, parts)]
+            for name, tf_config, share in zip(names, tf_configs, shares)]
         screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
-                    f" with {parts[0].threads} threads an op; logs in {log_dir}")
+                    f" with {shares[0].threads} threads an op; logs in {log_dir}")
         if is_shown := config.report and bool(model_dir):
             screen.line("launch", model_dir_name.while_it_runs(model_dir))
         supervisor = Supervisor(children, job.max_restarts, screen, _history_path(model_dir))
@@ -87,20 +87,20 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
 
 
 def _folders(config: TrainerConfig, variables: Environment) -> tuple[str, str]:
-    """Returns the --model_dir of the tasks, and the directory of a tuning trial that it means."""
+    """Returns the --model_dir of the tasks, and the directory of their tuning trial in it."""
     folder = config.model_dir or variables.aip_model_dir or model_dir_name.make()
     return folder, model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
 
 
 def _history_path(model_dir: str) -> pathlib.Path | None:
-    """Returns the file of what the launcher sees of the tasks, beside what they say themselves."""
+    """Returns the launcher's own history file; None where model_dir is not on a disk."""
     is_here = model_dir and not storage.scheme(model_dir)
     return pathlib.Path(model_dir, "history", "launch.jsonl") if is_here else None
 
 
 def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path,
                 model_dir: str) -> None:
-    """Writes the page of the job, in a process that has TensorFlow."""
+    """Writes the page of the job in another process, which imports TensorFlow."""
     child = TaskProcess("report", _program(), ["report", f"--model_dir={model_dir}"],
                         environment.of_fork_server(), log_dir / "report.log",
                         lambda child, text: None, server)
@@ -131,24 +131,23 @@ def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
 
 
 def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool:
-    """Returns whether forks of one process that has imported TensorFlow are as good as new ones.
+    """Returns whether tasks may be forks of one process that has imported TensorFlow.
 
-    They are not where there are GPUs, for CUDA promises nothing to a fork, nor with flags that
-    TensorFlow's libraries read when they are loaded.
+    CUDA does not support forks, and some flags are read when TensorFlow's libraries are loaded.
     """
     is_read_at_import = config.verbose or config.xla or config.log_device_placement
-    return job.share_import and fork_server_lib.is_there() and not gpus and not is_read_at_import
+    return job.share_import and sys.platform == "linux" and not gpus and not is_read_at_import
 
 
 def _fork_server(args: Sequence[str]) -> ForkServer | None:
     try:
         return ForkServer(environment.of_fork_server(), redaction.masked_words(args))
     except OSError:
-        return None  # This kernel, or this sandbox, lacks what it takes.
+        return None  # This kernel or sandbox does not let a process adopt orphans.
 
 
 def _program() -> list[str]:
-    """Returns the words that start this same program again."""
+    """Returns the words that start this program again."""
     started_as = sys.argv[0]
     if os.path.basename(started_as).startswith("estimator-trainer"):
         return [sys.executable, started_as]
@@ -173,15 +172,14 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
 
 @contextlib.contextmanager
 def reserved(host: str, tasks: Sequence[tuple[str, int]]) -> Iterator[dict[str, list[str]]]:
-    """Reserves a port for each task within the context, for this process and its children.
+    """Reserves a port for each task within the context.
 
-    A port that was free a moment ago may be another's by the time that a server binds to it. Here
-    each port stays bound all the while, without listening: the kernel gives it to nobody who asks
-    for any port, and lets a process listen there that asks for it by number with SO_REUSEADDR, as
-    gRPC does.
+    A port that was free a moment ago may be taken before a server binds to it. Here each port stays
+    bound within the context, without listening: the kernel does not choose it for another process,
+    and lets a process listen there that binds to the number with SO_REUSEADDR, like gRPC.
 
     Args:
-      host: Host name or address that the tasks find each other at.
+      host: Host name or address by which the tasks find each other.
       tasks: (role, index) of each task.
 
     Yields:
@@ -204,7 +202,7 @@ def reserved(host: str, tasks: Sequence[tuple[str, int]]) -> Iterator[dict[str, 
 
 
 def _family(host: str) -> socket.AddressFamily:
-    """Returns the host's address family, once it is sure that tasks can be reached there."""
+    """Returns the host's address family, if tasks of this machine can listen at the host."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -231,18 +229,10 @@ class Share:
 
 def divide(tasks: Sequence[tuple[str, int]], gpus: Sequence[str],
            num_cores: int) -> list[Share]:
-    """Divides a machine among tasks.
+    """Returns the share of each task (role, index), in the same order.
 
-    A ps and the evaluator compute on CPUs: a ps adds, and an evaluator would hold a whole GPU for
-    the little that it does, unless there are GPUs to spare.
-
-    Args:
-      tasks: (role, index) of each task.
-      gpus: Ids of the GPUs.
-      num_cores: Number of cores that this process may use.
-
-    Returns:
-      The share of each task, in the same order.
+    A ps and the evaluator compute on CPUs: a ps only adds, and an evaluator, unless there are GPUs
+    to spare, would occupy a whole GPU for little work.
     """
     threads = max(1, num_cores // len(tasks))
     trainers = [task for task in tasks if task[0] in ("chief", "worker")]
@@ -253,7 +243,7 @@ def divide(tasks: Sequence[tuple[str, int]], gpus: Sequence[str],
 
 
 def _gpus_of(position: int, num_users: int, gpus: Sequence[str]) -> Sequence[str]:
-    """Returns the GPUs of one user: a run of its own, or one in turn where there are too few."""
+    """Returns the GPUs of one user: a part of the list, or one in turn if there are too few."""
     if len(gpus) < num_users:
         return [gpus[position % len(gpus)]]
     return gpus[position * len(gpus) // num_users:(position + 1) * len(gpus) // num_users]

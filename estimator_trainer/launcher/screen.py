@@ -1,4 +1,4 @@
-"""The screen of `launch` shows the tasks' lines, each behind a name, and a table of the tasks."""
+"""The screen of `launch`: the tasks' lines, each after its task's name, and a table of tasks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PRINT_SECS = 60.0
 
 
 class Screen:
-    """Shows what a job does: on a terminal with a table below, that is drawn again and again."""
+    """Prints the lines of a job; on a terminal, with a table below that is updated."""
 
     def __init__(self, names: Sequence[str], max_steps: int | None,
                  stream: TextIO | None = None, is_coloured: bool = True):
@@ -27,8 +27,8 @@ class Screen:
         Args:
           names: Names of the tasks.
           max_steps: Global step at which training ends, for the progress bar; or None.
-          stream: The stream to write to; None: standard output, as it is now.
-          is_coloured: Whether colours are wanted, where the stream is a terminal.
+          stream: The stream to write to; None: standard output.
+          is_coloured: Whether to print colours, if the stream is a terminal.
         """
         self._stream = stream or sys.stdout
         self._is_terminal = self._stream.isatty()
@@ -41,9 +41,9 @@ class Screen:
         self._drawn_at = self._printed_at = time.monotonic()
 
     def line(self, name: str, text: str) -> None:
-        """Shows a line of a task; "launch" is the launcher itself."""
+        """Prints a line of a task; "launch" is the launcher itself."""
         text = redaction.line_for_terminal(text, self._is_coloured)
-        # The tasks' own lines carry the name after the time.
+        # The tasks' own lines have the name after the time.
         text = re.sub(rf"^(\d\d:\d\d:\d\d) {re.escape(name)}  ", r"\1  ", text)
         prefix = f"{name:{self._width}} |"
         if self._is_coloured and name in self._colours:
@@ -54,7 +54,7 @@ class Screen:
             self._stream.flush()
 
     def show(self, children: Sequence[TaskProcess]) -> None:
-        """Draws the table, at times; without a terminal, prints it every minute."""
+        """Draws the table, if that is due; without a terminal, prints it every minute."""
         now = time.monotonic()
         if self._is_terminal and now - self._drawn_at > _DRAW_SECS:
             self._drawn_at = now
@@ -82,7 +82,7 @@ class Screen:
 
 
 def table(children: Sequence[TaskProcess]) -> list[str]:
-    """Returns the table of the tasks, one text for each row."""
+    """Returns the rows of the table of tasks."""
     rows = [_HEADINGS, *((child.name, str(child.pid), child.state, str(child.step),
                           child.examples_per_sec or "-", str(child.restarts))
                          for child in children)]

@@ -1,4 +1,4 @@
-"""The supervisor keeps the tasks of a job on this machine running until the job has ended."""
+"""The supervisor, which starts and restarts the tasks of a job until the job has ended."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
 
 
 class Supervisor:
-    """Starts the children, restarts those that scheduler rules restart, and ends them all.
+    """Starts the children, restarts them like a scheduler, and ends them all.
 
     Attributes:
-      first_failure: The first thing that went wrong, in one line; "" if nothing did.
+      first_failure: The first failure in one line; "" for none.
     """
 
     def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen,
@@ -30,9 +30,9 @@ class Supervisor:
 
         Args:
           children: The tasks, not yet started; the first is the chief.
-          max_restarts: Number of restarts that each task has.
-          screen: The screen that shows what happens.
-          history_path: The file that gets a line for each end of a process, or None.
+          max_restarts: The most restarts of each task.
+          screen: The screen of the job.
+          history_path: The file for a line about each end of a process, or None.
         """
         self.first_failure = ""
         self._children = list(children)
@@ -43,11 +43,11 @@ class Supervisor:
         self._starts_at: dict[str, float] = {}
         self._num_signals = 0
         self._code: int | None = None
-        self._asks_at: float | None = None
+        self._terminates_at: float | None = None
         self._kills_at: float | None = None
 
     def run(self) -> int:
-        """Runs the job to its end; returns its exit code. No child is left."""
+        """Runs the job until all children have ended, and returns its exit code."""
         before = {number: signal.signal(number, self._on_signal)
                   for number in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -70,7 +70,7 @@ class Supervisor:
     def _poll(self) -> None:
         now = time.monotonic()
         if self._num_signals and self._code is None:
-            self._say("asks every task to save and to end; a second signal kills them")
+            self._print("requests every task to save and to end; a second signal kills them")
             self._end(result.EXIT_CODES["stopped"], wait_secs=0)
         if self._num_signals > 1:
             self._kills_at = now
@@ -78,14 +78,14 @@ class Supervisor:
             if child.name in self._starts_at:
                 self._restart(child, now)
             elif (code := child.poll()) is not None:
-                self._ended(child, code)
-        if self._asks_at and now >= self._asks_at:
-            self._asks_at = None
+                self._on_exit(child, code)
+        if self._terminates_at and now >= self._terminates_at:
+            self._terminates_at = None
             for child in self._running:
                 child.signal(signal.SIGTERM)
         if self._kills_at and now >= self._kills_at:
             for child in self._running:
-                self._say(f"kills {child.name}")
+                self._print(f"kills {child.name}")
                 child.signal(signal.SIGKILL)
             self._kills_at = now + deadlines.STOP_SECS
 
@@ -98,15 +98,15 @@ class Supervisor:
             child.restarts += 1
             child.start()
 
-    def _ended(self, child: TaskProcess, code: int) -> None:
+    def _on_exit(self, child: TaskProcess, code: int) -> None:
         how = task_process.describe(code)
         child.state = "done" if code == 0 else how
-        self._record(child, code)
+        self._write_exit(child, code)
         is_retried = code < 0 or code in _RETRIED
         if self._code is None and is_retried and child.restarts < self._max_restarts:
-            self._note(child, how)
-            self._say(f"{child.name}: {how}; starts it again"
-                      f" ({child.restarts + 1} of {self._max_restarts})")
+            self._keep_first_failure(child, how)
+            self._print(f"{child.name}: {how}; starts it again"
+                        f" ({child.restarts + 1} of {self._max_restarts})")
             self._starts_at[child.name] = time.monotonic() + deadlines.RESTART_SECS
             child.state = f"{how}, restarting"
             return
@@ -114,18 +114,18 @@ class Supervisor:
         if code == 0 and child is self._children[0] and self._code is None:
             self._end(0, wait_secs=deadlines.FOLLOW_SECS)
         elif code and self._code is None:
-            self._note(child, how)
+            self._keep_first_failure(child, how)
             gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
             if child.name.startswith("evaluator:"):
-                self._say(f"{child.name}: {how}{gives_up}; the job goes on without it, and its"
-                          " chief evaluates and exports at the end")
+                self._print(f"{child.name}: {how}{gives_up}; the job goes on without it, and its"
+                            " chief evaluates and exports at the end")
                 return
-            self._say(f"{child.name}: {how}{gives_up}; ends the job")
-            # A task that failed tells the others by itself; one that was killed does not.
+            self._print(f"{child.name}: {how}{gives_up}; ends the job")
+            # A task that failed has written this for the others; a killed task has not.
             self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)
 
-    def _record(self, child: TaskProcess, code: int) -> None:
-        """Adds what no task can say of itself to the history of the job (history_file.py)."""
+    def _write_exit(self, child: TaskProcess, code: int) -> None:
+        """Adds a process's exit, which no task can write itself, to the job's history."""
         if self._history_path is None:
             return
         line = {"task": child.name, "kind": "exit", "time": time.time(), "by": "launch",
@@ -135,18 +135,18 @@ class Supervisor:
             with self._history_path.open("a", encoding="utf-8") as file:
                 file.write(f"{json.dumps(line)}\n")
         except OSError as error:
-            self._say(f"cannot write {self._history_path}: {error.strerror}")
+            self._print(f"cannot write {self._history_path}: {error.strerror}")
 
-    def _note(self, child: TaskProcess, how: str) -> None:
+    def _keep_first_failure(self, child: TaskProcess, how: str) -> None:
         if not self.first_failure:
-            why = f": {child.reason}" if child.reason else ""
-            self.first_failure = f"{child.name}, {how}{why} (its log: {child.log_path})"
+            reason = f": {child.reason}" if child.reason else ""
+            self.first_failure = f"{child.name}, {how}{reason} (its log: {child.log_path})"
 
     def _end(self, code: int, wait_secs: float) -> None:
-        """Ends the job with `code`; the tasks have `wait_secs` before they are asked to end."""
+        """Ends the job with `code`; after `wait_secs` the remaining tasks get SIGTERM."""
         self._code = code
-        self._asks_at = time.monotonic() + wait_secs
-        self._kills_at = self._asks_at + deadlines.STOP_SECS
+        self._terminates_at = time.monotonic() + wait_secs
+        self._kills_at = self._terminates_at + deadlines.STOP_SECS
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._screen.line("launch", text)

@@ -1,4 +1,4 @@
-"""A job on AI Platform Training, which came before Vertex AI, is a trainingInput.
+"""Jobs for AI Platform Training, the predecessor of Vertex AI: a trainingInput.
 
 https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#traininginput
 """
@@ -17,7 +17,7 @@ Written by `estimator-trainer manifest`: a Job of AI Platform Training, which ca
 AI. Google has ended the service for most projects: `manifest --platform=vertex` is the one to
 use where that is so."""
 
-# STANDARD_1 brings its own machines, for this many workers and ps.
+# STANDARD_1 has machines of its own for this number of workers and ps.
 _STANDARD_1 = (4, 3)
 _GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
 
@@ -41,7 +41,6 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
 
 
 def _training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, Any]:
-    """Returns the Job of AI Platform."""
     _, workers, ps, evaluators = vertex.counts(job)
     accelerator = {"acceleratorConfig": {"type": job.gpu_type, "count": job.gpus}}
     gpu = accelerator if job.gpus else {}
@@ -57,7 +56,7 @@ def _training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
                 content |= {f"{name}Type": machine, f"{name}Count": count}
         if gpu and workers:
             content["workerConfig"] = {"imageUri": job.image} | gpu
-    # Otherwise a custom container is told of a `master`, which no strategy and no evaluator knows.
+    # Without this, TF_CONFIG has a `master`, which strategies and evaluators do not support.
     content["useChiefInTfConfig"] = job.chief_name == "chief"
     if config.model_dir.startswith("gs://"):
         content["jobDir"] = config.model_dir
@@ -66,7 +65,7 @@ def _training_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
 
 
 def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
-    # A name has letters, digits and underscores, and is used once.
+    # A name consists of letters, digits and underscores, and must be new.
     name = f"{job.name.replace('-', '_')}_$(date +%Y%m%d_%H%M%S)"
     return [f"gcloud ai-platform jobs submit training {name} --region={job.region}"
             f" --config={folder}/job.yaml"]

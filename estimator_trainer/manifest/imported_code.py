@@ -1,7 +1,4 @@
-"""What the code of a job imports, by name: modules to be packed, and packages for pip to install.
-
-Sources are read, none is imported.
-"""
+"""The imports of a job's code: modules to pack, and packages for pip, by reading sources."""
 
 from __future__ import annotations
 
@@ -20,12 +17,12 @@ _SITE = {"site-packages", "dist-packages"}
 
 
 def names(source: bytes) -> set[str]:
-    """Returns the dotted names that a module imports, here or within its functions."""
+    """Returns the dotted names that a module imports, within functions too."""
     found: set[str] = set()
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
-        # It is a template, or for another Python; the plug-ins themselves have been read before.
+        # A template, or a source for another Python; the plug-ins themselves were read before.
         return found
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -48,9 +45,9 @@ def _imported_by(call: ast.Call) -> list[str]:
 
 
 def own_source(top: str) -> pathlib.Path | None:
-    """Returns the file or folder of a module that no package index has; None for all others.
+    """Returns the file or folder of a module that is on this machine only, else None.
 
-    It lies on PYTHONPATH, or was installed from a folder of this machine.
+    Such a module is on PYTHONPATH, or was installed from a folder.
     """
     try:
         spec = importlib.util.find_spec(top)
@@ -59,7 +56,7 @@ def own_source(top: str) -> pathlib.Path | None:
     places = list(spec.submodule_search_locations or ()) if spec else []
     origin = places[0] if places else (spec.origin if spec else None)
     if not origin or not pathlib.Path(origin).exists():
-        return None  # It is missing, or built into Python.
+        return None  # Missing, or built into Python.
     path = pathlib.Path(origin)
     is_installed = bool(_SITE & set(path.parts))
     known = _distributions().get(top, [])
@@ -68,12 +65,12 @@ def own_source(top: str) -> pathlib.Path | None:
 
 
 def requirements(imported: Iterable[str], brought: Iterable[str], is_pinned: bool) -> list[str]:
-    """Returns what pip is to install, beside what it installs anyway, for these imports.
+    """Returns the requirements of imports for pip.
 
     Args:
       imported: Dotted names.
       brought: The requirements that are installed anyway.
-      is_pinned: Whether to ask for the versions that are here.
+      is_pinned: Whether to require the versions of this machine.
     """
     closed = _with_their_requirements(brought)
     wanted = {name for dotted in imported for name in _distributions_of(dotted)}
@@ -82,9 +79,9 @@ def requirements(imported: Iterable[str], brought: Iterable[str], is_pinned: boo
 
 
 def _distributions_of(dotted: str) -> list[str]:
-    """Returns the installed distributions that have a module.
+    """Returns the installed distributions of a module.
 
-    Several share a namespace such as `google`; of these it is who has the file.
+    Of several distributions with one namespace (`google`), the owner of the file is returned.
     """
     known = _distributions().get(dotted.partition(".")[0], [])
     if len(known) < 2:
@@ -112,7 +109,7 @@ def _is_from_folder(distribution: str) -> bool:
 
 
 def _with_their_requirements(lines: Iterable[str]) -> set[str]:
-    """Returns the keys of distributions with all that they require, as it is installed here."""
+    """Returns the keys of distributions and of all their installed requirements."""
     closed: set[str] = set()
     unread = [_name(line) for line in lines]
     while unread:
@@ -134,5 +131,5 @@ def _name(requirement: str) -> str:
 
 
 def _key(name: str) -> str:
-    """Returns a distribution's name as all its spellings have it (PEP 503)."""
+    """Returns the normalized name of a distribution (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,4 +1,4 @@
-"""A job on JobSet, of which Kubeflow Trainer makes its jobs too, is one JobSet, a part a role.
+"""Jobs for JobSet, which Kubeflow Trainer uses too: one JobSet with a ReplicatedJob for each role.
 
 JobSet makes the headless Service, and ends the other roles' Jobs when one has failed:
 https://jobset.sigs.k8s.io/docs/concepts/
@@ -21,7 +21,7 @@ Exit codes 1 (failed) and 2 (configuration) end the JobSet at once; 142 (a task 
 --max_restarts in all.
 Needs a network that keeps to a NetworkPolicy."""
 
-# The Job of a role is its ReplicatedJob's first, so a 0 comes before the index of the pod.
+# The 0 is the number of the Job in its ReplicatedJob.
 _HOST = "{name}-{role}-0-{index}.{name}"
 
 
@@ -33,8 +33,8 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
 def _jobset(job: JobConfig, flags: Sequence[str]) -> dict[str, Any]:
     """Returns the JobSet.
 
-    It has no failurePolicy, so it fails with its first failed Job, which has made the restarts of
-    its own tasks by then; a restart of all roles would begin their limits anew.
+    Without a failurePolicy, the JobSet fails with its first failed Job, which has used up the
+    restarts of its own tasks; a restart of all roles would reset their limits.
     """
     jobs = [{"name": role, "replicas": 1,
              "template": {"spec": kubernetes.job_spec(job, role, flags, _HOST)}}
@@ -43,11 +43,11 @@ def _jobset(job: JobConfig, flags: Sequence[str]) -> dict[str, Any]:
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
         "metadata": kubernetes.metadata(job, job.name),
         "spec": {
-            # A task looks its peers up before they are ready, and some never serve.
+            # A task resolves its peers' names before they are ready, and some never serve.
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True,
                         "subdomain": job.name},
-            # Every task ends by itself, within seconds of the chief. With the chief's name here
-            # JobSet would delete the others then, with their logs and exit codes.
+            # Every task ends by itself, within seconds of the chief. With only the chief here,
+            # JobSet would delete the other tasks then, with their logs and exit codes.
             "successPolicy": {"operator": "All"},
             "replicatedJobs": jobs}}
 

@@ -1,6 +1,6 @@
-"""A job on plain Kubernetes has an Indexed Job a role, a headless Service, a NetworkPolicy.
+"""Jobs for plain Kubernetes: an Indexed Job for each role, a headless Service, a NetworkPolicy.
 
-Kubernetes itself completes each pod's TF_CONFIG with the pod's index, and gives the pod its name:
+Kubernetes completes each pod's TF_CONFIG with the pod's index, and sets the pod's name:
 https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode
 https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/
 """
@@ -29,7 +29,7 @@ MOUNT_ADVICE = "--volume=CLAIM:PATH above it, or "
 CONTAINER = "tensorflow"
 PORT = 2222
 _INDEX = "$(INDEX)"
-# Kubernetes gives an index of a Job this name, which the Service `subdomain` makes an address of.
+# The address of a pod: its name in the Job, and the Service `subdomain`.
 _HOST = "{name}-{role}-{index}.{name}"
 # A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
 # characters, is NAME-evaluator-INDEX.
@@ -43,7 +43,7 @@ _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']
 
 
 def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
-    """Returns a sentence for each setting that Kubernetes would not take."""
+    """Returns a sentence for each setting that Kubernetes does not accept."""
     found = []
     if not _LABEL.fullmatch(job.namespace):
         found.append(
@@ -60,13 +60,13 @@ def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
     if job.max_restarts * len(job.tasks) > _MOST_RESTARTS:
         found.append(
             f"max_restarts is {job.max_restarts} (from --max_restarts), for {len(job.tasks)} tasks;"
-            f" expected a number of which all tasks together make {_MOST_RESTARTS} at most. For"
-            " example: --max_restarts=100")
+            f" expected at most {_MOST_RESTARTS} for all tasks together. For example:"
+            " --max_restarts=100")
     return found
 
 
 def name_problems(name: str) -> list[str]:
-    """Returns a sentence if a job of this name would have no host names."""
+    """Returns a sentence if a job's name is not valid in host names."""
     if _NAME.fullmatch(name):
         return []
     return [f"name is {name!r} (from --name); expected at most 40 lower-case letters, digits and"
@@ -99,14 +99,14 @@ def metadata(job: JobConfig, name: str) -> dict[str, Any]:
 
 
 def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
-    """Returns a policy that lets nobody but the job's own pods reach them.
+    """Returns a policy by which only the job's own pods reach its pods.
 
-    TensorFlow's gRPC asks nobody who they are, and runs whatever graph it is sent
+    TensorFlow's gRPC server has no authentication, and runs any graph that it receives
     (https://github.com/tensorflow/tensorflow/blob/master/SECURITY.md).
     """
     rule: dict[str, Any] = {"from": [{"podSelector": {"matchLabels": labels}}]}
     if not job.gpus:
-        # NCCL listens on ports of its own choice, so with GPUs every port is open to the job.
+        # NCCL listens on random ports, so that with GPUs every port is open to the job.
         rule["ports"] = [{"protocol": "TCP", "port": PORT}]
     return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
             "metadata": metadata(job, job.name),
@@ -117,9 +117,9 @@ def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
 def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -> dict[str, Any]:
     """Returns the spec of a role's pods: one container, which runs the program.
 
-    It keeps to the Pod Security Standard `restricted`
+    The pod fulfils the Pod Security Standard `restricted`
     (https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted), and writes
-    nowhere but into its volumes.
+    only into its volumes.
     """
     resources: dict[str, Any] = {
         "requests": {"cpu": str(job.cpus), "memory": f"{job.memory_gib}Gi"},
@@ -128,12 +128,12 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
         resources["limits"]["nvidia.com/gpu"] = str(job.gpus)
     container: dict[str, Any] = {
         "name": CONTAINER, "image": job.image, "command": ["estimator-trainer"],
-        # Kubernetes reads $(NAME) in an argument, and $$ as one $.
+        # Kubernetes expands $(NAME) in an argument, and $$ to one $.
         "args": [flag.replace("$", "$$") for flag in flags],
         "ports": [{"name": port_name, "containerPort": PORT}], "resources": resources,
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
                             "readOnlyRootFilesystem": True}}
-    # TensorFlow cannot be imported without a directory for temporary files; it uploads from it.
+    # TensorFlow needs a directory for temporary files, to be imported and for uploads.
     volumes: dict[str, dict[str, Any]] = {"/tmp": {"name": "tmp", "emptyDir": {}}}
     if job.volume:
         claim, _, path = job.volume.partition(":")
@@ -144,20 +144,20 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
     return {"terminationGracePeriodSeconds": deadlines.POD_GRACE_SECS,
             "securityContext": {
                 "runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER,
-                # A volume that has the group already is not walked through at every start.
+                # A volume that has the group already is not searched at every start.
                 "fsGroup": USER, "fsGroupChangePolicy": "OnRootMismatch",
                 "seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [container], "volumes": list(volumes.values())}
 
 
 def labels_of(job: JobConfig) -> dict[str, str]:
-    """Returns the labels of all that a job has."""
+    """Returns the labels of all objects of a job."""
     return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
 
 
 def _service(job: JobConfig) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(job, job.name),
-            # A task looks its peers up before they are ready, and some never serve.
+            # A task resolves its peers' names before they are ready, and some never serve.
             "spec": {"clusterIP": "None", "publishNotReadyAddresses": True,
                      "selector": labels_of(job), "ports": [{"name": "grpc", "port": PORT}]}}
 
@@ -176,22 +176,22 @@ def job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict
       job: The job.
       role: The role.
       flags: The flags of every task.
-      host: A task's host name, with places for {name}, {role} and {index}.
+      host: Format of a task's host name, with {name}, {role} and {index}.
     """
     count = getattr(job, role)
     spec = pod_spec(job, role, flags, "grpc") | {"restartPolicy": "Never"}
     spec["containers"][0]["env"] = [
-        # It comes before TF_CONFIG, which mentions it.
+        # INDEX has to precede TF_CONFIG, in which it is expanded.
         {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
         {"name": "TF_CONFIG", "value": _tf_config(job, role, host)}]
     return {
         "completionMode": "Indexed", "completions": count, "parallelism": count,
-        # It counts for a role's tasks together: one lost ps ends every worker with 142.
+        # The limit applies to all tasks of a role: one lost ps ends every worker with 142.
         "backoffLimit": job.max_restarts * count,
         "podFailurePolicy": {"rules": [
             {"action": "FailJob", "onExitCodes": {
                 "containerName": CONTAINER, "operator": "In", "values": [1, 2]}},
-            # A pod that was evicted, or lost its node, has not failed.
+            # Pods that were evicted, or lost their node, do not count as failed.
             {"action": "Ignore",
              "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
         "template": {
@@ -200,8 +200,8 @@ def job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict
 
 
 def _tf_config(job: JobConfig, role: str, host: str) -> str:
-    """Returns TF_CONFIG's text in a pod, for Kubernetes to put the index in."""
-    # The evaluator is listed for all to know that there is one.
+    """Returns the text of TF_CONFIG, in which Kubernetes expands the index."""
+    # The evaluator is listed so that the chief waits for it.
     cluster = {each: [f"{host.format(name=job.name, role=each, index=i)}:{PORT}"
                       for i in range(getattr(job, each))]
                for each in ROLES if getattr(job, each)}
@@ -211,11 +211,8 @@ def _tf_config(job: JobConfig, role: str, host: str) -> str:
 
 PLATFORM = Platform(problems=problems, files=_files, commands=_commands, mount=mount,
                     mount_advice=MOUNT_ADVICE)
-
-
-# The number of the user, and of its group, as whom the pods run.
+# The number of the pods' user and group.
 USER = 65532
-
 _TEXT = """\
 # The image of every task: docker build -t IMAGE FOLDER, FOLDER being where this file lies.
 FROM python:{python}-slim
@@ -229,9 +226,9 @@ RUN pip install --no-cache-dir /tmp/{package}{extra} \\
 ENV PYTHONUNBUFFERED=1
 {user}ENTRYPOINT ["estimator-trainer"]
 """
-# A name would not do: only of a number does Kubernetes know that it is not root's.
+# Kubernetes needs a number, because it cannot tell whether a name is root's.
 _NOT_ROOT = """\
-# It owns no file of the image; it writes into model_dir, and temporary files into /tmp.
+# This user owns no file of the image, and writes only into model_dir and /tmp.
 ENV HOME=/tmp
 WORKDIR /tmp
 USER {user}:{user}
@@ -244,12 +241,12 @@ def text(package: str, tensorflow: str, job: JobConfig) -> str:
     Args:
       package: Name of the source package beside the Dockerfile.
       tensorflow: TensorFlow's version, such as "2.15".
-      job: The job. With GPUs the image needs CUDA, which TensorFlow's extra brings as Python
+      job: The job. With GPUs the image needs CUDA, which TensorFlow's extra contains as Python
         packages (https://www.tensorflow.org/install/pip).
     """
     python = ".".join(map(str, sys.version_info[:2]))
     extra = f' "tensorflow[and-cuda]=={tensorflow}.*"' if job.gpus else ""
-    # Google's services run each job on machines of its own, and do not say whether another user
+    # Google's services run each job on separate machines, and do not document whether users other
     # than root may write below /gcs.
     is_googles = job.platform in ("vertex", "ai-platform")
     user = "" if is_googles else _NOT_ROOT.format(user=USER)

@@ -1,9 +1,9 @@
-"""`manifest` writes what a scheduler needs to run a job, and says what to type next.
+"""The command `manifest`: writes the files with which a scheduler runs a job.
 
-    job + flags ──► plan.for_job ──► the Platform of platform_table ──► yaml_file: job.yaml
-                                 └─► source_package ──► dockerfile
+    job + flags ──► run_plan.for_job ──► the Platform in BY_NAME ──► job.yaml
+                                     └─► source_package ──► Dockerfile
 
-Nothing of this process's environment goes into any of the files.
+No file contains anything of this process's environment.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-# Each of them names a file or a directory that every task opens by itself.
+# Settings that name a file or a directory for every task.
 _PATHS = ("model_dir", "params_file", "warm_start_from")
-# A file of an earlier job in the same folder may be taken for one of this job.
+# All files that `manifest` writes, of which some may be left from an earlier job.
 _NAMES = ("job.yaml", "job.json", "job.sbatch", "Dockerfile")
 _NODES_OWN = ("/tmp/", "/var/tmp/", "/dev/shm/")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
@@ -44,14 +44,14 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     Args:
       job: The job and its platform.
       config: The settings of every task.
-      flags: The same settings as words of the command line, which go into the job unchanged.
+      flags: The same settings as words of the command line, which the job contains unchanged.
       script: The script that every task runs, or None.
 
     Returns:
-      What was written, and the commands to type next.
+      The paths of the files, notes and warnings, and the commands to type next.
 
     Raises:
-      ConfigError: if the job could not run, with every problem; then nothing is written.
+      ConfigError: if the job cannot run, with every problem; then nothing is written.
     """
     platform = BY_NAME[job.platform]
     plan = _ready_plan(job, config, flags, script)
@@ -83,11 +83,11 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
 
 
 def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
-    """Writes a file; one that may hold a secret is its owner's alone."""
+    """Writes a file, which only its owner may read if it may contain secrets."""
     if not has_secrets:
         path.write_bytes(content)
         return
-    # One of an earlier job may be open to others, and is open to those who have opened it.
+    # Others may be permitted to read the old file, or have it open already.
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
     with open(descriptor, "wb") as file:
@@ -95,7 +95,7 @@ def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
 
 
 def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
-    """Returns the code of a job: the script, or the plug-ins and what their params name."""
+    """Returns the code of a job: the script, or the plug-ins and the code named in params."""
     if script:
         return [script.plugin]
     return [*plan.plugins, *param_code.of(plan.params.values if plan.params else {})]
@@ -108,7 +108,6 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     Raises:
       ConfigError: with every problem, one a line.
     """
-    # The roles and their numbers decide, and they are the same on every platform.
     tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
     plan = run_plan.for_job(config, tasks, script, job.gpus)
     platform = BY_NAME[job.platform]
@@ -130,7 +129,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
 
 
 def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
-    """Returns a sentence for each flag whose value means something on this machine only."""
+    """Returns a sentence for each flag whose value is valid on this machine only."""
     problems = []
     for name in _PATHS:
         path = getattr(config, name)
@@ -155,17 +154,17 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
 
 
 def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
-    """Returns a sentence for each setting whose file system is not there in the job."""
+    """Returns a sentence for each setting whose file system is missing in the job."""
     if platform.shares_disk:
         return run_plan.storage_problems(config)
-    # A package for the TensorFlow that can load the storage plug-in has pip install it.
+    # The source package requires the storage plug-in, where its TensorFlow can load it.
     found = (storage.problem(name, path, platform.tensorflow(job), storage.PLUGIN)
              for name, path in config.paths.items())
     return [problem for problem in found if problem]
 
 
 def _code_problems(plan: Plan, script: Script | None) -> list[str]:
-    """Returns a sentence for all code of a job that is not here."""
+    """Returns a sentence for each part of a job's code that is missing here."""
     defaults = {key: value for plugin in plan.plugins
                 for key, value in (plugin.default_params or {}).items()}
     named = param_code.problems(plan.params.values, defaults) if plan.params else []
@@ -192,7 +191,7 @@ def _commands(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
 
 
 def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
-    """Returns a line if the model_dir is inside each task's own container."""
+    """Returns a line if the tasks may not share the model_dir."""
     folder = config.model_dir
     if not folder:
         return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
@@ -211,14 +210,14 @@ def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
 
 
 def _secret_warnings(flags: Sequence[str]) -> list[str]:
-    """Returns a line if the job's file holds a secret."""
+    """Returns a line if the job's file contains a secret."""
     shown = redaction.masked_words(flags)
     found = [word.lstrip("-") for word, flag in zip(shown, flags) if word != flag]
     if not found:
         return []
-    return [f"WARNING: {', '.join(found)} is written into the job as it is, and whoever may read"
-            " the job, its pods or this folder reads it. Expected a file that the platform mounts"
-            " from its store of secrets, or a variable, and a plug-in that reads it. For example:"
+    return [f"WARNING: {', '.join(found)} is written into the job as it is, for all who may read"
+            " the job, its pods or this folder. Expected a file that the platform mounts from its"
+            " store of secrets, or a variable, and a plug-in that reads it. For example:"
             " -- --param password_file=/run/secrets/password"]
 
 

@@ -1,4 +1,4 @@
-"""A Platform is a scheduler that `manifest` writes for: platform_table has each by its name."""
+"""Platforms, which are the schedulers that `manifest` writes for, and their YAML."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ def _tensorflow_here(job: JobConfig) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Platform:
-    """What `manifest` has to know of one scheduler.
+    """The functions and properties of one scheduler.
 
     Attributes:
-      problems: Returns a sentence for each setting that the scheduler would not take.
-      files: Returns the job's files, contents by name; the flags are those of every task.
-      commands: Returns what to type to run the job; the folder, quoted for a shell, holds the
-        files.
-      mount: Returns the directory that all tasks share, "/" where they share every one, or "".
+      problems: Returns a sentence for each setting that the scheduler does not accept.
+      files: Returns the job's files, contents by name, from the flags of every task.
+      commands: Returns the commands that run the job; the folder of the files is quoted.
+      mount: Returns the directory that all tasks share, or "".
       mount_advice: Words of a warning about a model_dir outside `mount`, before "a bucket".
-      shares_disk: Whether tasks find the program, plug-ins and paths as they are here, so that
-        no code is packed.
-      takes_master: Whether the job can be told to name its chief `master`.
-      tensorflow: Returns the version of TensorFlow that the source package is made for.
+      shares_disk: Whether tasks use the program, plug-ins and paths of this machine, so that no
+        code is packed.
+      takes_master: Whether the chief may be named `master`.
+      tensorflow: Returns the version of TensorFlow for the source package.
     """
 
     problems: Callable[[JobConfig, TrainerConfig], list[str]]
@@ -48,15 +47,15 @@ class Platform:
     tensorflow: Callable[[JobConfig], str] = _tensorflow_here
 
 
-# PyYAML leaves bare what its own rules of YAML 1.1 take for a string. Kubernetes reads `y`, `n`,
-# `1e3`, `0o17` and `08` as booleans and numbers, so what is no plain word gets double quotes.
+# PyYAML writes strings bare by its own rules of YAML 1.1. Kubernetes reads `y`, `n`, `1e3`, `0o17`
+# and `08` as booleans and numbers. Therefore all but plain words get double quotes.
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]+")
 _WIDTH = 1 << 20
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
-    """Writes each value where it stands, without anchors."""
+    """Writes each value in place, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -75,8 +74,8 @@ def text(values: Sequence[Mapping[str, Any]], comment: str) -> str:
     lines = "".join(f"# {line}\n" for line in comment.splitlines())
     documents: str = yaml.dump_all(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
                                    width=_WIDTH)
-    # PyYAML escapes control characters, and not the marks that turn the direction of writing; a
-    # text with one has double quotes.
+    # PyYAML escapes control characters, but not the marks that change the direction of writing. A
+    # text with a mark has double quotes.
     return lines + _TURNING.sub(lambda match: f"\\u{ord(match[0]):04x}", documents)
 
 

@@ -1,4 +1,4 @@
-"""A job for Slurm is a batch script, whose tasks take their roles from their ranks.
+"""Jobs for Slurm: a batch script, whose tasks derive their roles from their ranks.
 
 https://slurm.schedmd.com/sbatch.html, https://slurm.schedmd.com/heterogeneous_jobs.html
 """
@@ -21,15 +21,15 @@ _TEXT = """\
 # Written by `estimator-trainer manifest` for Slurm: sbatch {name}
 # Exit codes 1 (failed) and 2 (configuration) end the job; 142 (a task was lost), 143 (stopped
 # after saving a checkpoint) and a kill put it into the queue again, {max_restarts} times at most.
-# SIGTERM comes {signal_secs} s or more before the time limit, for a checkpoint. At a preemption or
-# a failure of a node Slurm itself puts the job into the queue again.
+# SIGTERM comes {signal_secs} s or more before the time limit, for a checkpoint. After a preemption
+# or a failure of a node Slurm itself puts the job into the queue again.
 {directives}
-# What your cluster asks for is given here or to sbatch: --partition, --account, --time.
+# Add the options that your cluster requires, here or to sbatch: --partition, --account, --time.
 
-# What brings the program goes here, such as `module load` or `source VENV/bin/activate`. A
+# Add the commands that provide the program, such as `module load` or `source VENV/bin/activate`. A
 # container's command, such as `apptainer exec IMAGE`, goes before the program below.
 
-# No task ends the others: each hears from the job's files that it has to end.
+# No task ends the others: each reads in the job's files that it has to end.
 srun {options} \\
 {command}
 code=$?
@@ -73,9 +73,9 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
 
 
 def _quoted(word: str) -> str:
-    """Returns a word as bash reads it; what would steer a terminal, or break the line, is escaped.
+    """Returns a word quoted for bash, with control characters and line breaks escaped.
 
-    The escapes are of bytes, for bash writes `\\u202e` as it stands where the locale is C.
+    The escapes are of bytes, because bash does not expand `\\u202e` in the locale C.
     """
     if not redaction.CONTROL_CHARACTERS.search(word) and "\n" not in word:
         return shlex.quote(word)
@@ -86,7 +86,7 @@ def _quoted(word: str) -> str:
 
 
 def _components(job: JobConfig) -> list[str]:
-    """Returns the directives of a job, or of both components of one: with GPUs, and without."""
+    """Returns the directives of the job's components: of all tasks, or with and without GPUs."""
     folder = shlex.quote(str(pathlib.Path.cwd()))
     first = [f"--job-name={job.name}", f"--chdir={folder}", f"--output={job.name}-%j.log",
              "--open-mode=append"]
@@ -106,7 +106,7 @@ def _directives(options: Sequence[str]) -> str:
 
 
 def _program() -> str:
-    """Returns the program's path: an environment on a shared disk is there on every node."""
+    """Returns the program's path, which is valid on every node if its disk is shared."""
     path = pathlib.Path(sys.executable).parent / "estimator-trainer"
     return str(path) if path.exists() else "estimator-trainer"
 

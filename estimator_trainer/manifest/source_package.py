@@ -1,4 +1,4 @@
-"""The source package holds this program and all plug-ins, for pip to install elsewhere.
+"""The source package: this program and all plug-ins, for pip on another machine.
 
     estimator_trainer-VERSION.tar.gz
         setup.py
@@ -6,7 +6,7 @@
         my_team/                                      --model_fn=my_team.models.ctr
         estimator_trainer_job/my_model.py             --model_fn=./my_model.py
 
-What the plug-ins import is packed too where it lies on this machine alone; else pip installs it.
+Imports of the plug-ins are packed, too, if they are on this machine only; else pip installs them.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from estimator_trainer.plugins.plugin import Plugin
 
 STEM = f"estimator_trainer-{__version__}"
 NAME = f"{STEM}.tar.gz"
-# This is the folder of the package estimator_trainer.
+# The folder of the package estimator_trainer.
 _HERE = pathlib.Path(__file__).parents[1]
 _ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}
 
 
 def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False,
             more: Sequence[str] = ()) -> bytes:
-    """Returns the package, the same bytes for the same sources.
+    """Returns the bytes of the package, which are the same for the same sources.
 
     Args:
-      used: The plug-ins of the job, and code that its params name.
-      tensorflow: Version of TensorFlow where the package is installed, such as "2.15".
-      is_tf1: Whether the plug-ins are of TensorFlow 1.
-      more: What pip is to install beside what the program and the plug-ins need.
+      used: The plug-ins of the job, and the code that its params name.
+      tensorflow: Version of TensorFlow in the job, such as "2.15".
+      is_tf1: Whether the plug-ins need TensorFlow 1.
+      more: Requirements beside those of the program and the plug-ins.
     """
     own = _own_files()
     files = dict(own)
@@ -59,21 +59,19 @@ def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False,
 
 
 def tensorflow_here() -> str:
-    """Returns the version of TensorFlow to install elsewhere: as here, or the newest tested."""
+    """Returns the version of TensorFlow of this machine, or the newest tested one."""
     found = versions.installed().tensorflow
     newest = ".".join(map(str, versions.NEWEST_TESTED))
     return ".".join(found.split(".")[:2]) if found else newest
 
 
 def requirements(tensorflow: str, is_tf1: bool = False) -> list[str]:
-    """Returns what pip is to install beside the package, at one version of TensorFlow.
-
-    For programs of TensorFlow 1 it is what the extra `tf1` installs, too.
+    """Returns the requirements of the package with a version of TensorFlow; `is_tf1` adds tf_slim.
     """
     lines = (_HERE / "requirements.txt").read_text().splitlines()
     pins = [f"tensorflow=={tensorflow}.*", f"tf_keras=={tensorflow}.*"]
     if tensorflow == ".".join(map(str, versions.NATIVE)):
-        # A newer one needs protobuf 5 without saying so, and this TensorFlow needs 4.
+        # Newer versions need protobuf 5 without requiring it, and this TensorFlow needs 4.
         pins.append("tensorflow-metadata<1.17")
     if is_tf1:
         pins.append("tf_slim>=1.1")
@@ -89,7 +87,7 @@ def _own_files() -> dict[str, bytes]:
 
 
 def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Returns a plug-in's module, or its whole package, with the neighbours that they import."""
+    """Returns a plug-in's module or whole package, with the neighbours that it imports."""
     path = pathlib.Path(plugin.path)
     top = plugin.module.partition(".")[0]
     if plugin.is_file:
@@ -105,7 +103,7 @@ def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes
         start = root / top if depth else path
         files = _tree(start, top) if depth else {path.name: path.read_bytes()}
     if {"site-packages", "dist-packages"} & set(root.parts):
-        # All that is installed would be its neighbours.
+        # Here all installed packages would be neighbours.
         return files
     for found in _neighbours(start, root):
         _refuse_link_outside(found, root)
@@ -115,7 +113,7 @@ def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes
 
 
 def _neighbours(start: pathlib.Path, root: pathlib.Path) -> set[pathlib.Path]:
-    """Returns the modules and packages in `root` that `start` imports, and so on from each."""
+    """Returns the modules and packages in `root` that `start` imports, directly or not."""
     found: set[pathlib.Path] = {start}
     unread = [start]
     while unread:
@@ -131,7 +129,7 @@ def _neighbours(start: pathlib.Path, root: pathlib.Path) -> set[pathlib.Path]:
 
 
 def _pack_imports(files: dict[str, bytes], own: Mapping[str, bytes]) -> set[str]:
-    """Adds to `files` what they import of this machine alone; returns what else they import."""
+    """Adds the imports that are on this machine only to `files`; returns all other imports."""
     read: set[str] = set()
     imported: set[str] = set()
     while unread := [name for name in files
@@ -139,7 +137,7 @@ def _pack_imports(files: dict[str, bytes], own: Mapping[str, bytes]) -> set[str]
         found = {name for path in unread for name in imported_code.names(files[path])}
         read.update(unread)
         imported |= found
-        # What lies in the package, or beside a file in it, is there.
+        # Modules that are in the package, or beside a file in it.
         known = {pathlib.PurePosixPath(name).with_suffix("").parts[depth]
                  for name in files for depth in range(min(2, name.count("/") + 1))}
         for top in _tops(found) - known:
@@ -150,13 +148,13 @@ def _pack_imports(files: dict[str, bytes], own: Mapping[str, bytes]) -> set[str]
 
 
 def _tops(dotted: Iterable[str]) -> set[str]:
-    """Returns the first parts of names; this program and its plug-ins are there in any case."""
+    """Returns the first parts of names, without this program and its plug-ins."""
     own = {_HERE.name, *(f"{kind}s" for kind in loader.ARGUMENTS)}
     return {name.partition(".")[0] for name in dotted} - own
 
 
 def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:
-    """Returns the files below a folder by their names in the package."""
+    """Returns the files in a folder by their names in the package."""
     def wanted() -> Iterator[pathlib.Path]:
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
@@ -170,11 +168,10 @@ def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:
 
 
 def _refuse_link_outside(path: pathlib.Path, folder: pathlib.Path) -> None:
-    """Raises ConfigError for a link that would put a file of another folder into the package.
+    """Raises ConfigError for a link by which a file of another folder would be packed.
 
-    Such a file may be a key of this user's, which the package of somebody else has a link to.
-    Links inside the working directory are a project's own, and those of this program its
-    installer's.
+    The link may come with another person's package, and point to a key of this user. Links inside
+    the working directory belong to the project, and links in this program to its installer.
     """
     if not path.is_symlink() or folder.parent == _HERE.parent:
         return
@@ -185,13 +182,13 @@ def _refuse_link_outside(path: pathlib.Path, folder: pathlib.Path) -> None:
     if not is_own and not target.is_relative_to(folder.resolve()):
         raise errors.ConfigError(
             f"{str(path)!r} is a link to {str(target)!r}, outside of its package and of the working"
-            " directory; expected a file in the package, for all of it is sent to the job. For"
-            f" example: cp --remove-destination {shlex.quote(str(target))}"
+            " directory; expected a file in the package, because the package is sent to the job."
+            f" For example: cp --remove-destination {shlex.quote(str(target))}"
             f" {shlex.quote(str(path))}")
 
 
 def _setup(files: Mapping[str, bytes], required: list[str]) -> str:
-    """Returns the package's setup.py: every file named, so that none depends on a pattern."""
+    """Returns the package's setup.py, which lists every file."""
     tops: dict[str, list[str]] = {}
     packages: set[str] = set()
     for name in sorted(files):

@@ -1,4 +1,4 @@
-"""A job for Kubeflow is a TFJob v1, whose operator gives every pod its TF_CONFIG.
+"""Jobs for Kubeflow: a TFJob v1, whose operator sets TF_CONFIG in every pod.
 
 https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
 """
@@ -17,13 +17,13 @@ Written by `estimator-trainer manifest`, for Kubeflow's training operator v1, 1.
 restartPolicy ExitCode: 1 to 127 fail the job (1 failed, 2 configuration), 128 to 255 restart the
 pod (142 a task was lost, 143 stopped after saving a checkpoint, 137 killed).
 The operators 1.7 to 1.9 fail the whole TFJob when one of its running pods is deleted or evicted,
-whatever restartPolicy says. The annotations keep autoscalers from doing so, nothing keeps people
-from it: then delete the TFJob and apply it again, and it goes on from its last checkpoint.
+whatever the restartPolicy. The annotations keep autoscalers from that, but not people: then delete
+the TFJob and apply it again, and it goes on from its last checkpoint.
 The platforms `jobset` and `kubernetes` start a deleted pod again.
 cleanPodPolicy None: the ps, the workers and the evaluator end by themselves, within seconds of
 the chief, and their logs and exit codes stay readable until the TFJob is deleted."""
 
-# The cluster autoscaler and Karpenter leave a node alone that has a pod with these, each its own.
+# The annotations by which the cluster autoscaler and Karpenter keep a pod's node.
 _KEPT = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
          "karpenter.sh/do-not-disrupt": "true"}
 _KEYS = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
@@ -37,7 +37,7 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
         "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
         "metadata": kubernetes.metadata(job, job.name),
         "spec": {
-            # "" ends the job with its chief, or else worker 0, who wait for the final evaluation.
+            # "" ends the job with its chief, or else worker 0, after the final evaluation.
             "successPolicy": "",
             "runPolicy": {"cleanPodPolicy": "None",
                           "backoffLimit": job.max_restarts * len(job.tasks)},
@@ -52,10 +52,10 @@ def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
 
 
 def _replicas(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
-    # The operator looks for a container and a port of these names.
+    # The operator requires these names of the container and its port.
     pod = kubernetes.pod_spec(job, role, flags, "tfjob-port")
     return {"replicas": getattr(job, role),
-            # With OnFailure 1 and 2 would be retried, and a deleted pod fails the job all the same.
+            # With OnFailure, 1 and 2 would be retried, and a deleted pod would still fail the job.
             "restartPolicy": "ExitCode",
             "template": {"metadata": {"annotations": _KEPT}, "spec": pod}}
 

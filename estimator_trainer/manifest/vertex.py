@@ -1,4 +1,4 @@
-"""A job on Vertex AI is a CustomJob.
+"""Jobs for Vertex AI: a CustomJob.
 
 https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec
 """
@@ -17,9 +17,9 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _COMMENT = """\
 Written by `estimator-trainer manifest`: a CustomJobSpec for Vertex AI.
-The pools' places say what they are: the chief, the workers, the ps, the evaluator.
-Vertex AI restarts a task that exits with any code but 0, up to its own limits; it knows no code
-that means "do not", so a job whose model fails (1) or is misconfigured (2) fails after those."""
+The order of the pools is: the chief, the workers, the ps, the evaluator.
+Vertex AI restarts a task that exits with any code but 0, up to its own limits. No code prevents
+restarts, so that a job whose model fails (1) or is misconfigured (2) fails after those limits."""
 
 # A package without an image is made for the TensorFlow of this prebuilt container:
 # https://cloud.google.com/vertex-ai/docs/training/pre-built-containers
@@ -47,9 +47,8 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
 
 
 def _custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, Any]:
-    """Returns the CustomJobSpec."""
     # "All worker pools except the first one ... can be skipped by providing an empty value",
-    # which Google's SDK writes so (python-aiplatform, utils/worker_spec_utils.py).
+    # as in Google's SDK (python-aiplatform, utils/worker_spec_utils.py).
     pools = [_pool(job, config, flags, place) if count else {}
              for place, count in enumerate(counts(job))]
     while not pools[-1]:
@@ -63,9 +62,9 @@ def _custom_job(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> 
 
 
 def _has_empty_pool(job: JobConfig) -> bool:
-    """Returns whether a pool is empty before one that is not, as in an evaluator without ps.
+    """Returns whether an empty pool precedes another, such as an evaluator without ps.
 
-    `gcloud ai custom-jobs create --config` (528.0) refuses such a file, which the service takes.
+    `gcloud ai custom-jobs create --config` (528.0) refuses such a file, but the service accepts it.
     """
     _, *others = (bool(count) for count in counts(job))
     return others != sorted(others, reverse=True)
@@ -98,7 +97,7 @@ def _pool(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         pool["containerSpec"] = {"imageUri": job.image, "command": ["estimator-trainer"],
                                  "args": list(flags)}
     else:
-        # Vertex AI installs the package in a container of its own.
+        # Vertex AI installs the package in a prebuilt container.
         pool["pythonPackageSpec"] = {
             "executorImageUri": _EXECUTOR.format(kind="gpu" if has_gpus else "cpu"),
             "packageUris": [_package_uri(job, config)],
@@ -124,14 +123,12 @@ def _tensorflow(job: JobConfig) -> str:
 
 PLATFORM = Platform(problems=_problems, files=_files, commands=_commands, mount=_mount,
                     tensorflow=_tensorflow)
-
-
 MACHINE = "n1-standard-4"
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 
 
 def region_problems(job: JobConfig) -> list[str]:
-    """Returns a sentence if the region is none."""
+    """Returns a sentence if the region is invalid."""
     if _REGION.fullmatch(job.region):
         return []
     return [f"region is {job.region!r} (from --region); expected a region of Google"
@@ -139,8 +136,8 @@ def region_problems(job: JobConfig) -> list[str]:
 
 
 def counts(job: JobConfig) -> tuple[int, int, int, int]:
-    """Returns how many primary replicas, workers, ps and evaluators there are.
+    """Returns the numbers of primary replicas, workers, ps and evaluators.
 
-    All platforms always have a primary, so without a chief it is the first worker.
+    A job always has a primary; without a chief, the first worker is the primary.
     """
     return 1, job.worker - (0 if job.chief else 1), job.ps, job.evaluator

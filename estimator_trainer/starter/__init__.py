@@ -1,4 +1,4 @@
-"""Writes a model, its data and a test into a user's folder, to begin with; without TensorFlow."""
+"""The command `init`: writes a model, its data and a test into a user's folder."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import shlex
 from estimator_trainer import errors
 
 _SOURCE = pathlib.Path(__file__).parent
-# They have another ending here, for they are no modules of this program.
+# Modules end with `.txt` here, because this program does not import them.
 _FILES = ("model.py", "data.py", "test_model.py", "README.md", "people.csv")
 _EXAMPLE = "For example: estimator-trainer init my_model"
 
 
 def write(folder: str) -> str:
-    """Writes the files, and returns what was written and what to type next.
+    """Writes the files, and returns their paths and the commands to type next.
 
     Raises:
-      ConfigError: if one of them is there, or the folder cannot be written.
+      ConfigError: if one of the files exists, or the folder cannot be written.
     """
     target = pathlib.Path(folder)
     there = [name for name in _FILES if (target / name).exists()]

@@ -179,7 +179,7 @@ def test_a_second_signal_kills_every_task_at_once(tmp_path):
     with _launched(tmp_path, ["--worker=1", "--ps=1"], flags) as launcher:
         jobs.wait_for(lambda: "training from step" in launcher.log, _TIMEOUT_SECS)
         os.kill(launcher.process.pid, signal.SIGINT)
-        jobs.wait_for(lambda: "asks every task" in launcher.log, 5)
+        jobs.wait_for(lambda: "requests every task" in launcher.log, 5)
         os.kill(launcher.process.pid, signal.SIGINT)
         assert _ends(launcher, 20) == 143, launcher.log
 
