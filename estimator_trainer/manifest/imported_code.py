@@ -81,7 +81,7 @@ def requirements(imported: Iterable[str], brought: Iterable[str], is_pinned: boo
 def _distributions_of(dotted: str) -> list[str]:
     """Returns the installed distributions of a module.
 
-    Of several distributions with one namespace (`google`), the owner of the file is returned.
+    Several may share a namespace (`google`); then only the owner of the file is returned.
     """
     known = _distributions().get(dotted.partition(".")[0], [])
     if len(known) < 2:

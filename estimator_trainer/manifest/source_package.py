@@ -66,8 +66,7 @@ def tensorflow_here() -> str:
 
 
 def requirements(tensorflow: str, is_tf1: bool = False) -> list[str]:
-    """Returns the requirements of the package with a version of TensorFlow; `is_tf1` adds tf_slim.
-    """
+    """Returns the requirements of the package with a version of TensorFlow (and TensorFlow 1)."""
     lines = (_HERE / "requirements.txt").read_text().splitlines()
     pins = [f"tensorflow=={tensorflow}.*", f"tf_keras=={tensorflow}.*"]
     if tensorflow == ".".join(map(str, versions.NATIVE)):

@@ -1,1 +1,1 @@
-"""What a user sees of a run: its history, its page, TensorBoard, and `show`."""
+"""Reports of a run: the job's history, the page, TensorBoard, and `show`."""

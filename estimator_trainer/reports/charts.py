@@ -1,4 +1,4 @@
-"""The charts of a page, as uPlot draws them: one x for all series, and null where one has no value.
+"""The charts of a page, for uPlot: one x for all series, and null for a missing value.
 
 A chart is a dict: `title`, `x` (the axis's name), `data` (the x values, then the y values of each
 series), and `series`, each with `label` and `kind` ("line", "dots", "dashes" or "bars").
@@ -9,23 +9,23 @@ from __future__ import annotations
 import math
 from typing import Any, Iterable, Sequence
 
-from estimator_trainer.reports.run_files import Histogram, on_the_way, RunFiles
+from estimator_trainer.reports.run_files import Histogram, RunFiles, without_repeats
 
 Chart = dict[str, Any]
 Points = Sequence[tuple[float, float | None]]
 _MOST_POINTS = 600
-# All series have the x values of each, so a chart grows with the square of their number.
+# All series share their x values, so that a chart grows with the square of their number.
 _MOST_SERIES = 24
 _MOST_CELLS = 30_000
 _LEAST_POINTS = 20
 _MOST_METRICS = 40
 _BINS = 40
-# What the evaluation and the history tell by other names.
+# Values of an evaluation that are no metrics of the model, or have a chart already.
 _NO_METRICS = ("global_step", "eval_name", "loss")
 
 
 def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
-    """Returns the curves of loss, metrics and scalars, those of all runs beside each other."""
+    """Returns the curves of loss, metrics and scalars of all runs."""
     losses: list[tuple[str, str, Points]] = []
     metrics: dict[str, list[tuple[str, str, Points]]] = {}
     for run in runs:
@@ -45,7 +45,7 @@ def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
 
 
 def of_speed(runs: Sequence[RunFiles]) -> list[Chart]:
-    """Returns the curves of speed, of waiting and of memory, of each task that trains."""
+    """Returns the curves of speed, waiting and memory for each task that trains."""
     wanted = (("speed of each task", "examples_per_sec", 1.0, "examples/s"),
               ("waiting for input", "input_wait", 100.0, "% of the time"),
               ("memory", "memory_mb", 1.0, "MB"))
@@ -74,12 +74,12 @@ def of_histograms(run: RunFiles) -> list[Chart]:
 
 def chart(title: str, x: str, y: str,
           series: Iterable[tuple[str, str, Points]]) -> Chart:
-    """Returns a chart of series, each a label, a kind and its points; empty ones are left out."""
+    """Returns a chart of series (label, kind, points), without empty ones."""
     finite = [(label, kind, [(at, value if value is None or math.isfinite(value) else None)
                              for at, value in points]) for label, kind, points in series]
     finite = [each for each in finite if any(value is not None for _, value in each[2])]
     if len(finite) > _MOST_SERIES:
-        # The evaluation is to be among those that are drawn.
+        # Lines come last, so that the evaluation's dots are drawn.
         finite.sort(key=lambda each: each[1] == "line")
     shown = finite[:_MOST_SERIES]
     title = title if y in (title, "") else f"{title}, {y}"
@@ -101,18 +101,18 @@ def _fewer(points: Points, most: int) -> Points:
 
 
 def _of_tasks(run: RunFiles, key: str) -> dict[str, list[tuple[int, Any]]]:
-    """Returns a value of the lines of training, of each task by step."""
+    """Returns the points (step, value) of each task from the lines of training."""
     found: dict[str, list[tuple[int, Any]]] = {}
     for line in run.of_kind("train"):
         if line.get("step") is not None:
             found.setdefault(line["task"], []).append((line["step"], line.get(key)))
-    curves = {task: on_the_way(points) for task, points in found.items()}
+    curves = {task: without_repeats(points) for task, points in found.items()}
     return {task: points for task, points in curves.items()
             if any(value is not None for _, value in points)}
 
 
 def _evaluated(run: RunFiles) -> dict[str, list[tuple[int, Any]]]:
-    """Returns each metric of the evaluations by step; events tell of those before the history."""
+    """Returns the points (step, value) of each metric, from event files and the job's history."""
     by_step = {each["global_step"]: each for each in run.evaluations if "eval_name" not in each}
     for line in run.of_kind("evaluation"):
         if line.get("step") is not None:
@@ -126,9 +126,9 @@ def _evaluated(run: RunFiles) -> dict[str, list[tuple[int, Any]]]:
 
 
 def _outline(histogram: Histogram, low: float, high: float) -> Points:
-    """Returns the middle of each of some bins of equal width, with its count.
+    """Returns the points (middle, count) of bins of equal width.
 
-    TensorFlow's buckets grow by a tenth each, and those around 0 are very narrow.
+    TensorFlow's buckets grow by a tenth each, and are very narrow around 0.
     """
     width = (high - low) / _BINS or 1.0
     counts = [0.0] * _BINS
@@ -140,7 +140,7 @@ def _outline(histogram: Histogram, low: float, high: float) -> Points:
 
 
 def _buckets(histogram: Histogram) -> list[tuple[float, float, float]]:
-    """Returns the lower and the upper end of each bucket that holds anything, and its count."""
+    """Returns (lower end, upper end, count) of each bucket that is not empty."""
     limits = [min(max(limit, histogram.low), histogram.high) for limit in histogram.limits]
     return [(start, end, count) for start, end, count in zip(
         [histogram.low, *limits], limits, histogram.counts) if count]

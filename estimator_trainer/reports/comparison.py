@@ -1,4 +1,4 @@
-"""The comparison of several runs: what differs between them, and what came of it."""
+"""The comparison of several runs: their results, and the differences between them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from estimator_trainer.reports.run_files import RunFiles
 
 
 def names(runs: Sequence[RunFiles]) -> list[str]:
-    """Returns a name for each run: the last part of its directory, or all of it."""
+    """Returns a name for each run: the last part of its directory, or the whole path."""
     short = [run.name for run in runs]
     return short if len(set(short)) == len(short) else [run.model_dir for run in runs]
 
 
 def body(runs: Sequence[RunFiles], charts: Charts) -> Markup:
-    """Returns what stands above the runs' own parts."""
+    """Returns the comparison, which precedes the runs' own parts."""
     shown = names(runs)
     return Markup("".join((
         f"<h1>{markup.text(', '.join(shown))}</h1>",
         markup.section("What came of them", markup.table(
             ["", *shown], _rows([_results(run) for run in runs], only_different=False))),
         markup.section("What differs", _table_or_note(shown, _rows(
-            [_asked(run) for run in runs], only_different=True))),
+            [_settings(run) for run in runs], only_different=True))),
         markup.section("Training and evaluation", charts.grid(charts_lib.of_training(runs))),
         markup.section("Speed", charts.grid(charts_lib.of_speed(runs))))))
 
@@ -52,8 +52,8 @@ def _results(run: RunFiles) -> dict[str, Any]:
     return found
 
 
-def _asked(run: RunFiles) -> dict[str, Any]:
-    """Returns what a run was asked for, each under a name of its own."""
+def _settings(run: RunFiles) -> dict[str, Any]:
+    """Returns plug-ins, params, settings, data, versions and tasks of a run by name."""
     record = run.record
     if record is None:
         return {}

@@ -1,22 +1,22 @@
-"""The history of a job: `model_dir/history.jsonl`, a line for each report of any of its tasks.
+"""The history of a job: `model_dir/history.jsonl`, a line for each event of a task.
 
 The kinds of lines, each with `task`, `kind` and `time` (seconds since 1970):
 
     start (pid)                                     a process of the task began
-    model (parameters, layers)                      what the chief trains
+    model (parameters, layers)                      the chief's model
     trains (step)                                   a session of training began
     serves                                          a ps began to serve
     train (step, loss, steps_per_sec, examples_per_sec, input_wait, paused_secs, memory_mb)
     evaluation (step, metrics, examples, secs, memory_mb)
     end (status, step, reason, exit_code)           the process is about to end
-    exit (by, began, code)                          `launch` saw it end
+    exit (by, began, code)                          the process ended, written by `launch`
 
-`input_wait` is the part of the time since the line before that went to waiting for batches, from 0
-to 1, or null where it is not known. `examples_per_sec` is the task's own share.
+`input_wait` is the share of the time since the line before, from 0 to 1, in which the task waited
+for batches, or null if unknown. `examples_per_sec` is the task's own share.
 
-The head of the job writes `history.jsonl`, and every other task `history/TASK.jsonl`, for a bucket
-takes no second writer and no line behind another. The head puts the others' lines into its file,
-while it runs on a disk, at the end in a bucket. Each file is written whole, at times.
+The head of the job writes `history.jsonl`, and every other task `history/TASK.jsonl`, because a
+file in a bucket has one writer and cannot be appended to. The head copies the others' lines into
+its file: on a disk at intervals, in a bucket at the end. Each file is always written whole.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from estimator_trainer.coordination import shared_files
 from estimator_trainer.record import run_record
 
 NAME, FOLDER = "history.jsonl", "history"
-# So many lines of training a file keeps of all its tasks; more would make no other curve.
+# The most lines of training in a file, which suffice for the curves of all tasks.
 MOST_LINES = 4000
 _LEAST_LINES = 200
-# These lines are on one task's way, in order; they are few, unless a job restarts for ever.
+# The most other lines of a task; more only come from endless restarts.
 _MOST_OF_LIFE = 500
-# The lines of hundreds of tasks take a while to collect, which is then done less often.
+# Pause between two collections of the others' lines, as a multiple of the time that one takes.
 _REST = 20
 _DIGITS = 6
 
@@ -112,24 +112,24 @@ class _Exit(_Line):
     code: int
 
 
-# The lines of a kind that only a newer version knows have what each line has.
+# Lines of other kinds, from newer versions, are read as `_Line`.
 _KINDS: dict[str, type[Any]] = {
     "start": _Start, "model": _Model, "trains": _Trains, "train": _Train,
     "evaluation": _Evaluation, "end": _End, "exit": _Exit}
 
 
 class HistoryWriter:
-    """Writes the lines of one task, the earlier ones of its file before them.
+    """Writes the lines of one task after the earlier lines of its file.
 
-    Nothing is written of a process that ends before its work began, where no run was recorded: a
-    mistake leaves no directory behind.
+    A process that ends before its work begins writes nothing, unless model_dir has a record: a
+    mistake creates no directory.
 
     Attributes:
-      has_begun: Whether anything is written.
+      has_begun: Whether the file is written.
     """
 
     def __init__(self, model_dir: str, task: str, is_head: bool):
-        """Begins to write, with a thread that does it at times.
+        """Starts the thread that writes at intervals.
 
         Args:
           model_dir: The job's directory.
@@ -151,9 +151,10 @@ class HistoryWriter:
         self._thread.start()
 
     def add(self, kind: str, **values: Any) -> None:
-        """Adds a line, which is written a little later; an end, and an evaluator's lines, at once.
+        """Adds a line, which is written a little later.
 
-        The head ends when it hears of the final evaluation, and then collects the lines.
+        Ends and an evaluator's lines are written at once, because the head ends after the final
+        evaluation, and then collects all lines.
         """
         line: Line = {"task": self._task, "kind": kind, "time": round(time.time(), 3), **values}
         if kind in ("train", "evaluation"):
@@ -164,7 +165,7 @@ class HistoryWriter:
             self._write(is_last=kind == "end")
 
     def close(self) -> None:
-        """Writes what is left."""
+        """Writes the remaining lines."""
         self._over.set()
         self._thread.join(deadlines.LAST_HISTORY_SECS)
         self._write(is_last=True)
@@ -174,8 +175,8 @@ class HistoryWriter:
             self._write(is_last=False)
 
     def _write(self, is_last: bool) -> None:
-        """Writes the file, if there is something new; a failure is logged, and tried again."""
-        # The other thread may wait for a disk that answers no more, and this one is to end.
+        """Writes the file, if there are new lines; a failure is logged, and retried later."""
+        # The other thread may wait for a disk that no longer answers, when this one has to end.
         if not self._lock.acquire(timeout=deadlines.LAST_HISTORY_SECS):
             return
         try:
@@ -209,28 +210,28 @@ class HistoryWriter:
             shared_files.make_folder(posixpath.dirname(self._path))
         shared_files.write_text(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
         self._written_at, self._lines = time.monotonic(), lines
-        # Another thread may have added some meanwhile.
+        # Another thread may have added lines meanwhile.
         del self._new[:count]
 
     def _warn(self, sentence: str) -> None:
-        """Logs a sentence about a damaged file, which is read again and again, once."""
+        """Logs a sentence about a damaged file once, though the file is read often."""
         if sentence not in self._warned_of:
             self._warned_of.add(sentence)
             shared_files.warn(sentence)
 
 
 def read(model_dir: str, warn_of: shared_files.Warn = shared_files.warn) -> list[Line]:
-    """Returns all lines of a job, those that its head has not collected yet included, by time.
+    """Returns all lines of a job by time, including lines that the head has not collected yet.
 
     Args:
       model_dir: The job's directory.
-      warn_of: Takes a sentence for each file with damaged lines, which are left out.
+      warn_of: Receives a sentence for each file with damaged lines, which are left out.
     """
     return _with_parts(model_dir, _read(posixpath.join(model_dir, NAME), warn_of), warn_of)
 
 
 def thinned(lines: list[Line]) -> list[Line]:
-    """Returns the lines without those of training and evaluation that are closest to others."""
+    """Returns the lines, with fewer of training and evaluation where there are too many."""
     groups: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         groups.setdefault((_writer(line), line["kind"]), []).append(line)
@@ -245,7 +246,7 @@ def thinned(lines: list[Line]) -> list[Line]:
 
 
 def _spread(lines: list[Line], most: int) -> list[Line]:
-    """Returns the lines, or half of `most` that are about evenly far from each other by step."""
+    """Returns the lines, or about half of `most` lines at even distances of steps."""
     if len(lines) <= most:
         return lines
     steps = [line.get("step") or 0 for line in lines]
@@ -260,7 +261,7 @@ def _spread(lines: list[Line], most: int) -> list[Line]:
 
 
 def _with_parts(model_dir: str, lines: list[Line], warn_of: shared_files.Warn) -> list[Line]:
-    """Returns the lines, those of each task that has a file of its own from there."""
+    """Returns the lines, with each task's own file in place of its copied lines."""
     found: dict[str, list[Line]] = {}
     for line in lines:
         found.setdefault(_writer(line), []).append(line)
@@ -278,7 +279,7 @@ def _writer(line: Line) -> str:
 
 
 def _read(path: str, warn_of: shared_files.Warn) -> list[Line]:
-    """Returns the lines of a file that are whole; none if there is no file."""
+    """Returns the valid lines of a file; none if there is no file."""
     lines, damaged = [], []
     for number, text in enumerate((shared_files.read_text(path) or "").splitlines(), start=1):
         if not text.strip():
@@ -289,13 +290,13 @@ def _read(path: str, warn_of: shared_files.Warn) -> list[Line]:
             damaged.append(f"in line {number}, {error}")
     if damaged:
         others = f" (and {len(damaged) - 1} more lines)" if len(damaged) > 1 else ""
-        warn_of(f"{path} is damaged: {damaged[0]}{others}. What is damaged is left out of the"
+        warn_of(f"{path} is damaged: {damaged[0]}{others}. Damaged lines are left out of the"
                 " history; training and its results do not depend on the history.")
     return lines
 
 
 def _parsed(text: str) -> Line:
-    """Returns the line of a text; SchemaError if the text is something else."""
+    """Returns the line of a text; raises SchemaError if the text is invalid."""
     content = schema.decoded(text)
     kind = schema.made(_Line, content)["kind"]
     line: Line = schema.made(_KINDS.get(kind, _Line), content)
@@ -303,7 +304,7 @@ def _parsed(text: str) -> Line:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a value as JSON has it, floats with few digits; NaN and infinities become null."""
+    """Returns a value for JSON: floats with few digits, NaN and infinities as null."""
     if isinstance(value, dict):
         return {name: _plain(each) if name != "time" else each for name, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The section that shows what a model says of the evaluation's examples."""
+"""The section on the model's predictions for the examples of the evaluation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from estimator_trainer.reports.markup import Charts, Markup
 
 
 def section(judged: Mapping[str, Any] | None, charts: Charts) -> Markup:
-    """Returns the section; nothing where there is no judgement."""
+    """Returns the section; empty without a judgement."""
     if not judged:
         return Markup("")
     part = ("" if judged["examples"] == judged["evaluated"] else
@@ -57,7 +57,7 @@ def _matrix(matrix: Mapping[str, Any]) -> Markup:
 def _matrix_cell(count: int, of_label: int, is_right: bool) -> str:
     if not count:
         return "<td></td>"
-    # A rare error is to be seen, too.
+    # Rare errors must be visible, too.
     share = 0.15 + 0.85 * count / of_label
     colour = f"rgba(43,127,75,{share:.2f})" if is_right else f"rgba(200,50,56,{share:.2f})"
     ink = "#fff" if share > 0.6 else "#1d2430"
@@ -73,7 +73,8 @@ def _confused(pairs: Sequence[Mapping[str, Any]]) -> Markup:
 def _examples(title: str, examples: Sequence[Mapping[str, Any]]) -> Markup:
     if not examples:
         return Markup("")
-    shown = "".join(f'<div class="example">{_inputs(each["inputs"])}{_said(each)}</div>'
+    shown = "".join(f'<div class="example">{_inputs(each["inputs"])}'
+                    f"{_label_and_prediction(each)}</div>"
                     for each in examples)
     return Markup(f'<h3>{markup.text(title)}</h3><div class="examples">{shown}</div>')
 
@@ -86,7 +87,7 @@ def _inputs(inputs: Sequence[Mapping[str, str]]) -> str:
     return images + rows
 
 
-def _said(example: Mapping[str, Any]) -> str:
+def _label_and_prediction(example: Mapping[str, Any]) -> str:
     label, predicted = markup.text(example["label"]), markup.text(example["predicted"])
     has_both = {"probability", "probability_of_label"} <= example.keys()
     sure = (f" with {100 * example['probability']:.0f} %, {label} has"
@@ -125,7 +126,7 @@ def _charts_of_regression(judged: Mapping[str, Any]) -> list[Chart]:
     labels, edges = points["labels"], residuals["edges"]
     if not labels:
         return []
-    # Examples of one label are many points at one x.
+    # A label has one x, with many points.
     rows = [(label, predicted, None) for label, predicted in zip(labels, points["predictions"])]
     rows += [(value, None, value) for value in (min(labels), max(labels))]
     columns = [list(column) for column in zip(*sorted(rows, key=lambda row: row[0]))]
@@ -139,7 +140,7 @@ def _charts_of_regression(judged: Mapping[str, Any]) -> list[Chart]:
 
 
 def _precision_by_recall(curve: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """Returns a precision for each recall, the best where several thresholds have one."""
+    """Returns (recall, precision), the best precision of several thresholds for one recall."""
     best: dict[float, float] = {}
     for right, wrong in zip(curve["true_positives"], curve["false_positives"]):
         if right and curve["positives"]:

@@ -1,4 +1,4 @@
-"""The markup of a page; every text of a run is escaped."""
+"""The markup of a page, in which every text of a run is escaped."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ class Markup(str):
 
 
 class Charts:
-    """Collects the charts of a page, and gives each its place.
+    """Collects the charts of a page, in the order of their places.
 
     Attributes:
-      charts: The charts, in the order of their places.
+      charts: The charts.
     """
 
     def __init__(self) -> None:
         self.charts: list[Chart] = []
 
     def place(self, chart: Chart) -> Markup:
-        """Returns the place where the page draws a chart."""
+        """Adds a chart, and returns the place where the page draws it."""
         self.charts.append(chart)
         return Markup(f"<figure><figcaption>{text(chart['title'])}</figcaption>"
                       f'<div data-chart="{len(self.charts) - 1}"></div></figure>')
 
     def grid(self, charts: Iterable[Chart]) -> Markup:
-        """Returns the places of several charts, as many side by side as there is room for."""
+        """Adds charts, and returns their places, side by side."""
         return Markup(f'<div class="grid">{"".join(self.place(chart) for chart in charts)}</div>')
 
 
 def text(value: Any) -> Markup:
-    """Returns a value as the page shows it."""
+    """Returns a value, escaped and formatted."""
     if isinstance(value, Markup):
         return value
     if value is None:
@@ -53,7 +53,7 @@ def code(value: str) -> Markup:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> Markup:
-    """Returns a table; numbers stand on the right; `kind` is its class."""
+    """Returns a table of the class `kind`, with numbers right-aligned."""
     head = "".join(f"<th>{text(each)}</th>" for each in headings)
     body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
     heading = f"<thead><tr>{head}</tr></thead>" if headings else ""
@@ -62,13 +62,13 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = ""
 
 
 def section(title: str, *parts: str) -> Markup:
-    """Returns a section, or nothing where all its parts are empty."""
+    """Returns a section; empty if all parts are empty."""
     body = "".join(parts)
     return Markup(f"<section><h2>{text(title)}</h2>{body}</section>" if body else "")
 
 
 def details(summary: str, body: str, is_open: bool = False) -> Markup:
-    """Returns a part that a click opens."""
+    """Returns a part that can be opened by a click."""
     return Markup(f"<details{' open' * is_open}><summary>{text(summary)}</summary>{body}</details>"
                   if body else "")
 

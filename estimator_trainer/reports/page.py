@@ -1,5 +1,4 @@
-"""The page of a run, or of several beside each other: one file that needs no other, nor a network.
-"""
+"""The page of a run or of several: one HTML file that needs no other file and no network."""
 
 from __future__ import annotations
 
@@ -30,14 +29,14 @@ _SCRIPTS = ("uPlot.iife.min.js", "report.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
-    """Writes the page of a run, or of several, and returns its path.
+    """Writes the page of one or several runs, and returns its path.
 
     Args:
       model_dirs: The directories of the runs.
       output: The file; "": `report.html` in the directory, or `comparison.html` here.
 
     Raises:
-      ConfigError: if nobody has trained in one of the directories, or the file cannot be written.
+      ConfigError: if a directory has no training, or the file cannot be written.
     """
     own = posixpath.join(model_dirs[0], model_dir_name.PAGE)
     path = output or (own if len(model_dirs) == 1 else COMPARISON)
@@ -56,7 +55,7 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
 
 
 def write_if_possible(model_dir: str) -> None:
-    """Writes the page; a job that has ended does not fail for it."""
+    """Writes the page; a failure is logged, because the job has ended."""
     try:
         logging.info("report: %s", write([model_dir]))
     except Exception as error:  # pylint: disable=broad-except
@@ -64,7 +63,7 @@ def write_if_possible(model_dir: str) -> None:
 
 
 def version_of(model_dirs: Sequence[str]) -> str:
-    """Returns a text that changes when there is something new to show."""
+    """Returns a text that changes when the page's files change."""
     seen = []
     for model_dir in model_dirs:
         for name in ("history.jsonl", "history/*.jsonl", "record.json", "result.json",
@@ -74,7 +73,7 @@ def version_of(model_dirs: Sequence[str]) -> str:
                     status = tf.io.gfile.stat(path)
                     seen.append(f"{path} {status.length} {status.mtime_nsec}")
                 except tf.errors.NotFoundError:
-                    continue  # It got a new content meanwhile.
+                    continue  # The file is being replaced.
     return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()[:16]
 
 
@@ -82,9 +81,9 @@ def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
     """Returns the page.
 
     Args:
-      runs: What the files of each run say.
+      runs: The files of each run.
       now: The time, in seconds since 1970.
-      version: What `version_of` said, for a page that looks for a newer one; else "".
+      version: The result of `version_of`, for a page that polls for a newer version; else "".
     """
     charts = Charts()
     if len(runs) == 1:
@@ -109,7 +108,7 @@ def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
 
 
 def waiting(reason: str) -> str:
-    """Returns a page that asks again every other second, until there is something to show."""
+    """Returns a page that reloads every two seconds, until there is something to show."""
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta http-equiv="refresh" content="2"><link rel="icon" href="data:,">'
             f"<title>waiting</title><style>{_shipped('report.css')}</style></head>"
@@ -139,9 +138,8 @@ def _grid_or_nothing(charts: Charts, found: list[dict[str, Any]]) -> str:
 
 def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
     status, step, reason = _state(run, lives)
-    # While a run goes on, result.json is that of the one before.
-    is_told = run.result is not None and status != lives_lib.RUNNING
-    metrics = run.result.metrics if run.result and is_told else {}
+    # While a run goes on, result.json is left from the run before.
+    metrics = run.result.metrics if run.result and status != lives_lib.RUNNING else {}
     if not metrics and run.evaluations:
         metrics = run.evaluations[-1]
     spans = [life for found in lives.values() for life in found]
@@ -154,17 +152,17 @@ def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
     shown = "".join(
         f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span></div>'
         for name, value in facts)
-    told = f"{run.model_dir}: {reason}".rstrip(".: ")
+    summary = f"{run.model_dir}: {reason}".rstrip(".: ")
     made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     return Markup(
         f'<h1>{markup.text(run.name)} <span class="status {markup.text(status.split()[0])}">'
         f"{markup.text(status)}</span></h1>"
-        + markup.note(f"{told}. Made {made}.")
+        + markup.note(f"{summary}. Made {made}.")
         + f'<div class="facts">{shown}</div>')
 
 
 def _state(run: RunFiles, lives: dict[str, list[Life]]) -> tuple[str, int, str]:
-    """Returns the status of the job, its step, and why it ended."""
+    """Returns the status of the job, its step, and its reason."""
     head = next(iter(lives.values()), None)
     steps = [line["step"] for line in run.lines if isinstance(line.get("step"), int)]
     result = run.result
@@ -177,7 +175,7 @@ def _state(run: RunFiles, lives: dict[str, list[Life]]) -> tuple[str, int, str]:
 
 @functools.cache
 def _policy() -> str:
-    """Returns what a browser lets the page do: run its own two scripts, and ask its own server."""
+    """Returns the page's security policy: only its own two scripts, and its own server."""
     hashes = (hashlib.sha256(_shipped(name).encode()).digest() for name in _SCRIPTS)
     scripts = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in hashes)
     return ("default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; connect-src"

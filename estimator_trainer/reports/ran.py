@@ -1,4 +1,4 @@
-"""What ran: the model and its layers, the data, params and settings, versions and commands."""
+"""The section "What ran": model, layers, data, params, settings, versions and commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_CHARACTERS = 300
 
 
 def section(run: RunFiles) -> Markup:
-    """Returns the section about what ran."""
+    """Returns the section "What ran"."""
     record = run.record
     if record is None:
         path = posixpath.join(run.model_dir, run_record.NAME)

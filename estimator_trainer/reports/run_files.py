@@ -1,5 +1,4 @@
-"""The files of a run are all that its page is made of: record, history, result, judgement, events.
-"""
+"""The files from which the page is made: record, history, result, judgement, events."""
 
 from __future__ import annotations
 
@@ -22,17 +21,17 @@ from estimator_trainer.result import Result
 
 @dataclasses.dataclass(frozen=True)
 class RunFiles:
-    """What the files of a model_dir say.
+    """The content of a model_dir's files.
 
     Attributes:
       model_dir: The directory.
-      record: Who wrote it, and each run; None if nothing recorded it.
-      lines: The lines of the history, by time.
-      result: How the job ended; None before.
-      judgement: What the model said of the evaluation's examples, or None.
+      record: The record, or None.
+      lines: The lines of the job's history, by time.
+      result: The job's result; None before.
+      judgement: The judgement of the evaluation's examples, or None.
       events: The scalars and histograms of the event files.
-      evaluations: The metrics of each evaluated step, `global_step` included.
-      damaged: A sentence for each file that is damaged, and left out.
+      evaluations: The metrics of each evaluated step, with `global_step`.
+      damaged: A sentence for each damaged file, whose content is left out.
     """
 
     model_dir: str
@@ -50,15 +49,15 @@ class RunFiles:
         return posixpath.basename(self.model_dir.rstrip("/")) or self.model_dir
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
-        """Returns the history's lines of a kind, by time."""
+        """Returns the lines of a kind, by time."""
         return [line for line in self.lines if line["kind"] == kind]
 
 
 def read(model_dir: str) -> RunFiles:
-    """Reads the files of a model_dir.
+    """Returns the files of a model_dir.
 
     Raises:
-      ConfigError: if nobody has trained in this directory.
+      ConfigError: if the directory has no training.
     """
     damaged: list[str] = []
     try:
@@ -82,10 +81,10 @@ def read(model_dir: str) -> RunFiles:
     return found
 
 
-# A page is not worth a longer wait; files with images of every step may be large.
+# The longest time for event files, which may have images of every step.
 _MOST_SECS = 8.0
 _MOST_HISTOGRAMS = 24
-# TensorFlow's own scalars, which the history has.
+# TensorFlow's own scalars, which are in the job's history, too.
 _LEFT_OUT = ("loss", "global_step/sec", "global_step_1/sec", "examples/sec")
 
 Curve = list[tuple[int, float]]
@@ -99,7 +98,7 @@ class Histogram(NamedTuple):
       low: The least value.
       high: The greatest value.
       limits: The upper ends of the buckets.
-      counts: How many values are in each bucket.
+      counts: The number of values in each bucket.
     """
 
     step: int
@@ -110,12 +109,12 @@ class Histogram(NamedTuple):
 
 
 class Events(NamedTuple):
-    """What the event files of training hold.
+    """The content of the event files of training.
 
     Attributes:
       scalars: The values of each scalar by name, by step.
       histograms: The histograms of each variable by name, by step.
-      is_whole: Whether all of it was read.
+      is_whole: Whether all files were read to their ends.
     """
 
     scalars: dict[str, Curve]
@@ -124,7 +123,7 @@ class Events(NamedTuple):
 
 
 def read_events(model_dir: str) -> Events:
-    """Reads the event files of training, for a few seconds at most."""
+    """Returns the event files of training, as far as they can be read in a few seconds."""
     found: dict[str, list[tuple[float, int, Any]]] = {}
     until, is_whole = time.monotonic() + _MOST_SECS, True
     for wall_time, step, value in _values(model_dir):
@@ -135,10 +134,10 @@ def read_events(model_dir: str) -> Events:
                 value.histo if value.HasField("histo") else None)
         if kept is not None and value.tag not in _LEFT_OUT:
             found.setdefault(value.tag, []).append((wall_time, step, kept))
-    curves = {tag: on_the_way([(step, value) for _, step, value in sorted(
+    curves = {tag: without_repeats([(step, value) for _, step, value in sorted(
         points, key=lambda point: point[0])]) for tag, points in sorted(found.items())}
     scalars = {tag: points for tag, points in curves.items() if isinstance(points[0][1], float)}
-    # What diverged has no range that could be drawn.
+    # Variables that diverged have no range to draw.
     histograms = {tag: [_histogram(*point) for point in points
                         if math.isfinite(point[1].min) and math.isfinite(point[1].max)]
                   for tag, points in curves.items() if tag not in scalars}
@@ -146,11 +145,10 @@ def read_events(model_dir: str) -> Events:
     return Events(scalars, dict(list(histograms.items())[:_MOST_HISTOGRAMS]), is_whole)
 
 
-def on_the_way(points: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
-    """Returns the points that led to the last one: without those that a resumed run went back over.
+def without_repeats(points: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """Returns points (step, value), in the order of writing, without steps that were repeated.
 
-    Args:
-      points: Steps with values, in the order in which they were written.
+    A resumed run repeats the steps after its checkpoint.
     """
     kept: list[tuple[int, Any]] = []
     for step, value in points:

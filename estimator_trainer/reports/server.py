@@ -1,4 +1,4 @@
-"""The server of the page, on this machine alone; the page shows what is new while the job runs."""
+"""The server of the page, for this machine only, with updates while the job runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from estimator_trainer import errors
 from estimator_trainer.reports import page, run_files
 
 _HOST = "127.0.0.1"
-# A page of another site could otherwise have its own name lead here, and read the answer.
+# Other host names are refused, because another site could make its name point here.
 _NAMES = (_HOST, "localhost")
 
 
@@ -29,7 +29,7 @@ def serve(model_dirs: Sequence[str], port: int) -> None:
         raise errors.ConfigError(
             f"port is {port} (from --port), which cannot be listened at ({error}); expected a free"
             " one up to 65535. For example: --port=0") from error
-    # Where a shell started it in the background, Python has no handler of SIGINT.
+    # In the background of a shell, Python has no handler of SIGINT.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     print(f"http://{_HOST}:{server.server_address[1]}/  (Ctrl-C ends)", flush=True)
     with server:
@@ -47,7 +47,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         super().__init__(*args)
 
     def do_GET(self) -> None:  # pylint: disable=invalid-name
-        """Answers a request; a model_dir that has nothing to show yet has a page that waits."""
+        """Answers a request; before there is anything to show, with a page that waits."""
         path = self.path.partition("?")[0]
         if self.headers.get("Host", "").partition(":")[0] not in _NAMES:
             self.send_error(403)
@@ -66,7 +66,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send("text/html", page.waiting(str(error)))
 
     def log_message(self, format: str, *args: Any) -> None:  # pylint: disable=redefined-builtin
-        """Says nothing of each request."""
+        """Logs no request."""
 
     def _send(self, kind: str, text: str) -> None:
         body = text.encode()

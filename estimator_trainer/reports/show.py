@@ -1,4 +1,4 @@
-"""`show` tells what a model_dir holds: what wrote it, runs, evaluations, checkpoints, exports."""
+"""The command `show`: the record, runs, evaluations, checkpoints and exports of a model_dir."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _INDENT = 13
 
 
 def show(model_dir: str, as_json: bool) -> str:
-    """Returns what `show` prints, as text or as JSON.
+    """Returns the output of `show`, as text or as JSON.
 
     Raises:
-      ConfigError: if nobody has trained in this directory.
+      ConfigError: if the directory has no training.
     """
     content = found_in(model_dir)
     return json.dumps(content, indent=2) if as_json else "\n".join(_lines(content))
 
 
 def found_in(model_dir: str) -> dict[str, Any]:
-    """Returns what a model_dir holds, as JSON has it.
+    """Returns the content of a model_dir for JSON.
 
     Raises:
-      ConfigError: if nobody has trained in this directory.
+      ConfigError: if the directory has no training.
     """
     damaged: list[str] = []
     record = record_file.read_if_whole(model_dir, damaged.append)
@@ -121,7 +121,7 @@ def _flag(value: Any) -> str:
 
 
 def _wrapped(words: list[str], width: int = 86) -> list[str]:
-    """Joins words to lines; a word stays whole."""
+    """Returns words joined to lines."""
     lines: list[str] = []
     for word in words:
         if lines and len(lines[-1]) + len(word) < width:

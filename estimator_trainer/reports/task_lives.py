@@ -1,4 +1,4 @@
-"""The lives of a job's tasks: when each process began, what it did, and how it ended."""
+"""The lives of a job's tasks: start, steps and end of each process."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from estimator_trainer.reports import markup
 from estimator_trainer.reports.markup import Markup
 from estimator_trainer.reports.run_files import RunFiles
 
-# The head of a job comes first, for who trains tells when the job has ended.
+# The head of a job comes first, because the job ends with it.
 _ROLES = ("local", "chief", "master", "worker", "ps", "evaluator")
-# Some task of a job writes more often than this.
+# At least one task of a running job writes more often than this.
 _SILENT_SECS = 120.0
 RUNNING, NO_END = "running", "no end recorded"
 
@@ -22,13 +22,13 @@ class Life:
     """One process of a task.
 
     Attributes:
-      start: When it began, in seconds since 1970.
-      end: When it ended, or gave its last sign of life.
-      status: How it ended: a Status, "exit N", RUNNING, or NO_END for one that was killed.
-      exit_code: Its exit code, or None.
-      reason: Why it ended; "" if it did not say.
-      first_step: The step with which it began to train or evaluate, or None.
-      last_step: The last step that it told, or None.
+      start: When the process began, in seconds since 1970.
+      end: When the process ended, or wrote its last line.
+      status: A Status, "exit N", RUNNING, or NO_END for a process that was killed.
+      exit_code: The exit code, or None.
+      reason: Why the process ended; "" if unknown.
+      first_step: The first step of training or evaluation, or None.
+      last_step: The last step in a line, or None.
     """
 
     start: float
@@ -41,11 +41,11 @@ class Life:
 
 
 def of_tasks(lines: Sequence[dict[str, Any]], now: float) -> dict[str, list[Life]]:
-    """Returns the lives of each task, oldest first, the tasks in the order of roles.
+    """Returns the lives of each task, oldest first, with the tasks in the order of roles.
 
     Args:
-      lines: The lines of the history, by time.
-      now: The time at which the page is made.
+      lines: The lines of the job's history, by time.
+      now: The time of the page.
     """
     lives: dict[str, list[Life]] = {}
     for line in lines:
@@ -74,7 +74,7 @@ def _add(lives: list[Life], line: dict[str, Any]) -> None:
 
 
 def _close(lives: list[Life], line: dict[str, Any]) -> None:
-    """Takes note of an end that `launch` saw."""
+    """Adds an exit that `launch` has written."""
     began, ended = float(line["began"]), float(line["time"])
     life = next((each for each in lives if began - 1 <= each.start <= ended), None)
     if life is None:
@@ -88,7 +88,7 @@ def _close(lives: list[Life], line: dict[str, Any]) -> None:
 
 
 def _mark_running(lives: dict[str, list[Life]], now: float) -> None:
-    """Marks the tasks of a job that goes on; a ps says nothing while it serves."""
+    """Marks the tasks of a running job; a ps writes nothing while it serves."""
     last = [found[-1] for found in lives.values()]
     latest = max((life.end for life in last), default=0.0)
     if last and last[0].status == NO_END and now - latest < _SILENT_SECS:
@@ -104,17 +104,17 @@ def _place(task: str) -> tuple[int, str, int]:
 
 
 _COLOURS = ("done", "running", "stopped", "failed", "lost", "killed")
-# A job that was started a hundred times shows its last processes.
+# A task with more restarts shows only its last processes.
 _MOST_LIVES = 30
 
 
 def section(run: RunFiles, lives: Mapping[str, Sequence[Life]]) -> Markup:
-    """Returns the section about the tasks' lives, and about what they waited for."""
+    """Returns the section on the tasks' lives, and on their waits."""
     spans = [life for found in lives.values() for life in found]
     if not spans:
         return Markup("")
     start, end = min(life.start for life in spans), max(life.end for life in spans)
-    rows = [(task, _line(found, start, end), _told(found)) for task, found in lives.items()]
+    rows = [(task, _line(found, start, end), _ends(found)) for task, found in lives.items()]
     began, ended = (datetime.datetime.fromtimestamp(at, datetime.timezone.utc)
                     for at in (start, end))
     return markup.section(
@@ -123,7 +123,7 @@ def section(run: RunFiles, lives: Mapping[str, Sequence[Life]]) -> Markup:
 
 
 def duration(secs: float) -> str:
-    """Returns seconds in words, such as "1 h 03 min"."""
+    """Returns a duration for display, such as "1 h 03 min"."""
     if secs < 100:
         return f"{secs:.1f} s"
     minutes = int(secs / 60)
@@ -140,14 +140,14 @@ def _line(lives: Sequence[Life], start: float, end: float) -> Markup:
     return Markup(f'<div class="life">{bars}</div>')
 
 
-def _told(lives: Sequence[Life]) -> Markup:
+def _ends(lives: Sequence[Life]) -> Markup:
     restarts = len(lives) - 1
-    told = [_sentence(life) for life in lives[-_MOST_LIVES:]]
+    ends = [_sentence(life) for life in lives[-_MOST_LIVES:]]
     title = f"{restarts} restart{'s' * (restarts > 1)}" if restarts else ""
     if restarts > 2:
-        return Markup(markup.text(told[-1]) + markup.details(
-            title, "<br>".join(markup.text(each) for each in told)))
-    return Markup("<br>".join(markup.text(each) for each in [*([title] if title else []), *told]))
+        return Markup(markup.text(ends[-1]) + markup.details(
+            title, "<br>".join(markup.text(each) for each in ends)))
+    return Markup("<br>".join(markup.text(each) for each in [*([title] if title else []), *ends]))
 
 
 def _sentence(life: Life) -> str:
@@ -159,9 +159,9 @@ def _sentence(life: Life) -> str:
     code = "" if life.exit_code is None else f", exit {life.exit_code}"
     if life.exit_code is not None and life.exit_code < 0:
         code = f", by signal {-life.exit_code}"
-    why = f" ({life.reason})" if life.reason else ""
+    reason = f" ({life.reason})" if life.reason else ""
     shown = "" if life.status == f"exit {life.exit_code}" else life.status
-    return f"{duration(life.end - life.start)}: " + f"{shown}{why}{steps}{code}".lstrip(", ")
+    return f"{duration(life.end - life.start)}: " + f"{shown}{reason}{steps}{code}".lstrip(", ")
 
 
 def _colour(life: Life) -> str:
@@ -171,7 +171,7 @@ def _colour(life: Life) -> str:
 
 
 def _waits(run: RunFiles) -> Markup:
-    """Returns a sentence for each task that waited for its input, or for evaluations."""
+    """Returns a note on the tasks that waited for input or for evaluations."""
     sums: dict[str, list[float]] = {}
     for line in run.of_kind("train"):
         if line.get("input_wait") is not None:
@@ -179,8 +179,8 @@ def _waits(run: RunFiles) -> Markup:
     paused: dict[str, float] = {}
     for line in run.of_kind("train"):
         paused[line["task"]] = paused.get(line["task"], 0.0) + (line.get("paused_secs") or 0.0)
-    told = [f"{task} waited {100 * sum(shares) / len(shares):.0f} % of its time of training for"
-            " input" for task, shares in sums.items()]
-    told += [f"{task} paused {duration(secs)} for evaluations" for task, secs in paused.items()
-             if secs >= 0.05]
-    return markup.note("; ".join(told) + "." if told else "")
+    waits = [f"{task} waited {100 * sum(shares) / len(shares):.0f} % of its time of training for"
+             " input" for task, shares in sums.items()]
+    waits += [f"{task} paused {duration(secs)} for evaluations" for task, secs in paused.items()
+              if secs >= 0.05]
+    return markup.note("; ".join(waits) + "." if waits else "")

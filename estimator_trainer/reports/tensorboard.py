@@ -1,7 +1,6 @@
-"""What TensorBoard shows of a run beside its curves: record, hparams, PR curves, the worst errors.
+"""Events for TensorBoard beside the curves: record, hparams, PR curves, the worst errors.
 
-The text and the images are summaries of TensorFlow's own; for the others TensorBoard must be
-installed, and without it they are left out.
+Hparams and PR curves are left out where TensorBoard is not installed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from estimator_trainer.coordination import shared_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import RunRecord
 
-# It keeps a file of events apart from those of the Estimator.
+# The suffix distinguishes these event files from the Estimator's.
 _SUFFIX = ".report"
 _PNG = "data:image/png;base64,"
 _EVALUATION = "eval"
@@ -36,12 +35,12 @@ def is_installed() -> bool:
 
 
 def write(model_dir: str, metrics: Mapping[str, Any], judged: Mapping[str, Any] | None) -> None:
-    """Writes the events of a final evaluation; a job that has ended does not fail for it.
+    """Writes the events of a final evaluation; a failure is logged, because the job has ended.
 
     Args:
       model_dir: The directory of the run.
-      metrics: The metrics of the final evaluation, `global_step` included.
-      judged: What `evaluation.json` holds, or None.
+      metrics: The metrics of the final evaluation, with `global_step`.
+      judged: The content of `evaluation.json`, or None.
     """
     if not metrics:
         return
@@ -63,7 +62,7 @@ def _write(folder: str, summaries: list[tf.compat.v1.Summary], step: int) -> Non
     now = time.time()
     shared_files.make_folder(folder)
     path = posixpath.join(folder, f"events.out.tfevents.{int(now)}.{socket.gethostname()}{_SUFFIX}")
-    # A FileWriter uploads a file twice within a second, which a bucket refuses.
+    # Unlike a FileWriter, this does not write a file twice in a second, which buckets refuse.
     with tf.io.TFRecordWriter(path) as writer:
         first = tf.compat.v1.Event(wall_time=now, file_version="brain.Event:2")
         for event in (first, *(tf.compat.v1.Event(wall_time=now, step=step, summary=summary)
@@ -72,7 +71,7 @@ def _write(folder: str, summaries: list[tf.compat.v1.Summary], step: int) -> Non
 
 
 def _of_record(record: RunRecord, metrics: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
-    """Yields the record as text, and what it was asked for as hparams."""
+    """Yields the record as text, and its params and settings as hparams."""
     shown = run_record.to_json(record)
     value = tf.compat.v1.Summary.Value(
         tag="record", tensor=tf.make_tensor_proto(f"```\n{shown}\n```", tf.string))
@@ -93,7 +92,7 @@ def _of_record(record: RunRecord, metrics: Mapping[str, Any]) -> Iterator[tf.com
 
 
 def _hparam(protos: Any, name: str, value: Any) -> Any:
-    """Returns what the page of hparams is to know of one; it asks for the values of a text."""
+    """Returns the description of a hparam; a text needs the list of its values."""
     if isinstance(value, bool):
         return protos.HParamInfo(name=name, type=protos.DATA_TYPE_BOOL)
     if not isinstance(value, str):
@@ -135,5 +134,5 @@ def _pr_curves(judged: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
 
 
 def _taken(summary: Any) -> tf.compat.v1.Summary:
-    """Returns TensorBoard's message as TensorFlow's of the same name."""
+    """Returns TensorBoard's message as TensorFlow's message of the same name."""
     return tf.compat.v1.Summary.FromString(summary.SerializeToString())
