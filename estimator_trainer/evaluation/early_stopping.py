@@ -29,13 +29,7 @@ class EarlyStopping(tf.estimator.Exporter):
     name = REASON
 
     def __init__(self, config: TrainerConfig, request_end: RequestEnd, task: str):
-        """Makes the exporter.
-
-        Args:
-          config: The settings of the metric, its direction, and the patience.
-          request_end: Requests the end of training.
-          task: Name of this task.
-        """
+        """Makes the exporter; `task` is the name of this task."""
         self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
         self._patience_steps = config.early_stopping_steps
         self._request_end, self._task = request_end, task

@@ -189,8 +189,8 @@ def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None
     logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
                  shown, counted.examples, counted.secs)
     if not counted.examples:
-        logging.warning("there was no example to evaluate, so the metrics say nothing: the input_fn"
-                        " yields an empty dataset in mode 'eval'")
+        logging.warning("there was no example to evaluate, so the metrics mean nothing: the"
+                        " input_fn yields an empty dataset in mode 'eval'")
     task_events.emit("evaluation", {
         "step": metrics.get("global_step"), "examples": counted.examples, "secs": counted.secs,
         "metrics": {name: value for name, value in metrics.items() if name != "global_step"}})

@@ -106,13 +106,8 @@ class BestExporter(tf.estimator.Exporter):
 def export_with_record(export: Callable[[], Any], model_dir: str, step: int) -> Any:
     """Makes an export, puts a copy of model_dir's record into it, and logs where it is.
 
-    Args:
-      export: Makes the export and returns its path, a str or bytes; None if there is none.
-      model_dir: The directory of the record.
-      step: The global step that is exported.
-
     Returns:
-      What `export` returns.
+      The path, as `export` returns it: a str or bytes; None if nothing was exported.
     """
     with saving_patches.renaming_again():
         path = export()
@@ -180,12 +175,7 @@ def at_the_end(names: Sequence[str], plugins: LoadedPlugins,
     """Builds the exporters that run once, after the final evaluation.
 
     A script's own class of exporter may wait for the final export, which the Estimator makes at
-    `max_steps` alone, and a cluster at every end.
-
-    Args:
-      names: The exporters that the user wants.
-      plugins: The user's functions, adapted.
-      evaluations: The log of evaluations, which lists the exports.
+    `max_steps` alone, and a cluster at every end. `names` are the exporters that the user wants.
     """
     chosen = [each for each in plugins.script.exporters
               if not isinstance(each, _AFTER_EVALUATIONS)

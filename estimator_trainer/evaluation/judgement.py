@@ -53,7 +53,7 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
       plugins: The user's functions, adapted.
       evaluations: The log of evaluations, whose `on_batch` is called at times.
       eval_steps: The batches that an evaluation takes; 0: all.
-      stop: Ends the judgement early, when this task is requested to stop.
+      stop: Ends the judgement early.
 
     Returns:
       The content of the file; None if nothing was written.
@@ -77,9 +77,7 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
 def read(model_dir: str, warn_of: shared_files.Warn | None = None) -> dict[str, Any] | None:
     """Returns the content of `evaluation.json`; None if the file is missing or damaged.
 
-    Args:
-      model_dir: The directory of the job.
-      warn_of: Takes the sentence about a damaged file; None: the sentence is logged.
+    `warn_of` takes the sentence about a damaged file; None: the sentence is logged.
     """
     return shared_files.read_or_warn(
         _parsed, posixpath.join(model_dir, NAME),
@@ -142,7 +140,7 @@ def _class_judge(names: Sequence[str]) -> _Judge:
         label = _label_class(answer.label, names)
         probabilities, predicted = _chosen(answer.predictions)
         if label is None or predicted is None:
-            raise ValueError("a label or a prediction is no class")
+            raise ValueError("a label or a prediction is not a class")
         found.add(label, predicted, probabilities, answer.inputs)
 
     return add, found.content

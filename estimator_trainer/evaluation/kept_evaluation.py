@@ -41,7 +41,7 @@ class KeptEvaluation:
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
                  hooks: Sequence[tf.estimator.SessionRunHook]):
-        """Makes the object, and builds nothing yet.
+        """Builds nothing yet.
 
         Args:
           estimator: The Estimator whose model is evaluated.
@@ -80,15 +80,10 @@ class KeptEvaluation:
     def evaluate(self, input_fn: InputFn, steps: int | None = None,
                  hooks: Sequence[tf.estimator.SessionRunHook] | None = None,
                  checkpoint_path: str | None = None, name: str | None = None) -> dict[str, Any]:
-        """Does what `tf.estimator.Estimator.evaluate` does, and returns the same.
+        """Evaluates with the arguments and the results of `tf.estimator.Estimator.evaluate`.
 
-        Args:
-          input_fn: The input_fn of this object; with another one the Estimator itself evaluates.
-          steps: Number of batches to take; None: all.
-          hooks: Some hooks of this object, and hooks that add nothing to the graph and fetch
-            nothing.
-          checkpoint_path: The checkpoint; None: the latest.
-          name: The name of the set, a part of the name of the folder of events.
+        With any other input_fn than this object's, the Estimator itself evaluates. Any other hooks
+        must add nothing to the graph, and fetch nothing.
 
         Raises:
           ValueError: if `steps` is not positive; and whatever the input, the hooks and
@@ -204,10 +199,7 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
                 hooks: Sequence[tf.estimator.SessionRunHook]) -> EvaluationGraph:
     """Builds the graph without a strategy (estimator.py, `Estimator._evaluate_build_graph`).
 
-    Args:
-      estimator: The Estimator of the model.
-      input_fn: The input_fn, which yields a Dataset or tensors.
-      hooks: The hooks, which begin in the graph if it may be used more than once.
+    The hooks begin in the graph if it may be used more than once.
     """
     mode, config = tf.estimator.ModeKeys.EVAL, estimator.config
     with tf.Graph().as_default() as graph:

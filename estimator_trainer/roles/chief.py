@@ -63,7 +63,7 @@ def train(run: ChiefRun) -> Result:
                                     config.max_steps)
             final.finish()
             hooks.progress.warn_if_diverged(evaluations.metrics.get("loss"))
-            final_evaluation.judge(run, plugins, single, evaluations)
+            final.judge(run, plugins)
         return outcome.report(plan, evaluations, step, reason, earlier)
 
 

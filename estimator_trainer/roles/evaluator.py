@@ -55,7 +55,7 @@ def evaluate(run: FollowerRun) -> Result:
         if final_state.finisher:
             # The chief has evaluated, and writes result.json.
             return ended
-        final_evaluation.judge(run, plugins, experiment.estimator, evaluations)
+        final.judge(run, plugins)
         return outcome.report(plan, evaluations, final_state.step, final_state.reason,
                               run_history.as_recorded(config.model_dir))
 

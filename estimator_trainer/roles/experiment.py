@@ -87,10 +87,8 @@ def evaluation_log(run: TaskRun,
                    is_made_elsewhere: Callable[[], bool] = lambda: False) -> EvaluationLog:
     """Builds the log of a task's evaluations, each of which may be stopped after any batch.
 
-    Args:
-      run: The run of this task.
-      is_made_elsewhere: Returns whether another task evaluates and exports in place of this one. A
-        chief alone detects an evaluator by itself.
+    `is_made_elsewhere` returns whether another task evaluates and exports in place of this one. A
+    chief alone detects an evaluator by itself.
     """
     def on_batch() -> None:
         run.watchdog.tick()
@@ -109,13 +107,8 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
           request_end: RequestEnd | None = None) -> Experiment:
     """Builds the experiment of this task.
 
-    Args:
-      plan: The plan of this task.
-      plugins: The user's functions, adapted.
-      strategies: The strategies of training and evaluation.
-      evaluations: The log of evaluations.
-      hooks: The hooks of training; None in a task that does not train.
-      request_end: Ends the job, in a task that may stop training early; else None.
+    `hooks` is None in a task that does not train. `request_end` ends the job, in a task that may
+    stop training early.
     """
     during = exporters.during_training(plan.config, plugins, evaluations)
     if request_end and plan.config.early_stopping_metric:

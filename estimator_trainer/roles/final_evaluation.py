@@ -67,6 +67,13 @@ class FinalEvaluation:
                                  if each.name not in log.final_exporters])
         self._export(missing, latest, log.returned or log.metrics, is_final=True)
 
+    def judge(self, run: TaskRun, plugins: LoadedPlugins) -> None:
+        """Writes what a report shows of the last evaluation, into files and events."""
+        if run.config.report:
+            content = judgement.write(self.estimator, plugins, self.evaluations,
+                                      run.config.eval_steps, run.stop)
+            tensorboard.write(self.estimator.model_dir, self.evaluations.metrics, content)
+
     def _missing(self, exporters: Sequence[tf.estimator.Exporter]) -> list[tf.estimator.Exporter]:
         """Returns the exporters whose folder has no export that the log knows."""
         return [exporter for exporter in exporters if not any(
@@ -91,14 +98,6 @@ def _remove_unfinished(evaluations: EvaluationLog, model_dir: str) -> None:
             continue
         logging.info("removes %s, an export that a killed process left unfinished", path)
         tf.io.gfile.rmtree(path)
-
-
-def judge(run: TaskRun, plugins: LoadedPlugins, single: tf.estimator.Estimator,
-          evaluations: EvaluationLog) -> None:
-    """Writes what a report shows of the last evaluation, into files and events."""
-    if run.config.report:
-        content = judgement.write(single, plugins, evaluations, run.config.eval_steps, run.stop)
-        tensorboard.write(single.model_dir, evaluations.metrics, content)
 
 
 def restore(model_dir: str, evaluations: EvaluationLog, step: int) -> None:

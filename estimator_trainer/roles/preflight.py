@@ -19,11 +19,8 @@ from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 def check(plan: Plan, plugins: LoadedPlugins, evaluation: KeptEvaluation | None) -> None:
     """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
 
-    Args:
-      plan: The plan of this task.
-      plugins: The user's functions, adapted.
-      evaluation: The evaluation, which keeps its graph where possible; None where nothing is
-        evaluated, and for a script, whose functions only the Estimator calls.
+    `evaluation` is None where nothing is evaluated, and for a script, whose functions only the
+    Estimator calls.
 
     Raises:
       ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and

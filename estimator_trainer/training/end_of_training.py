@@ -64,15 +64,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, watchdog: Watchdog,
                  state: JobStateWriter | JobStateReader):
-        """Makes the hook.
-
-        Args:
-          config: The settings; training ends at `max_steps`.
-          task: The task whose training ends.
-          stop: The place where requests to end arrive.
-          watchdog: The watchdog, which gets a tick at every step.
-          state: The state of the job: the chief's stops the workers too, a worker's leaves the job.
-        """
+        """Makes the hook; by `state` the chief stops the workers, and a worker leaves the job."""
         self.step, self.reason = 0, ""
         self._config, self._task, self._stop = config, task, stop
         self._watchdog = watchdog
@@ -160,25 +152,24 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def end(self, session: tf.compat.v1.Session) -> None:
         if not self.reason:
             # The Estimator's own hook reads the step again, and may see another trainer's.
-            self.step = int(session.run(self._global_step))
-            is_reached = self._config.max_steps and self.step >= self._config.max_steps
-            self.reason = "train_steps" if is_reached else ""
-        if not self.reason and self._last_run and self._last_run.stop_requested:
-            # A hook that comes after this one has requested the stop.
-            self.reason = BY_HOOK
-            if self._state_writer:
-                self._stop.request_end("done", BY_HOOK, self._task.name)
-            self._leave(session)
-            self._save_late_steps(session)
-        if not self.reason and self._task.is_all_reduce:
-            raise errors.TrainerError(_NO_DATA.format(self._task.name))
-        if not self.reason:
-            # The input ended without a last batch marked as such.
-            self.reason = "input_exhausted"
-            self._leave(session)
-            self._save_late_steps(session)
+            self.step, goal = int(session.run(self._global_step)), self._config.max_steps
+            self.reason = "train_steps" if goal and self.step >= goal else self._late_reason()
+            if self.reason != "train_steps":
+                self._leave(session)
+                self._save_late_steps(session)
         self._leave_steps()
         self._log_end()
+
+    def _late_reason(self) -> str:
+        """Returns why training ended after its last step, and in a chief requests the same end."""
+        if self._last_run and self._last_run.stop_requested:
+            # A hook that comes after this one has requested the stop.
+            if self._state_writer:
+                self._stop.request_end("done", BY_HOOK, self._task.name)
+            return BY_HOOK
+        if self._task.is_all_reduce:
+            raise errors.TrainerError(_NO_DATA.format(self._task.name))
+        return "input_exhausted"  # No last batch was marked as such.
 
     def _request_end_of_all(self) -> None:
         """Requests that all trainers of an all-reduce end, when a hook of this one stops.

@@ -57,12 +57,7 @@ def counts_after_step(is_last: tf.Tensor, is_missing: tf.Tensor,
 
 
 def all_agree(own: bool, run_config: tf.estimator.RunConfig) -> bool:
-    """Returns whether `own` is true in all trainers of an all-reduce, before they build graphs.
-
-    Args:
-      own: The vote of this trainer.
-      run_config: The configuration of this trainer, with its cluster and its server.
-    """
+    """Returns whether `own` is true in all trainers of an all-reduce, before they build graphs."""
     num_trainers = run_config.num_worker_replicas
     if num_trainers < 2:
         return own
