@@ -68,7 +68,8 @@ def computing(plan: Plan) -> Iterator[None]:
     """Prepares this process, and keeps frozen variables as they are within a `with` statement."""
     prepare(plan)
     from estimator_trainer.estimator import frozen
-    with frozen.kept(plan.config):
+    is_patched = plan.config.freeze or plan.config.warm_start_from
+    with frozen.kept(plan.config) if is_patched else contextlib.nullcontext():
         yield
 
 

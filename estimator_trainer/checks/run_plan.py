@@ -36,7 +36,7 @@ def for_training(config: TrainerConfig, environment: Environment,
     if task is not None:
         config = _with_model_dir(config, environment, task.trial or environment.trial)
         config, recorded = _as_recorded(problems, config, invocation, is_training=True)
-        problems += [*_task_problems(config, task), *ports.problems(task)]
+        problems += [*_task_problems(config, task), *_port_problems(task)]
         if not config.model_dir and not task.is_local:
             problems.append(
                 "model_dir is missing (no --model_dir), and every task of a cluster must share"
@@ -56,8 +56,7 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
     """
     problems = versions.problems(versions.installed(), environment.legacy_keras)
     task = _collect(problems, lambda: _task(config, environment))
-    if task is not None:
-        problems += ports.problems(task)
+    problems += _port_problems(task) if task else []
     problems += storage_problems(config)
     return Plan(config, task or _LOCAL, None, None, None, tuple(problems), versions.installed(),
                 script=script, command=invocation.command)
@@ -75,7 +74,7 @@ def for_script_training(plan: Plan, config: TrainerConfig, task: TaskConfig,
       has_own_strategy: Whether the script made the strategy.
     """
     # The ports of an earlier training of this process are in use, by itself.
-    problems = [*([] if task is plan.task else ports.problems(task)),
+    problems = [*([] if task is plan.task else _port_problems(task)),
                 *_task_problems(config, task, has_own_strategy), *replica_problems(config),
                 *model_dir_problems(config.model_dir, "the script's Estimator")]
     return dataclasses.replace(plan, config=config, task=task, script_run=script_run,
@@ -148,6 +147,8 @@ def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskCo
     """Returns which task this is, as TF_CONFIG tells it, or else Slurm or MPI."""
     if environment.tf_config.strip() or environment.cluster_spec.strip():
         return task_config.parse(environment.tf_config, environment.cluster_spec)
+    if not (environment.ranks or config.rank_hosts or config.num_ps or config.num_evaluators):
+        return _LOCAL
     ranks = rank_source.ranks(environment.ranks, config.rank_hosts, config.first_port)
     if ranks is None:
         rank_source.refuse_roles(config.num_ps, config.num_evaluators)
@@ -179,7 +180,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
         merged, note, problem = share_batch(
             config, data.training or data.evaluation, merged, num_replicas)
         problems += [problem] if problem else []
-    if merged:
+    if merged and (recorded or config.allow_changed):
         changes = _collect(problems, lambda: changes_lib.accepted(
             recorded, config, plan.plugins, merged))
     return dataclasses.replace(
@@ -209,6 +210,10 @@ def _task_problems(config: TrainerConfig, task: TaskConfig,
     return [*topology.problems(task, config.train_distribute, config.eval_distribute,
                                config.sync_replicas, is_script=has_own_strategy),
             *topology.events_problems(task, config.worker_events)]
+
+
+def _port_problems(task: TaskConfig) -> list[str]:
+    return ports.problems(task) if task.cluster else []
 
 
 def model_dir_problems(folder: str, source: str = "--model_dir") -> list[str]:

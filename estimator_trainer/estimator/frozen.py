@@ -29,8 +29,7 @@ def kept(config: TrainerConfig) -> ContextManager[None]:
     An evaluation is within too: a model_fn may make its optimizer in each mode. The variables that
     an optimizer makes are noted in the graph, and a warm start leaves them out.
     """
-    return gradient_patches.applying_gradients_with(
-        _applying(config) if config.freeze or config.warm_start_from else None)
+    return gradient_patches.applying_gradients_with(_applying(config))
 
 
 def _applying(config: TrainerConfig) -> Callable[..., Any]:

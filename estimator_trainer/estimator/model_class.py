@@ -63,18 +63,10 @@ def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
     return model_fn
 
 
-def feeds_itself(thing: Any) -> bool:
+def feeds_itself(thing: type) -> bool:
     """Returns whether this is such a class, and one that never sees the input_fn's data."""
-    return (inspect.isclass(thing) and hasattr(thing, "build_model")
+    return (hasattr(thing, "build_model")
             and not {"features", "labels"} & set(loader.arguments(thing.build_model)))
-
-
-def fed_batch() -> tf.Tensor | None:
-    """Returns what stands for the features in a graph that trains such a class, else None.
-
-    The input_fn's batches must not be read beside `train`, which has its own or reads them itself.
-    """
-    return graph_state.FED_BATCH.first()
 
 
 class _Iterations(tf.estimator.SessionRunHook):

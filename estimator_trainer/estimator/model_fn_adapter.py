@@ -60,7 +60,8 @@ class _Adapted:
                                  config=user_estimator.of_platform(config, self._task))
         if mode == tf.estimator.ModeKeys.TRAIN:
             spec = self._train(features, labels, call, config)
-            warm_start.apply(self._config, self._task.is_chief)
+            if self._config.warm_start_from:
+                warm_start.apply(self._config, self._task.is_chief)
             return spec
         features, beside = passthrough.taken_apart(features)
         spec = call(features, labels)
@@ -145,11 +146,14 @@ class _Adapted:
         features, mark = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.MARK]
         train_op.request(self._config, self._task)
         spec = train_op.complete(call(features, labels), self._config, self._task)
-        frozen.check(self._config, spec.train_op, self._task.is_chief)
+        if self._config.freeze:
+            frozen.check(self._config, spec.train_op, self._task.is_chief)
         if "ps" in self._task.cluster and not tf.distribute.has_strategy():
             ps_packs.send_in_packs(spec.train_op)
-        fed_batch = model_class.fed_batch()
+        fed_batch = graph_state.FED_BATCH.first()
         if fed_batch is not None:
+            # The input_fn's batches must not be read beside the `train` of a class, which has its
+            # own or reads them itself.
             features, labels, mark = fed_batch, None, tf.constant(batches.BATCH)
         return spec, loop.Step(
             spec.train_op, spec.loss, tf.equal(mark, batches.LAST),

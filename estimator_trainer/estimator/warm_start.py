@@ -51,7 +51,7 @@ def apply(config: TrainerConfig, is_chief: bool) -> None:
     Raises:
       ConfigError: if there is no checkpoint, or it does not fit.
     """
-    if not config.warm_start_from or tf.train.latest_checkpoint(config.model_dir):
+    if tf.train.latest_checkpoint(config.model_dir):
         return
 
     def start(_: Any) -> None:

@@ -42,7 +42,7 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
 
 
 @contextlib.contextmanager
-def applying_gradients_with(apply: Callable[..., Any] | None) -> Iterator[None]:
+def applying_gradients_with(apply: Callable[..., Any]) -> Iterator[None]:
     """Makes optimizers apply gradients by `apply`, within a `with` statement.
 
     A model_fn makes its optimizer by itself, and hands it gradients by `minimize`, `get_updates` or
@@ -50,12 +50,12 @@ def applying_gradients_with(apply: Callable[..., Any] | None) -> Iterator[None]:
 
     Args:
       apply: Takes the optimizer's own `apply_gradients`, whether that is the base class's, the
-        pairs of gradients and variables, and the further arguments. None changes nothing.
+        pairs of gradients and variables, and the further arguments.
     """
     bases = (tf.compat.v1.train.Optimizer, tf.keras.optimizers.legacy.Optimizer,
              tf.keras.optimizers.Optimizer)
     kinds = {kind for base in bases for kind in _with_subclasses(base)
-             if "apply_gradients" in vars(kind)} if apply else set()
+             if "apply_gradients" in vars(kind)}
 
     def applied(kind: type) -> Callable[..., Any]:
         own = vars(kind)["apply_gradients"]
@@ -63,7 +63,6 @@ def applying_gradients_with(apply: Callable[..., Any] | None) -> Iterator[None]:
         @tf.autograph.experimental.do_not_convert
         @functools.wraps(own)
         def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
-            assert apply is not None
             return apply(functools.partial(own, optimizer), kind in bases, grads_and_vars, *args,
                          **kwargs)
 

@@ -281,6 +281,8 @@ class PluginParams(dict[str, Any]):
     def __getattr__(self, name: str) -> Any:
         if name in self:
             return self[name]
+        if name.startswith("__"):  # Python and TensorFlow look for their own.
+            raise AttributeError(name)
         raise AttributeError(_problem(self, name, f"params.{name}"))
 
     def __setattr__(self, name: str, value: Any) -> None:

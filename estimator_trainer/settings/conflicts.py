@@ -85,8 +85,9 @@ def _cross_problems(config: Any) -> list[str]:
 
 def _variable_problems(config: Any) -> list[str]:
     problems = [name_patterns.problem(name, getattr(config, name))
-                for name in ("warm_start_vars", "freeze")]
-    problems.append(name_patterns.rename_problem(config.warm_start_rename))
+                for name in ("warm_start_vars", "freeze") if getattr(config, name)]
+    if config.warm_start_rename:
+        problems.append(name_patterns.rename_problem(config.warm_start_rename))
     for name in ("warm_start_rename", "warm_start_missing"):
         if getattr(config, name) and not config.warm_start_from:
             problems.append(
