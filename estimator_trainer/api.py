@@ -19,14 +19,14 @@ import contextlib
 import dataclasses
 import json
 import os
-import re
 from typing import Any, Iterator, Mapping, Sequence
 
 from estimator_trainer import environment, logs, redaction, start
 from estimator_trainer.checks import machine_check, model_dir_name, printout, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.errors import ConfigError, Interrupted, TrainerError
+from estimator_trainer.errors import (ConfigError, in_python, Interrupted, Problem, refuse, Setting,
+                                      TrainerError)
 from estimator_trainer.plugins import importing, loader
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
@@ -42,6 +42,7 @@ Folder = str | os.PathLike[str]
 _PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
 
 
+@in_python()
 def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
           params: Mapping[str, Any] | None = None,
           tf_config: Mapping[str, Any] | str | None = None, **settings: Any) -> Result:
@@ -74,6 +75,7 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         return dataclasses.replace(ended, history=tuple(event_files.read(plan.config.model_dir)))
 
 
+@in_python()
 def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
              **settings: Any) -> dict[str, Any]:
     """Evaluates one checkpoint in this process.
@@ -91,14 +93,15 @@ def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
     """
     with _call(settings, model_dir=model_dir) as user_set:
         if user_set.get("checkpoint") == "all":
-            raise ConfigError("checkpoint is 'all' (from checkpoint=); evaluate takes one."
-                              " For example: checkpoint='step=1000'")
+            raise ConfigError(Problem("checkpoint", "all", expected="one checkpoint",
+                                      example=Setting("checkpoint", "step=1000")))
         plan = _planned(run_plan.for_one_process, "evaluate", user_set, params)
         with start.using_model(plan):
             from estimator_trainer.evaluation import offline
             return offline.evaluate(plan)[0]
 
 
+@in_python()
 def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, Any] | None = None,
             **settings: Any) -> list[dict[str, Any]]:
     """Predicts, in this process.
@@ -126,6 +129,7 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
             return list(predict_lib.instances(plan, None if is_path else data))
 
 
+@in_python()
 def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
            **settings: Any) -> str:
     """Exports a SavedModel from a checkpoint, and returns its path; see `evaluate`."""
@@ -136,6 +140,7 @@ def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
             return offline.export(plan)
 
 
+@in_python()
 def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
           params: Mapping[str, Any] | None = None,
           tf_config: Mapping[str, Any] | str | None = None, **settings: Any) -> dict[str, Any]:
@@ -158,6 +163,7 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         return content
 
 
+@in_python()
 def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
            params: Mapping[str, Any] | None = None, **settings: Any) -> Result:
     """Runs a whole cluster on this machine, one process a task, and waits for its end.
@@ -178,15 +184,16 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
     """
     for kind, thing in (("model_fn", model_fn), ("input_fn", input_fn)):
         if thing is not None and not isinstance(thing, str):
-            raise ConfigError(
-                f"{kind} is {thing!r} (from {kind}=), and the tasks are processes that cannot see"
-                f" it; expected the name of a plug-in. For example: {kind}='./my_{kind}.py'")
+            raise ConfigError(Problem(
+                kind, thing, "and the tasks are processes that cannot see it",
+                "the name of a plug-in", Setting(kind, f"./my_{kind}.py")))
     of_job = {field.name for field in dataclasses.fields(JobConfig)}
     job = JobConfig(**{name: settings.pop(name) for name in of_job & settings.keys()})
     with _call(settings, model_fn, input_fn, model_dir) as user_set:
         if not user_set.get("model_dir"):
-            raise ConfigError("model_dir is missing (from model_dir=); expected a directory that"
-                              " all tasks share. For example: model_dir='/tmp/digits'")
+            raise ConfigError(Problem(
+                "model_dir", expected="a directory that all tasks share",
+                example=Setting("model_dir", "/tmp/digits")))
         pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
                  for key, value in (params or {}).items()]
         user_set["param"] = (*user_set.get("param", ()), *pairs)
@@ -198,6 +205,7 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
             config.model_dir, variables.trial, variables.aip_model_dir), code)
 
 
+@in_python()
 def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
     """Writes the page of a run, or of several beside each other, and returns its path.
 
@@ -207,8 +215,9 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
     """
     folders = [model_dir] if isinstance(model_dir, (str, os.PathLike)) else list(model_dir)
     if not folders:
-        raise ConfigError("model_dir is [] (from model_dir=); expected the directory of a training,"
-                          " or several. For example: model_dir='/tmp/digits'")
+        raise ConfigError(Problem(
+            "model_dir", [], expected="the directory of a training, or several",
+            example=Setting("model_dir", "/tmp/digits")))
     with _call({}):
         names, page_file = [os.fspath(folder) for folder in folders], os.fspath(output)
         start.read_model_dirs(TrainerConfig(output=page_file), environment.read(), names)
@@ -216,6 +225,7 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
         return page.write(names, page_file)
 
 
+@in_python()
 def show(model_dir: Folder) -> dict[str, Any]:
     """Returns what `estimator-trainer show --json` prints: what a model_dir holds."""
     with _call({}, model_dir=model_dir) as user_set:
@@ -236,13 +246,7 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
             user_set[kind] = loader.keep(user_set[kind])
     importing.forget_edited()
     with logs.as_before(), environment.as_before(), _random_numbers_as_before(settings):
-        try:
-            yield user_set
-        except TrainerError as error:
-            # A Python program sets keywords, not flags.
-            error.args = tuple(re.sub(r"\(from --(\w+)\)", r"(from \1=)", str(each))
-                               for each in error.args)
-            raise
+        yield user_set
 
 
 @contextlib.contextmanager
@@ -260,8 +264,7 @@ def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
              params: Mapping[str, Any] | None, variables: Environment | None = None) -> Plan:
     """Returns the plan of a call of the function."""
     config = keyword_settings.config_of(user_set)
-    for problem in _tf1_problems(config):
-        raise ConfigError(problem)
+    refuse(_tf1_problems(config))
     words = (f"estimator_trainer.{function}",
              *(f"{name}={redaction.masked(name, value)!r}"
                for name, value in {**user_set, **(params or {})}.items()))
@@ -269,10 +272,11 @@ def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
         frozenset(user_set), params or {}, command=words))
 
 
-def _tf1_problems(config: TrainerConfig) -> list[str]:
-    return ["tf1 is True (from tf1=), which would change TensorFlow for this whole process;"
-            " expected the command line for it, or in this program:"
-            " import estimator_trainer.compat.tf1"] if config.tf1 else []
+def _tf1_problems(config: TrainerConfig) -> list[Problem]:
+    return [Problem(
+        "tf1", True, "which would change TensorFlow for this whole process",
+        "the command line for it, or in this program: import estimator_trainer.compat.tf1",
+    )] if config.tf1 else []
 
 
 def _variables(tf_config: Mapping[str, Any] | str | None) -> Environment:

@@ -173,7 +173,7 @@ def _probe(plan: Plan, found: Findings) -> Findings:
     try:
         start.prepare(plan)
     except errors.ConfigError as error:
-        return Findings(problems=str(error).splitlines())
+        return Findings(problems=list(error.problems))
     from estimator_trainer.checks import probe
     return probe.examine(plan)
 

@@ -1,31 +1,178 @@
-"""Each error that a user can cause ends the program with an exit code of its own.
+"""Errors that a user can cause: one clear sentence, and an exit code of its own.
 
 TrainerError            1   the user's model or data failed
-├── Interrupted             the job was asked to end; its status tells the code
+├── Interrupted             the job was asked to end; the code follows from its status
 ├── OutputError         1   standard output cannot be written
 └── ConfigError         2   found before training: flags, params, plug-ins, files
     ├── TaskConfigError 2   TF_CONFIG, every problem in it at once
     └── OtherClusterError 2 TF_CONFIG, compared with the chief's
 
-`cli.main` prints the message of a TrainerError and exits with its code; any other
-exception is a bug, or came out of user code, and keeps its traceback.
+`cli.main` prints the message of a TrainerError and exits with its code; any other exception is a
+bug, or comes from user code, and keeps its traceback.
+
+A ConfigError holds Problems. Their sentences name a setting as a flag, or within `in_python` as a
+keyword argument.
 """
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import dataclasses
+import enum
+import json
 import re
+import shlex
 import sys
 import traceback
-from typing import Iterable, Sequence
+from typing import Any, Iterable, Iterator, Sequence
 
 from estimator_trainer import redaction, task_events
 from estimator_trainer.result import CONFIGURATION, Status
 
-# The texts around the message of an error: of autograph, and of a session.
+# Texts that autograph, and a session, put around the message of an error.
 _IN_USER_CODE = re.compile(r'File ".*", line \d+, in ')
 _GRAPH = re.compile(r"Graph execution error:")
 _OF_NODE = re.compile(r"Node: '.*'$")
 _MESSAGE = re.compile(r"(?!\[\[|Detected at node|File |\d+ root error).*[\w.]+(:|\b.*\s)")
+
+_is_python = contextvars.ContextVar("is_python", default=False)
+
+
+@contextlib.contextmanager
+def in_python() -> Iterator[None]:
+    """Makes problems name settings as keyword arguments of a Python function, not as flags."""
+    token = _is_python.set(True)
+    try:
+        yield
+    finally:
+        _is_python.reset(token)
+
+
+def worded(command_line: str, python: str) -> str:
+    """Returns the text for whoever asked: the command line, or a Python program."""
+    return python if _is_python.get() else command_line
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A setting in a message: `--train_steps=5`, or in Python `train_steps=5`.
+
+    Attributes:
+      name: Name of the setting.
+      value: The value to type; None for the name alone.
+      file: The file that the value comes from, if it was neither a flag nor an argument.
+    """
+
+    name: str
+    value: Any = None
+    file: str = ""
+
+    @property
+    def source(self) -> str:
+        """Where the value comes from."""
+        return self.file or str(Setting(self.name))
+
+    def __str__(self) -> str:
+        name, value = self.name, self.value
+        if value is None:
+            return worded(f"--{name}", f"{name}=")
+        if isinstance(value, bool):
+            return worded(f"--{'' if value else 'no'}{name}", f"{name}={value}")
+        is_list = isinstance(value, (list, tuple))
+        text = ",".join(value) if is_list else str(value)
+        return worded(f"--{name}={shlex.quote(text)}",
+                      f"{name}={list(value) if is_list else value!r}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Param:
+    """A param in a message: `--param units=5`, or in Python `params={"units": 5}`.
+
+    Attributes:
+      key: The param.
+      value: The value to type; None for the key alone.
+    """
+
+    key: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return worded(f"--param {self.key}", f"params[{self.key!r}]")
+        text = self.value if isinstance(self.value, str) else json.dumps(self.value)
+        return worded(f"--param {self.key}={text}", f"params={{{self.key!r}: {self.value!r}}}")
+
+
+class Words(str):
+    """A value that a sentence shows without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Absent(enum.Enum):
+    """What a problem has in place of a value."""
+
+    MISSING = enum.auto()
+    UNKNOWN = enum.auto()
+
+
+MISSING, UNKNOWN = Absent.MISSING, Absent.UNKNOWN
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """One mistake; `str` makes its sentence.
+
+    Attributes:
+      field: What is wrong: a setting, a variable, an entry of a file.
+      value: Its value, or MISSING or UNKNOWN.
+      why: A clause on what is wrong with the value, such as "which cannot be read".
+      expected: The values that would do.
+      example: What to type: settings, params, or a text.
+      source: Where the value comes from: a setting, a param, a path, words. Default: the setting
+        that is called `field`.
+      beside: Another setting, with its value, that does not go together with this one.
+      advice: Sentences after what is expected, such as " Did you mean 'x'?".
+      verb: The word between field and value.
+    """
+
+    field: str
+    value: Any = MISSING
+    why: str = ""
+    expected: str = ""
+    example: Setting | Param | str | Sequence[Setting | Param] = ""
+    source: Setting | Param | str = ""
+    beside: Setting | None = None
+    advice: str = ""
+    verb: str = "is"
+
+    @property
+    def setting(self) -> str:
+        """Name of the setting that has the value; "" if the value comes from elsewhere."""
+        source = self.source or Setting(self.field)
+        return source.name if isinstance(source, Setting) else ""
+
+    def __str__(self) -> str:
+        source = self.source or Setting(self.field)
+        if self.value is MISSING:
+            text = f"{self.field} is missing (no {source})"
+        elif self.value is UNKNOWN:
+            text = f"{self.field} (from {source}) is unknown"
+        else:
+            value = redaction.masked(self.field, self.value)
+            shown = self.value if isinstance(self.value, Words) else repr(value)
+            text = f"{self.field} {self.verb} {shown} (from {source})"
+        if self.beside:
+            other = redaction.masked(self.beside.name, self.beside.value)
+            text += f", and {self.beside.name} is {other!r} (from {self.beside.source})"
+        text += f", {self.why}" if self.why else ""
+        text += f"; expected {self.expected}" if self.expected else ""
+        text = f"{text.removesuffix('.')}.{' ' * bool(self.advice)}{self.advice.strip()}"
+        many = self.example if isinstance(self.example, (list, tuple)) else [self.example]
+        example = worded(" ", ", ").join(map(str, many))
+        return f"{text} For example: {example}" if example else text
 
 
 class TrainerError(Exception):
@@ -39,9 +186,23 @@ class OutputError(TrainerError):
 
 
 class ConfigError(TrainerError):
-    """A configuration mistake, found before anything was written to model_dir."""
+    """A configuration mistake, found before anything was written to model_dir.
+
+    Attributes:
+      problems: The mistakes; a text where no value of the user's is wrong.
+    """
 
     exit_code = 2
+
+    def __init__(self, *problems: Problem | str):
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+
+def refuse(problems: Iterable[Problem | str]) -> None:
+    """Raises ConfigError with all problems, one a line, if there are any."""
+    if found := tuple(problems):
+        raise ConfigError(*found)
 
 
 class Interrupted(TrainerError):
@@ -59,31 +220,23 @@ class Interrupted(TrainerError):
 
 
 class TaskConfigError(ConfigError):
-    """A TF_CONFIG that cannot work.
-
-    Attributes:
-      problems: One sentence for each problem, with its JSON path.
-    """
-
-    def __init__(self, problems: Sequence[str]):
-        super().__init__("\n".join(problems))
-        self.problems = tuple(problems)
+    """A TF_CONFIG that cannot work."""
 
 
 class OtherClusterError(ConfigError):
-    """A TF_CONFIG that tells of other numbers of tasks than the chief's.
+    """A TF_CONFIG with other numbers of tasks than the chief's.
 
     Attributes:
-      is_missed: Whether the chief waits for this task, and is to end with it.
+      is_missed: Whether the chief waits for this task, and ends with it.
     """
 
-    def __init__(self, message: str, is_missed: bool):
-        super().__init__(message)
+    def __init__(self, problem: Problem, is_missed: bool):
+        super().__init__(problem)
         self.is_missed = is_missed
 
 
 def show(error: BaseException) -> None:
-    """Prints the message of an error to standard error, and tells it to a launcher."""
+    """Prints the message of an error to standard error, and sends it to a launcher."""
     text = redaction.message_for_terminal(str(error))
     task_events.emit("error", message=text)
     print(f"estimator-trainer: {text}", file=sys.stderr)
@@ -96,13 +249,10 @@ def print_traceback(error: BaseException) -> None:
 
 
 def unwrapped(error: Exception) -> Exception:
-    """Returns the error with an `exit_code` that autograph has put into an error of its own.
+    """Returns the error with an `exit_code` that autograph has wrapped, else `error`.
 
-    Autograph runs the code of a `dataset.map`, of Keras layers and of `tf.function`, and makes an
-    error of another class, or the text "in user code:", of what that code raises.
-
-    Returns:
-      The code's own error if that has an `exit_code`, else `error`.
+    Autograph runs the code of `dataset.map`, Keras layers and `tf.function`, and raises an error
+    of another class, or with the text "in user code:", in place of the code's own.
     """
     found: BaseException = error
     while str(found).startswith("in user code:") and found.__context__ is not None:
@@ -111,9 +261,9 @@ def unwrapped(error: Exception) -> Exception:
 
 
 def first_line(error: BaseException) -> str:
-    """Returns the line of an error's text that says what is wrong, at most 300 characters of it.
+    """Returns the line of an error that says what is wrong, at most 300 characters of it.
 
-    TensorFlow puts the places in the code before it, which say nothing by themselves.
+    TensorFlow puts places in the code before that line.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
@@ -144,6 +294,6 @@ def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
 
 def near_match(got: str, allowed: Iterable[str]) -> str:
     """Returns ` Did you mean 'x'?` when one of `allowed` resembles `got`, else an empty string."""
-    import difflib  # Few starts have a mistake, and it takes 2 ms.
+    import difflib  # Takes 2 ms, and few starts have a mistake.
     close = difflib.get_close_matches(got, list(allowed), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

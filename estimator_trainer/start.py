@@ -18,6 +18,7 @@ from estimator_trainer import environment, errors, storage
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.environment import Environment
+from estimator_trainer.errors import Problem
 from estimator_trainer.record import recorded_run
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -148,10 +149,11 @@ def _split_cpu(config: TrainerConfig) -> None:
     try:
         strategy.split_cpu(config)
     except RuntimeError as error:
-        raise errors.ConfigError(
-            f"num_replicas is {config.num_replicas} (from --num_replicas), and TensorFlow has"
-            " begun to compute in this process with one CPU; expected the first call of the"
-            " process to say so. For example: restart the notebook's kernel") from error
+        raise errors.ConfigError(Problem(
+            "num_replicas", config.num_replicas,
+            "and TensorFlow has begun to compute in this process with one CPU",
+            "this setting in the first call of the process",
+            "restart the notebook's kernel")) from error
 
 
 def check_storage(plan: Plan) -> None:
@@ -161,33 +163,32 @@ def check_storage(plan: Plan) -> None:
     one by one, and tries again whatever fails.
 
     Raises:
-      ConfigError: with a sentence for each that cannot be.
+      ConfigError: with a problem for each that cannot be read.
     """
-    found = [text for name, path in plan.config.paths.items()
-             if (text := _storage_problem(name, path, plan.versions.tensorflow))]
-    if found:
-        raise errors.ConfigError("\n".join(found))
+    errors.refuse(filter(None, (_storage_problem(name, path, plan.versions.tensorflow)
+                                for name, path in plan.config.paths.items())))
 
 
-def _storage_problem(name: str, path: str, tensorflow: str | None) -> str:
+def _storage_problem(name: str, path: str, tensorflow: str | None) -> Problem | None:
     import tensorflow as tf
     if storage.scheme(path) not in tf.io.gfile.get_registered_schemes():
         return storage.problem(name, path, tensorflow, plugin=None)
     bucket = storage.bucket(path)
     if not bucket:
-        return ""
-    setting = f"{name} is {path!r} (from --{name})"
+        return None
     try:
         tf.io.gfile.glob(posixpath.join(bucket, _NOWHERE))
     except tf.errors.NotFoundError:
-        example = f" For example: gcloud storage buckets create {bucket}"
-        return (f"{setting}, and there is no bucket {bucket}; expected one that exists. Correct the"
-                f" name, or make it.{example if storage.scheme(path) == 'gs' else ''}")
+        example = f"gcloud storage buckets create {bucket}"
+        return Problem(name, path, f"and there is no bucket {bucket}", "one that exists",
+                       example if storage.scheme(path) == "gs" else "",
+                       advice="Correct the name, or make it.")
     except (tf.errors.PermissionDeniedError, tf.errors.UnauthenticatedError) as error:
-        return (f"{setting}, and {bucket} may not be read: {errors.first_line(error)}. Grant this"
-                " task the right to list, read and write objects there, on Google Cloud the role"
-                " roles/storage.objectUser.")
+        return Problem(name, path, f"and {bucket} may not be read: {errors.first_line(error)}",
+                       advice="Grant this task the right to list, read and write objects there, on"
+                       " Google Cloud the role roles/storage.objectUser.")
     except tf.errors.OpError as error:
-        return (f"{setting}, and {bucket} cannot be reached: {errors.first_line(error)}. Check"
-                " this machine's network and credentials, or choose another directory.")
-    return ""
+        return Problem(name, path, f"and {bucket} cannot be reached: {errors.first_line(error)}",
+                       advice="Check this machine's network and credentials, or choose another"
+                       " directory.")
+    return None

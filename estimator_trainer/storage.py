@@ -15,6 +15,7 @@ import sys
 from typing import Iterable
 
 from estimator_trainer import versions
+from estimator_trainer.errors import Problem, Setting
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)")
 _ONE_SLASH = re.compile(r"(gs|s3|hdfs|file):/([^/].*)")
@@ -82,40 +83,43 @@ def needs_plugin(paths: Iterable[str]) -> bool:
     return any(scheme(path) in _PLUGIN_SCHEMES for path in paths)
 
 
-def problem(name: str, path: str, tensorflow: str | None, plugin: str | None) -> str:
-    """Returns a sentence on why a setting's path cannot be used, or "".
+def problem(name: str, path: str, tensorflow: str | None,
+            plugin: str | None) -> Problem | None:
+    """Returns why a setting's path cannot be used, or None.
 
     Args:
-      name: The setting; its flag is --NAME.
+      name: The setting.
       path: A local path, or one with a scheme.
       tensorflow: Version of TensorFlow, such as "2.15" or "2.15.1", or None.
       plugin: Version of tensorflow-io, or None.
     """
-    given, found = f"{name} is {path!r} (from --{name})", scheme(path)
-    slashes = _ONE_SLASH.match(path)
+    found, slashes = scheme(path), _ONE_SLASH.match(path)
     if slashes:
-        return (f"{given}, which has one slash after {slashes[1]}: and means a folder of that name"
-                f" here; expected two. For example: --{name}={slashes[1]}://{slashes[2]}")
+        return Problem(
+            name, path, f"which has one slash after {slashes[1]}: and means a folder of that name"
+            " here", "two", Setting(name, f"{slashes[1]}://{slashes[2]}"))
     if found == "gs" and not _BUCKET.fullmatch(bucket(path).partition("://")[2]):
-        return (f"{given}, in which {bucket(path)!r} is no name of a bucket; expected lower-case"
-                f" letters, digits, '-', '_' and '.'. For example: --{name}=gs://bucket/job")
+        return Problem(name, path, f"in which {bucket(path)!r} is no name of a bucket",
+                       "lower-case letters, digits, '-', '_' and '.'",
+                       Setting(name, "gs://bucket/job"))
     is_released = f"{tensorflow}.".startswith(_PLUGIN_TENSORFLOW)
     if not found or found in _BUILT_IN or found in _PLUGIN_SCHEMES and is_released and plugin:
-        return ""
-    text = (f"{given}, and TensorFlow {tensorflow} has no file system for {found}:// here;"
-            " expected a local path or gs://BUCKET/FOLDER.")
-    return f"{text} {_remedy(name, path, _ALIASES.get(found, found), is_released)}"
+        return None
+    meant = _ALIASES.get(found, found)
+    example = (f"gs{path[path.index(':'):]}" if meant == "gs" else
+               f"/mnt/{re.sub(r'[^A-Za-z0-9]+', '-', meant)}/job")
+    return Problem(
+        name, path, f"and TensorFlow {tensorflow} has no file system for {found}:// here",
+        "a local path or gs://BUCKET/FOLDER", Setting(name, example),
+        advice=_remedy(path, meant, is_released))
 
 
-def _remedy(name: str, path: str, meant: str, is_released: bool) -> str:
-    if meant == "gs":
-        return f"For example: --{name}=gs{path[path.index(':'):]}"
+def _remedy(path: str, meant: str, is_released: bool) -> str:
     text = f"Mount it in every task, with {_MOUNTS[meant]}. " if meant in _MOUNTS else ""
     if meant in _PLUGIN_SCHEMES and is_released:
         spelled = "" if meant == scheme(path) else f", and write {meant}://"
         text += f'Or type: python -m pip install "{PLUGIN}"{spelled}. '
-    folder = re.sub(r"[^A-Za-z0-9]+", "-", meant)
-    return f"{text}For example: --{name}=/mnt/{folder}/job"
+    return text
 
 
 _MODULE = "tensorflow_io"

@@ -153,7 +153,7 @@ def test_broken_json_shows_its_length_keys_and_where_it_stops():
     text = _TF_CONFIG.replace('"job":', '"job"')
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(text)
-    assert raised.value.problems[0].startswith(
+    assert str(raised.value).startswith(
         f"text is {len(text)} characters with cluster, chief, worker, job, task, type (from"
         " TF_CONFIG); expected JSON (Expecting ':' delimiter: line 1 column")
     with pytest.raises(errors.TaskConfigError, match="too many brackets"):

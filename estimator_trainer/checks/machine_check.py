@@ -19,6 +19,7 @@ from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.plugins import source_files
 
 _GIB = 1 << 30
@@ -99,9 +100,9 @@ def _model_dir(model_dir: str) -> Findings:
     if not existing.is_dir():
         return found  # The plan has this problem.
     if not os.access(existing, os.W_OK | os.X_OK):
-        found.problems.append(
-            f"model_dir is {model_dir!r} (from --model_dir), and {existing} cannot be written by"
-            f" this user; expected a directory of its own. To look: ls -ld {existing}")
+        found.problems.append(Problem(
+            "model_dir", model_dir, f"and {existing} cannot be written by this user",
+            "a directory of this user's own", advice=f"To look: ls -ld {existing}"))
     free, size = bytes_at(str(existing)), checkpoint_bytes(str(existing))
     found.facts["free disk"] = f"{free / _GIB:.1f} GiB at {existing}"
     needed = max(_LEAST_FREE_BYTES, _LEAST_FREE_CHECKPOINTS * size)
@@ -110,8 +111,9 @@ def _model_dir(model_dir: str) -> Findings:
                needed > _LEAST_FREE_BYTES else "")
         found.warnings.append(
             f"model_dir {model_dir!r} has {free / _GIB:.1f} GiB of free disk{why}; expected at"
-            f" least {needed / _GIB:.1f}. Make room there, choose another --model_dir, or keep"
-            " fewer checkpoints. For example: --keep_checkpoint_max=1")
+            f" least {needed / _GIB:.1f}. Make room there, choose another"
+            f" {Setting('model_dir')}, or keep fewer checkpoints. For example:"
+            f" {Setting('keep_checkpoint_max', 1)}")
     return found
 
 
@@ -119,9 +121,9 @@ def _gpus(device: str, visible: str | None) -> Findings:
     found = Findings()
     kind, _, number = device.partition(":")
     if kind == "gpu" and int(number) >= len(machine.visible_gpus(visible)):
-        found.warnings.append(
-            f"device is {device!r} (from --device), and nvidia-smi and CUDA_VISIBLE_DEVICES tell of"
-            " no such GPU; without one, train refuses to begin. For example: --device=cpu:0")
+        found.warnings.append(str(Problem(
+            "device", device, "and nvidia-smi and CUDA_VISIBLE_DEVICES show no such GPU; without"
+            " one, train refuses to begin", example=Setting("device", "cpu:0"))))
     try:
         listed = [line.partition(" (UUID")[0] for line in machine.listed_gpus(deadlines.CHECK_SECS)]
         found.facts["gpus"] = listed or "none, says nvidia-smi"
@@ -139,20 +141,21 @@ _FLOOR_BYTES = 100 * _MIB
 _CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.")
 
 
-def problem(model_dir: str, source: str = "--model_dir") -> str:
-    """Returns why a job in this directory would lose its next checkpoint, or ""."""
+def problem(model_dir: str, source: str = "") -> Problem | None:
+    """Returns why a job in this directory would lose its next checkpoint, or None."""
     if not model_dir or "://" in model_dir:
-        return ""
+        return None
     folder = pathlib.Path(model_dir).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     free, size = bytes_at(str(existing)), checkpoint_bytes(str(existing))
     needed = max(_FLOOR_BYTES, size)
     if free >= needed:
-        return ""
+        return None
     why = f", and a checkpoint takes {size / _MIB:.0f} MiB" if size > _FLOOR_BYTES else ""
-    return (f"model_dir is {model_dir!r} (from {source}), and {existing} has {free / _MIB:.0f}"
-            f" MiB of free disk{why}; expected at least {needed / _MIB:.0f} MiB. Make room there,"
-            " or choose another directory. To look: df -h")
+    return Problem(
+        "model_dir", model_dir, f"and {existing} has {free / _MIB:.0f} MiB of free disk{why}",
+        f"at least {needed / _MIB:.0f} MiB", source=source,
+        advice="Make room there, or choose another directory. To look: df -h")
 
 
 def bytes_at(folder: str) -> int:

@@ -18,25 +18,28 @@ import shutil
 import stat
 import tempfile
 
+from estimator_trainer.errors import Problem, Setting
+
 _PATTERN = re.compile(r"[\[*?\\]")
 _REPLACED = re.compile(r"[\[\]*?\\]+")
 
 
-def problem(model_dir: str, source: str = "--model_dir") -> str:
-    """Returns why a job cannot train in a directory of this name, or "".
+def problem(model_dir: str, source: str = "") -> Problem | None:
+    """Returns why a job cannot train in a directory of this name, or None.
 
     Args:
       model_dir: The directory, a local path or one with a scheme.
-      source: Who has named it: the flag, or words.
+      source: What names the directory; default: the setting.
     """
     found = _PATTERN.search(model_dir)
     if not found:
-        return ""
-    is_flag = source.startswith("--")
-    named = f"{source}={_plain(model_dir)}" if is_flag else f"model_dir={_plain(model_dir)!r}"
-    return (f"model_dir is {model_dir!r} (from {source}), and TensorFlow takes {found[0]} in a path"
-            " for part of a pattern, so that it misses the checkpoints there, or finds those of"
-            rf" another directory; expected a path without [, *, ? and \. For example: {named}")
+        return None
+    plain = _plain(model_dir)
+    return Problem(
+        "model_dir", model_dir, f"and TensorFlow takes {found[0]} in a path for part of a pattern,"
+        " so that it misses the checkpoints there, or finds those of another directory",
+        "a path without [, *, ? and \\",
+        f"model_dir={plain!r}" if source else Setting("model_dir", plain), source)
 
 
 def of_trial(model_dir: str, trial: str, aip_model_dir: str) -> str:

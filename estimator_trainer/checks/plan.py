@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, Mapping, Protocol
 
 from estimator_trainer.cluster import task_config
+from estimator_trainer.errors import Problem
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.script_file import Script
@@ -45,7 +46,7 @@ class Plan:
       model: The model_fn plug-in, or None if it was not found.
       data: The input_fn plug-in, of evaluation and prediction where training has its own; or None.
       params: The merged params, or None.
-      problems: One sentence for each problem; the run can start only without any.
+      problems: Everything wrong; the run can start only without any.
       versions: The installed TensorFlow, Estimator, Keras and Python.
       train_data: The input_fn plug-in of training, or None if it is that of `data`.
       serving: The plug-in of --serving_input_fn, or None.
@@ -62,7 +63,7 @@ class Plan:
     model: Plugin | None
     data: Plugin | None
     params: Params | None
-    problems: tuple[str, ...]
+    problems: tuple[Problem | str, ...]
     versions: Versions
     train_data: Plugin | None = None
     serving: Plugin | None = None
@@ -96,12 +97,12 @@ class Findings:
     """The findings of one look at a job; each sentence names its remedy.
 
     Attributes:
-      problems: Sentences, each on what would make `train` fail.
+      problems: What would make `train` fail.
       warnings: Sentences, each on what may still come right, such as a peer that has not started.
       facts: Texts, numbers or lists of texts, by what they tell of.
     """
 
-    problems: list[str] = dataclasses.field(default_factory=list)
+    problems: list[Problem | str] = dataclasses.field(default_factory=list)
     warnings: list[str] = dataclasses.field(default_factory=list)
     facts: dict[str, Any] = dataclasses.field(default_factory=dict)
 

@@ -94,7 +94,7 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "model_dir": config.model_dir or "(a new temporary directory)",
         "facts": found.facts,
         "warnings": [*versions.warnings(plan.versions), *found.warnings],
-        "problems": [*plan.problems, *found.problems],
+        "problems": [str(problem) for problem in (*plan.problems, *found.problems)],
     }
 
 

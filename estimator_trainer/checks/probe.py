@@ -13,6 +13,7 @@ import tensorflow as tf
 from estimator_trainer import errors, schema
 from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.coordination import job_state, shared_files
+from estimator_trainer.errors import Problem
 from estimator_trainer.estimator import data_spec, loaded_plugins
 
 _MARK = "check-%s.json"
@@ -46,10 +47,9 @@ def _model_dir(plan: Plan) -> Findings:
         marks = [seen for path in paths if (seen := shared_files.read_as(_Mark, path))]
         is_running = tf.io.gfile.exists(posixpath.join(folder, job_state.JOB_FILE))
     except (tf.errors.OpError, ValueError) as error:
-        found.problems.append(
-            f"model_dir is {folder!r} (from --model_dir), and it cannot be written:"
-            f" {errors.first_line(error)}. Grant this task the right to write there, or choose"
-            " another --model_dir.")
+        found.problems.append(Problem(
+            "model_dir", folder, f"which cannot be written: {errors.first_line(error)}",
+            "a directory that this task may write"))
         return found
     found.facts["model_dir written by"] = [
         f"{seen.task} on {seen.host} {max(0, time.time() - seen.time):.0f} s ago"
@@ -71,16 +71,16 @@ def _data(plan: Plan) -> Findings:
         parts = loaded_plugins.load(plan)
         spec = data_spec.describe(parts.input_fn, parts.params)
     except errors.ConfigError as error:
-        found.problems.append(str(error))
+        found.problems += error.problems
     except Exception as error:  # pylint: disable=broad-except
         if getattr(error, "exit_code", None) == 2:
             found.problems.append(str(error))
         else:
             kind, name = (plan.data.kind, plan.data.name) if plan.data else ("input_fn", "?")
-            found.problems.append(
-                f"{kind} is {name!r} (from --{kind}), and it fails in mode"
-                f" 'eval': {type(error).__name__}: {errors.first_line(error)}. Correct it; its"
-                " stack: estimator-trainer train")
+            found.problems.append(Problem(
+                kind, name, "which fails in mode 'eval':"
+                f" {type(error).__name__}: {errors.first_line(error)}",
+                advice="Correct it; its stack: estimator-trainer train"))
     else:
         found.facts["features"] = _shown(spec.features)
         found.facts["labels"] = _shown(spec.labels)

@@ -15,6 +15,7 @@ from estimator_trainer.checks.plan import Invocation, Plan, ScriptRun
 from estimator_trainer.cluster import ports, rank_source, task_config, topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
+from estimator_trainer.errors import Param, Problem, Setting
 from estimator_trainer.plugins import loader, params
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
@@ -24,13 +25,14 @@ from estimator_trainer.record.recorded_run import RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 T = TypeVar("T")
+Problems = list[Problem | str]
 _LOCAL = task_config.parse(None)
 
 
 def for_training(config: TrainerConfig, environment: Environment,
                  invocation: Invocation = Invocation()) -> Plan:
     """Plans `train` in the role that TF_CONFIG gives."""
-    problems = versions.problems(versions.installed(), environment.legacy_keras)
+    problems = _version_problems(environment)
     task = _collect(problems, lambda: _task(config, environment))
     recorded = None
     if task is not None:
@@ -38,9 +40,10 @@ def for_training(config: TrainerConfig, environment: Environment,
         config, recorded = _as_recorded(problems, config, invocation, is_training=True)
         problems += [*_task_problems(config, task), *_port_problems(task)]
         if not config.model_dir and not task.is_local:
-            problems.append(
-                "model_dir is missing (no --model_dir), and every task of a cluster must share"
-                " one. For example: --model_dir=gs://bucket/job or --model_dir=/shared/job")
+            problems.append(Problem(
+                "model_dir", why="and every task of a cluster must share one",
+                example=f"{Setting('model_dir', 'gs://bucket/job')} or"
+                f" {Setting('model_dir', '/shared/job')}"))
     problems += storage_problems(config) + replica_problems(config)
     problems += model_dir_problems(config.model_dir)
     return _with_plugins(
@@ -54,7 +57,7 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
 
     Settings that only the script knows, such as its strategy, are checked when it begins to train.
     """
-    problems = versions.problems(versions.installed(), environment.legacy_keras)
+    problems = _version_problems(environment)
     task = _collect(problems, lambda: _task(config, environment))
     problems += _port_problems(task) if task else []
     problems += storage_problems(config)
@@ -84,7 +87,7 @@ def for_script_training(plan: Plan, config: TrainerConfig, task: TaskConfig,
 def for_one_process(config: TrainerConfig, environment: Environment,
                     invocation: Invocation = Invocation()) -> Plan:
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
-    problems = versions.problems(versions.installed(), environment.legacy_keras)
+    problems = _version_problems(environment)
     config = _with_model_dir(config, environment)
     problems += [] if config.export_dir else _lacks_model_dir(config)
     problems += filter(None, [_file_problem(config.model_dir)])
@@ -96,8 +99,8 @@ def for_one_process(config: TrainerConfig, environment: Environment,
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
     """Plans `show`, which looks at a model_dir and uses no plug-in."""
     config = _with_model_dir(config, environment)
-    problems = [*versions.problems(versions.installed(), environment.legacy_keras),
-                *_lacks_model_dir(config), *storage_problems(config)]
+    problems = [*_version_problems(environment), *_lacks_model_dir(config),
+                *storage_problems(config)]
     return Plan(config, _LOCAL, None, None, None, tuple(problems), versions.installed())
 
 
@@ -110,17 +113,18 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
     """
     if script is not None:
         return Plan(config, tasks[0], None, None, None, (), versions.installed(), script=script)
-    problems = list(dict.fromkeys(problem for task in tasks for problem in topology.problems(
-        task, config.train_distribute, config.eval_distribute, config.sync_replicas)))
+    problems: Problems = list(dict.fromkeys(problem for task in tasks for problem in (
+        topology.problems(task, config.train_distribute, config.eval_distribute,
+                          config.sync_replicas))))
     problems += topology.events_problems(tasks[0], config.worker_events)
     if not config.model_dir:
-        problems.append(
-            "model_dir is missing (no --model_dir after `--`), and what a task writes into its"
-            " own container is lost. For example: -- --model_dir=gs://bucket/job")
+        problems.append(Problem(
+            "model_dir", why="and the files of a task in its own container are lost",
+            example="-- --model_dir=gs://bucket/job", source="--model_dir after `--`"))
     problems += filter(None, [model_dir_name.problem(config.model_dir),
                               _file_problem(config.model_dir)])
     gpus = ",".join(map(str, range(num_gpus))) or machine.NO_GPU
-    return _with_plugins(config, tasks[0], problems + replica_problems(config), Invocation(),
+    return _with_plugins(config, tasks[0], [*problems, *replica_problems(config)], Invocation(),
                          num_replicas=count_replicas(config, tasks[0], gpus))
 
 
@@ -139,8 +143,7 @@ def ready(plan: Plan) -> Plan:
 
 def refuse(plan: Plan) -> None:
     """Raises ConfigError with all the plan's problems, one a line, if there are any."""
-    if plan.problems:
-        raise errors.ConfigError("\n".join(plan.problems))
+    errors.refuse(plan.problems)
 
 
 def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskConfig:
@@ -154,11 +157,11 @@ def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskCo
         rank_source.refuse_roles(config.num_ps, config.num_evaluators)
         return dataclasses.replace(_LOCAL, notes=rank_source.notes(environment.ranks))
     task = task_config.parse(ranks.tf_config(config.num_ps, config.num_evaluators))
-    return dataclasses.replace(task, source=ranks.launcher, port_remedy=" by --first_port=PORT",
+    return dataclasses.replace(task, source=ranks.launcher, ports_setting="first_port",
                                notes=(ranks.note, *task.notes))
 
 
-def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: list[str],
+def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: Problems,
                   invocation: Invocation, recorded: RecordedRun | None = None,
                   num_replicas: int = 0) -> Plan:
     """Finds the plug-ins and their params; without a replica nothing is to be trained."""
@@ -185,10 +188,10 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
             recorded, config, plan.plugins, merged))
     return dataclasses.replace(
         plan, params=merged, changes=tuple(changes or ()), notes=(note,) if note else (),
-        problems=tuple(recorded.sourced(text) if recorded else text for text in problems))
+        problems=tuple(map(recorded.sourced, problems) if recorded else problems))
 
 
-def _as_recorded(problems: list[str], config: TrainerConfig, invocation: Invocation,
+def _as_recorded(problems: Problems, config: TrainerConfig, invocation: Invocation,
                  is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
     """Returns the settings, those of the run before among them, and what that run has left."""
     recorded = _collect(problems, lambda: recorded_run.find(
@@ -198,39 +201,42 @@ def _as_recorded(problems: list[str], config: TrainerConfig, invocation: Invocat
     return _collect(problems, lambda: recorded.settings(config)) or config, recorded
 
 
-def _lacks_model_dir(config: TrainerConfig) -> list[str]:
+def _version_problems(environment: Environment) -> Problems:
+    return [*versions.problems(versions.installed(), environment.legacy_keras)]
+
+
+def _lacks_model_dir(config: TrainerConfig) -> Problems:
     return [] if config.model_dir else [
-        "model_dir is missing (no --model_dir); expected the directory of a trained model. For"
-        " example: --model_dir=/tmp/digits"]
+        Problem("model_dir", expected="the directory of a trained model",
+                example=Setting("model_dir", "/tmp/digits"))]
 
 
 def _task_problems(config: TrainerConfig, task: TaskConfig,
-                   has_own_strategy: bool = False) -> list[str]:
+                   has_own_strategy: bool = False) -> list[Problem]:
     """Returns what is wrong with the settings of training in this task of a cluster."""
     return [*topology.problems(task, config.train_distribute, config.eval_distribute,
                                config.sync_replicas, is_script=has_own_strategy),
             *topology.events_problems(task, config.worker_events)]
 
 
-def _port_problems(task: TaskConfig) -> list[str]:
+def _port_problems(task: TaskConfig) -> list[Problem]:
     return ports.problems(task) if task.cluster else []
 
 
-def model_dir_problems(folder: str, source: str = "--model_dir") -> list[str]:
-    """Returns why a job cannot train in a directory; `source` named it."""
+def model_dir_problems(folder: str, source: str = "") -> list[Problem]:
+    """Returns why a job cannot train in a directory; `source` named it, or else the setting."""
     found = (model_dir_name.problem(folder, source), machine_check.problem(folder, source),
              _file_problem(folder, source))
     return [problem for problem in found if problem]
 
 
-def _file_problem(folder: str, source: str = "--model_dir") -> str:
-    is_file = folder and os.path.isfile(folder)
-    return (f"model_dir is {folder!r} (from {source}), which is a file; expected a directory,"
-            " existing or not.") if is_file else ""
+def _file_problem(folder: str, source: str = "") -> Problem | None:
+    return Problem("model_dir", folder, "which is a file", "a directory, existing or not",
+                   source=source) if folder and os.path.isfile(folder) else None
 
 
-def storage_problems(config: TrainerConfig) -> list[str]:
-    """Returns a sentence for each setting whose file system is not there."""
+def storage_problems(config: TrainerConfig) -> list[Problem]:
+    """Returns a problem for each setting whose file system is missing."""
     tensorflow = versions.installed().tensorflow
     plugin = storage.plugin_version() if storage.needs_plugin(config.paths.values()) else None
     found = (storage.problem(name, path, tensorflow, plugin)
@@ -240,7 +246,7 @@ def storage_problems(config: TrainerConfig) -> list[str]:
 
 def _of_program(invocation: Invocation) -> list[params.Given]:
     """Returns the params that a Python program passes."""
-    return [params.Given(key, value, f"params[{key!r}]", f"params[{key!r}] = ", is_typed=True)
+    return [params.Given(key, value, Param(key), is_typed=True)
             for key, value in invocation.values.items()]
 
 
@@ -248,7 +254,7 @@ def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:
     """Returns the params of the input_fn that flags stand for."""
     flags = {"epochs": ("train_epochs", plan.passes),
              "batch_size": ("global_batch_size", plan.config.global_batch_size)}
-    given = [params.Given(key, value, f"--{flag}", f"--{flag}=0 --param {key}=")
+    given = [params.Given(key, value, Setting(flag), (Setting(flag, 0),))
              for key, (flag, value) in flags.items()
              if value and key in (data.default_params or {})]
     return given + params.params_of(plan.config, data)
@@ -266,11 +272,11 @@ def _with_model_dir(config: TrainerConfig, environment: Environment,
         folder, trial, environment.aip_model_dir))
 
 
-def _collect(problems: list[str], step: Callable[[], T]) -> T | None:
+def _collect(problems: Problems, step: Callable[[], T]) -> T | None:
     try:
         return step()
     except errors.ConfigError as error:
-        problems.append(str(error))
+        problems += error.problems
         return None
 
 
@@ -283,22 +289,23 @@ class SharedBatch(NamedTuple):
     Attributes:
       params: The params.
       note: A sentence on a batch size that was rounded, or "".
-      problem: What is wrong with the batch that the user asks for, or "".
+      problem: What is wrong with the batch that the user asks for, or None.
     """
 
     params: Params
     note: str = ""
-    problem: str = ""
+    problem: Problem | None = None
 
 
-def replica_problems(config: TrainerConfig) -> list[str]:
+def replica_problems(config: TrainerConfig) -> list[Problem]:
     """Returns what is wrong with --num_replicas."""
     strategies = {config.train_distribute, config.eval_distribute}
     if config.num_replicas < 2 or strategies & set(_IN_ONE_PROCESS):
         return []
-    return [f"num_replicas is {config.num_replicas} (from --num_replicas), and neither"
-            f" --train_distribute nor --eval_distribute takes replicas in one process; expected"
-            f" {' or '.join(_IN_ONE_PROCESS)}. For example: --train_distribute=mirrored"]
+    return [Problem(
+        "num_replicas", config.num_replicas, f"and neither {Setting('train_distribute')} nor"
+        f" {Setting('eval_distribute')} takes replicas in one process",
+        " or ".join(_IN_ONE_PROCESS), Setting("train_distribute", "mirrored"))]
 
 
 def count_replicas(config: TrainerConfig, task: TaskConfig,
@@ -336,24 +343,25 @@ def share_batch(config: TrainerConfig, data: Plugin, params: Params, replicas: i
     key = data.global_batch_param
     if config.global_batch_size % replicas:
         return SharedBatch(params, problem=_problem(
-            "global_batch_size", config.global_batch_size, replicas, "--global_batch_size"))
+            "global_batch_size", config.global_batch_size, replicas, Setting))
     size = params.values.get(key) if key else None
     if not isinstance(size, int):
         return SharedBatch(params)
     if size < 1:
-        return SharedBatch(params, problem=_problem(key, size, 1, f"--param {key}"))
+        return SharedBatch(params, problem=_problem(key, size, 1, Param))
     if size % replicas == 0:
         return SharedBatch(params)
     if key in params.given:
-        return SharedBatch(params, problem=_problem(key, size, replicas, f"--param {key}"))
+        return SharedBatch(params, problem=_problem(key, size, replicas, Param))
     rounded = -(-size // replicas) * replicas
     return SharedBatch(
         dataclasses.replace(params, values={**params.values, key: rounded}),
         f"{key} is {rounded}, not {size}, so that the {replicas} replicas can share it")
 
 
-def _problem(name: str, size: int, replicas: int, source: str) -> str:
+def _problem(name: str, size: int, replicas: int,
+             kind: type[Setting] | type[Param]) -> Problem:
     expected = f"a multiple of the {replicas} replicas" if size > 0 else "1 or more"
     example = max(1, -(-size // replicas)) * replicas
-    return (f"{name} is {size} (from {source}), the examples of one global step; expected"
-            f" {expected}. For example: {source}={example}")
+    return Problem(name, size, "the examples of one global step", expected, kind(name, example),
+                   kind(name))

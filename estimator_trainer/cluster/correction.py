@@ -1,6 +1,6 @@
-"""Corrects a TF_CONFIG for an error to end with: the user's cluster, as near as can be guessed.
+"""Corrects a TF_CONFIG, for the example in an error: the user's cluster, as near as can be guessed.
 
-Every guess is read again before it is shown, so that what the user types from it works.
+Every guess is read again before it is shown, so it works when the user types it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def corrected(text: str) -> str:
     """Returns JSON of a TF_CONFIG that works, as near to `text` as can be guessed.
 
     Args:
-      text: A TF_CONFIG or CLUSTER_SPEC with mistakes, which need not be JSON.
+      text: A TF_CONFIG or CLUSTER_SPEC with mistakes, maybe not JSON.
     """
     for candidate in _unquoted(text.strip()):
         try:
@@ -45,16 +45,16 @@ def corrected(text: str) -> str:
 
 
 def _bare(value: Mapping[str, Any]) -> str:
-    """Returns the cluster and the task alone; `job` holds arguments, maybe secrets, of the user."""
+    """Returns the cluster and the task alone; `job` holds the user's arguments, maybe secrets."""
     task = value.get("task")
     if isinstance(task, dict):
-        # A platform, and the user's programs, may have added more.
+        # A platform or a user's program may add other keys.
         value = {**value, "task": {key: task[key] for key in ("type", "index") if key in task}}
     return json.dumps({key: value[key] for key in ("cluster", "task") if key in value})
 
 
 def _unquoted(text: str) -> list[str]:
-    """Returns what `text` may have been before quotes were changed, added or escaped."""
+    """Returns texts that `text` may have been before quotes were changed, added or escaped."""
     inner = text.strip("'\"")
     escaped = inner.replace('\\"', '"')
     return [text, text.replace("'", '"'), inner, escaped]
@@ -83,7 +83,7 @@ def _repaired_cluster(declared: Mapping[str, Any]) -> dict[str, list[str]]:
             addresses = [_repaired_address(host, taken) for host in _listed(role, hosts)]
             cluster.setdefault(role, []).extend(addresses)
     cluster = {role: addresses for role, addresses in cluster.items() if addresses}
-    # One head stays, under its own name; the other heads become workers.
+    # One head stays under its own name; other heads become workers.
     head = "master" if "master" in cluster and "chief" not in cluster else "chief"
     heads = cluster.pop("chief", []) + cluster.pop("master", [])
     if heads[1:]:
@@ -102,7 +102,7 @@ def _nearest_role(key: str) -> str:
 
 
 def _listed(role: str, hosts: Any) -> list[Any]:
-    """Returns the hosts as a list, with an invented host for each one that is left out."""
+    """Returns the hosts as a list, with an invented host for each missing one."""
     if isinstance(hosts, str):
         hosts = hosts.split(",")
     elif isinstance(hosts, dict):

@@ -1,8 +1,8 @@
-"""A ClusterSpec is a cluster as its platform declares it, or all that is wrong with it.
+"""A ClusterSpec is a cluster as its platform declares it, or everything wrong with it.
 
     text ──► JSON object ──► tasks by role ──► which of them this process is
 
-Only synonyms are resolved here; `task_config` turns the declaration into the normal form.
+Only synonyms are resolved here; `task_config` makes the normal form.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import json
 import re
 from typing import Any, Mapping, NamedTuple
 
-from estimator_trainer import errors
+from estimator_trainer.errors import near_match, Problem, Words
 
 ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
-# Each name stands for a role; Vertex AI's CLUSTER_SPEC numbers its pools by purpose, and programs
-# of TensorFlow's first guide to clusters call the only job of a cluster `local`.
+# Role by name. Vertex AI's CLUSTER_SPEC numbers its pools by purpose, and programs of TensorFlow's
+# first guide to clusters call the only job of a cluster `local`.
 ROLES = {
     "chief": "chief", "master": "chief",
     "worker": "worker", "local": "worker",
@@ -54,8 +54,8 @@ class ClusterSpec:
       role: Role of this task; "" when it has no cluster.
       index: Index of this task in its role.
       name: The platform's name of this task, such as "master:0"; "" when it has no cluster.
-      value: The whole JSON object, for the keys that are not about the cluster.
-      problems: One sentence for each mistake; with any, the other attributes mean nothing.
+      value: The whole JSON object, with its keys that are not about the cluster.
+      problems: Every mistake; with any, the other attributes mean nothing.
     """
 
     tasks: Mapping[str, tuple[Task, ...]] = dataclasses.field(default_factory=dict)
@@ -63,7 +63,7 @@ class ClusterSpec:
     index: int = 0
     name: str = ""
     value: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
@@ -84,20 +84,20 @@ def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
 
 
 class _Reader:
-    """The reader keeps what it has read so far, and what was wrong with it."""
+    """What has been read so far, and what is wrong with it."""
 
     def __init__(self, source: str):
         self.source = source
-        self.problems: list[str] = []
+        self.problems: list[Problem] = []
         self.tasks: dict[str, tuple[Task, ...]] = {}
         self.declared: dict[str, str] = {}  # The key in the cluster, by role.
         self.is_whole = True  # Every role was understood: none hides behind another name.
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
-        # A key is shown as it is; it has no path of its own.
-        got = repr(value) if field == "key" else of(value, path)
-        self.problems.append(
-            f"{field} is {got} (from {self.source}{path}); expected {expected}.{near}")
+        # A key has no path of its own, and is shown as it is.
+        got = value if field == "key" else Words(of(value, path))
+        self.problems.append(Problem(field, got, expected=expected, advice=near,
+                                     source=f"{self.source}{path}"))
 
     def read_object(self, text: str) -> dict[str, Any]:
         try:
@@ -105,11 +105,11 @@ class _Reader:
         except (ValueError, RecursionError) as error:
             quotes = ", where texts take double quotes, not single ones" if "'" in text else ""
             why = error if isinstance(error, ValueError) else "too many brackets in each other"
-            self.problems.append(f"text is {of_text(text)} (from {self.source});"
-                                 f" expected JSON{quotes} ({why}).")
+            self.problems.append(Problem("text", Words(of_text(text)), source=self.source,
+                                         expected=f"JSON{quotes} ({why})"))
             return {}
         if isinstance(value, dict):
-            # The operator's own name for it; without "cluster", each worker would train alone.
+            # The operator's own key; without "cluster", each worker would train alone.
             for key in (key for key in value if key.lower() == "sparsecluster"):
                 self.reject("key", key, "", f'"cluster" with the list of every worker, {_SPARSE}')
             return value
@@ -131,7 +131,7 @@ class _Reader:
             name = key.strip().lower()
             role = ROLES.get(name, "")
             if not hosts and (role == "evaluator" or name.startswith("workerpool")):
-                continue  # Some platforms say so that there is none.
+                continue  # An empty role of some platforms.
             addresses = self.read_hosts(role, hosts, f'["cluster"][{json.dumps(key)}]')
             if not role:
                 self.reject_role(key)
@@ -150,15 +150,15 @@ class _Reader:
             self.reject("role", key, '["cluster"]', f'"{role}", as in "{role}": ["host:2222"]')
         else:
             self.reject("role", key, '["cluster"]', f"one of {', '.join(ROLE_NAMES)}",
-                        errors.near_match(role, ROLE_NAMES))
+                        near_match(role, ROLE_NAMES))
 
     def read_hosts(self, role: str, hosts: Any, path: str) -> list[tuple[str, str]]:
-        """Returns (address, path) of each task, wrong ones too: they count for the indices."""
+        """Returns (address, path) of each task; wrong addresses count for the indices too."""
         if isinstance(hosts, list) and hosts:
             entries = [(host, f"{path}[{i}]") for i, host in enumerate(hosts)]
         elif isinstance(hosts, dict):
-            # TFJob's dynamic workers are told of themselves alone, so a map of one says nothing
-            # of the others, unless the role has room for one only.
+            # TFJob's dynamic workers know themselves alone, so a map of one task says nothing
+            # about others, unless the role has room for one only.
             is_complete = hosts.keys() == {str(i) for i in range(len(hosts))}
             least = 1 if role in ("chief", "evaluator") else 2
             if not is_complete or len(hosts) < least:
@@ -177,7 +177,7 @@ class _Reader:
         return [(str(address), address_path) for address, address_path in entries]
 
     def check_cluster(self) -> None:
-        """Rejects a mix of roles that cannot work, whose every entry may be fine by itself."""
+        """Rejects a mix of roles that cannot work, even if each entry is fine by itself."""
         for role in ("chief", "evaluator"):
             group = self.tasks.get(role, ())
             if len(group) > 1:
@@ -212,7 +212,7 @@ class _Reader:
             is_known = self.is_whole and self.declared
             allowed = sorted({*self.declared.values(), "evaluator"}) if is_known else ROLE_NAMES
             self.reject("task type", key, '["task"]["type"]',
-                        f"one of {', '.join(allowed)}", errors.near_match(name, allowed))
+                        f"one of {', '.join(allowed)}", near_match(name, allowed))
             return "", 0, ""
         if is_missing and role == "ps":
             self.reject("cluster", None, '["cluster"]', "the ps and the tasks that they serve")
@@ -224,7 +224,7 @@ class _Reader:
         return role, index, group[index].name if group else f"{name}:{index}"
 
     def read_index(self, index: Any, count: int) -> int:
-        """Returns the index of a task in a role of `count`; 0 = not known, for want of hosts."""
+        """Returns the index of a task in a role of `count` tasks; 0 = no hosts are known."""
         if index is None and count == 1:
             return 0
         if isinstance(index, str) and _INDEX.fullmatch(index):
@@ -239,7 +239,7 @@ class _Reader:
 
 
 def _address_fault(address: Any) -> str:
-    """Returns what was expected instead of `address`, or "" if it is fine."""
+    """Returns what is expected in place of `address`, or "" if it is fine."""
     if not isinstance(address, str):
         return 'a text like "host:2222"'
     scheme, separator, _ = address.partition("://")
@@ -253,11 +253,11 @@ def _address_fault(address: Any) -> str:
 
 _JOB = re.compile(r"""(["']job\\*["'])\s*:.*""", re.IGNORECASE | re.DOTALL)
 _MOST_CHARACTERS = 120
-# Only names that every platform uses: what else looks like a key may be a part of a secret.
+# Names that every platform uses; anything else that looks like a key may be a part of a secret.
 _KEY = re.compile(r"\b(cluster|task|job|environment|type|index|trial|chief|master|worker|ps"
                   r"|evaluator|workerpool[0-3])\b(?=[\"'\\]*\s*[:=\[{])")
 _MOST_KEYS = 6
-# A host has no user, and what stands before `@` may be a password.
+# A host has no user, and the text before `@` may be a password.
 _BEFORE_HOST = re.compile(r"[^\s'\"\[\]{},]+@")
 
 
@@ -279,7 +279,7 @@ def of(value: Any, path: str) -> str:
 
 
 def of_text(text: str) -> str:
-    """Returns what a message shows of a text that is no JSON: its length, and its first keys."""
+    """Returns what a message shows of a text that is not JSON: its length and first keys."""
     keys = list(dict.fromkeys(match[0] for match in _KEY.finditer(text)))
     named = f" with {', '.join(keys[:_MOST_KEYS])}" if keys else ""
     return f"{len(text)} character{'s' * (len(text) != 1)}{named}"

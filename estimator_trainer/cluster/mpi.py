@@ -1,4 +1,4 @@
-"""Under `mpirun`, `flux run` or `jsrun` variables tell each task its rank, and no host of another.
+"""Ranks from `mpirun`, `flux run` or `jsrun`: variables hold each task's rank, but no hosts.
 
 Open MPI: https://docs.open-mpi.org/en/v5.0.x/tuning-apps/environment-var.html
 MPICH, Intel MPI, Cray (PMI): https://github.com/pmodels/mpich/tree/main/src/pm/hydra
@@ -12,20 +12,20 @@ from __future__ import annotations
 
 from typing import Mapping, NamedTuple, Sequence
 
-from estimator_trainer import errors
 from estimator_trainer.cluster import ranks as ranks_lib
-from estimator_trainer.cluster.ranks import Ranks
+from estimator_trainer.cluster.ranks import ALONE, HOSTS, Ranks
+from estimator_trainer.errors import ConfigError, Problem, Setting, Words
 
 
 class _Launcher(NamedTuple):
-    """The variables of a launcher; of those of a rank on its host, each may be the one set.
+    """The variables of a launcher.
 
     Attributes:
-      name: Whose ranks they are, such as "Open MPI's mpirun".
+      name: The launcher, such as "Open MPI's mpirun".
       rank: The variable of the rank.
       size: The variable of the number of ranks; "" where the launcher has none.
-      local_rank: The variables of the rank on its host.
-      local_size: The variables of the number of ranks on this host.
+      local_rank: Variables of the rank on its host, one of which may be set.
+      local_size: Variables of the number of ranks on this host.
       nodes: The variable of the number of hosts, or "".
     """
 
@@ -37,7 +37,7 @@ class _Launcher(NamedTuple):
     nodes: str = ""
 
 
-# jsrun sets Open MPI's variables too, and `flux run` PMI's: the first of those that are set counts.
+# jsrun sets Open MPI's variables too, and `flux run` PMI's: the first launcher that is set counts.
 _LAUNCHERS = (
     _Launcher("Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
               ("OMPI_COMM_WORLD_LOCAL_RANK",), ("OMPI_COMM_WORLD_LOCAL_SIZE",)),
@@ -50,27 +50,26 @@ _LAUNCHERS = (
     _Launcher("MPI's mpirun", "PMI_RANK", "PMI_SIZE",
               ("MPI_LOCALRANKID", "PMI_LOCAL_RANK", "PALS_LOCAL_RANKID"),
               ("MPI_LOCALNRANKS", "PMI_LOCAL_SIZE", "PALS_LOCAL_SIZE")),
-    # PMIx itself has no variable of the size; only some launchers set one.
+    # PMIx itself has no variable for the size; some launchers set one.
     _Launcher("PMIx", "PMIX_RANK", "PMIX_SIZE"),
     _Launcher("Cray's PALS", "PALS_RANKID", "", ("PALS_LOCAL_RANKID",)),
     _Launcher("Cray's aprun", "ALPS_APP_PE"),
 )
-# A batch script of Slurm's is rank 0 of no step.
+# A Slurm batch script is rank 0 without a step.
 _STEP = _Launcher("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", ("SLURM_LOCALID",))
-# A job's number is Open MPI's, or that of a batch system (PBS, LSF) that MPI is used in.
+# The number of a job, from Open MPI or from the batch system (PBS, LSF) around MPI.
 _JOBS = ("OMPI_MCA_ess_base_jobid", "PBS_JOBID", "LSB_JOBID")
 VARIABLES = tuple(filter(None, (*_JOBS, *(
     name for each in _LAUNCHERS
     for name in (each.rank, each.size, *each.local_rank, *each.local_size, each.nodes)))))
-# `srun --mpi=pmi2` and other kinds of it set these as well.
+# `srun --mpi=pmi2` and its other kinds set these as well.
 _SET_BY_SRUN = ("PMI", "PMIX")
 _MOST_RANKS = 1 << 16
-_ALONE = "To train alone, without the others: TF_CONFIG='{}'"
 
 
 def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
           first_port: int) -> Ranks | None:
-    """Returns the processes of a launcher that tells how many there are; None where there is one.
+    """Returns the processes of a launcher with a known number of them; None where there is one.
 
     Args:
       variables: The variables among VARIABLES that are set.
@@ -79,16 +78,17 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
       first_port: The port of rank 0, or 0.
 
     Raises:
-      ConfigError: if the hosts are missing, or are not those of the ranks.
+      ConfigError: if the hosts are missing, or do not fit the ranks.
     """
     for launcher in _LAUNCHERS:
         rank, size = (_first(variables, name) for name in (launcher.rank, launcher.size))
         if rank is None or size is None:
             continue
         if not rank < size <= _MOST_RANKS:
-            raise errors.ConfigError(
-                f"{launcher.rank} is {rank} and {launcher.size} {size} (from the environment);"
-                f" expected a rank below the size, and {_MOST_RANKS} ranks at most. {_ALONE}")
+            raise ConfigError(Problem(
+                launcher.rank, rank, f"and {launcher.size} is {size}",
+                f"a rank below the size, and {_MOST_RANKS} ranks at most",
+                source="the environment", advice=ALONE))
         if size > 1:
             return _found(launcher, variables, rank_hosts, first_port, rank, size)
     return None
@@ -96,15 +96,15 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
 
 def ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[str],
                           first_port: int) -> Ranks | None:
-    """Returns the processes of a launcher that tells a rank alone, or None if this one is alone.
+    """Returns the processes of a launcher that sets a rank alone; None if this one is alone.
 
     Args:
       variables: The variables among VARIABLES and Slurm's that are set.
-      rank_hosts: The hosts of the ranks, whose number is theirs, or ().
+      rank_hosts: The hosts of all ranks, or ().
       first_port: The port of rank 0, or 0.
 
     Raises:
-      ConfigError: if others may be there, and the hosts are not told.
+      ConfigError: if there may be other processes, and their hosts are missing.
     """
     for launcher in (*_LAUNCHERS, _STEP):
         text = variables.get(launcher.rank, "")
@@ -114,21 +114,21 @@ def ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[str
         if rank is not None and _first(variables, launcher.size) is not None:
             continue
         if rank is None:
-            raise errors.ConfigError(f"{launcher.rank} is {text!r} (from the environment);"
-                                     f" expected a rank, a whole number. {_ALONE}")
+            raise ConfigError(Problem(launcher.rank, text, source="the environment",
+                                      expected="a rank, a whole number", advice=ALONE))
         if rank_hosts and launcher is not _STEP:
             return _found(launcher, variables, rank_hosts, first_port, rank, None)
         size = launcher.size or "a variable"
-        raise errors.ConfigError(
-            f"{launcher.rank} is {rank} (from the environment), and {launcher.name} does not tell"
-            f" how many tasks there are (no {size}): each would train by itself, all in one"
-            " model_dir. Expected the hosts of all tasks, in the order of the ranks. For example:"
-            f" --rank_hosts=node1:2,node2. {_ALONE}")
+        raise ConfigError(Problem(
+            launcher.rank, rank, f"and {launcher.name} does not tell how many tasks there are (no"
+            f" {size}): each would train by itself, all in one model_dir",
+            "the hosts of all tasks, in the order of the ranks", HOSTS, "the environment",
+            advice=f"{ALONE}."))
     return None
 
 
 def is_of(variables: Mapping[str, str], rank: str, size: str) -> bool:
-    """Returns whether MPI's rank and size are these, for another launcher sets them too."""
+    """Returns whether MPI's rank and size are these, which another launcher may set too."""
     return any((variables.get(f"{name}_RANK"), variables.get(f"{name}_SIZE")) == (rank, size)
                for name in _SET_BY_SRUN)
 
@@ -137,7 +137,7 @@ def _found(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequen
            first_port: int, rank: int, size: int | None) -> Ranks:
     hosts = _hosts(launcher, variables, rank_hosts, rank, size)
     return Ranks(rank, ranks_lib.addresses(hosts, first_port, _first(variables, *_JOBS) or 0),
-                 launcher.name, launcher.size if size else "--rank_hosts")
+                 launcher.name, launcher.size if size else str(Setting("rank_hosts")))
 
 
 def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
@@ -148,24 +148,23 @@ def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequen
         if _first(variables, *launcher.local_size) == size or (
                 _first(variables, launcher.nodes) == 1):
             return ["localhost"] * size
-        raise errors.ConfigError(
-            f"rank_hosts is missing (no --rank_hosts), and {launcher.size} is {size}:"
-            f" {launcher.name} does not tell its tasks where the others are. Expected the hosts as"
-            " the launcher got them, in the order of the ranks. For example:"
-            f" --rank_hosts=node1:2,node2. {_ALONE}")
+        raise ConfigError(Problem(
+            "rank_hosts", why=f"and {launcher.size} is {size}: {launcher.name} does not tell its"
+            " tasks where the others are", example=HOSTS, advice=f"{ALONE}.",
+            expected="the hosts as the launcher got them, in the order of the ranks"))
     hosts = ranks_lib.hosts_of(rank_hosts, size, launcher.size)
     if rank >= len(hosts):
-        raise errors.ConfigError(
-            f"rank_hosts has places for {len(hosts)} tasks (from --rank_hosts), and"
-            f" {launcher.rank} is {rank}; expected the hosts of all tasks, in the order of the"
-            " ranks. For example: --rank_hosts=node1:2,node2")
+        raise ConfigError(Problem(
+            "rank_hosts", Words(f"places for {len(hosts)} tasks"),
+            f"and {launcher.rank} is {rank}",
+            "the hosts of all tasks, in the order of the ranks", HOSTS, verb="has"))
     expected = hosts[:rank].count(hosts[rank])
     if local_rank not in (None, expected):
-        raise errors.ConfigError(
-            f"rank_hosts puts rank {rank} on {hosts[rank]!r} as its task {expected} (from"
-            f" --rank_hosts), and it is task {local_rank} there; expected the hosts in the order"
-            " of the ranks, as with mpirun --map-by slot. For example:"
-            " --rank_hosts=node1:2,node2")
+        raise ConfigError(Problem(
+            "rank_hosts", Words(f"rank {rank} as task {expected} of {hosts[rank]!r}"),
+            f"and it is task {local_rank} there",
+            "the hosts in the order of the ranks, as with mpirun --map-by slot", HOSTS,
+            verb="has"))
     return hosts
 
 
@@ -175,7 +174,7 @@ def _has_size_1(variables: Mapping[str, str]) -> bool:
 
 
 def _first(variables: Mapping[str, str], *names: str) -> int | None:
-    """Returns the number that the first variable of these begins with, such as PBS's "12.host"."""
+    """Returns the number at the start of the first variable that has one, as in PBS's "12.host"."""
     texts = (variables.get(name, "").strip().partition(".")[0] for name in names)
     return next((int(text) for text in texts
                  if text.isascii() and text.isdecimal() and len(text) < 12), None)

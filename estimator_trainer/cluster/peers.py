@@ -1,4 +1,4 @@
-"""Asks the other tasks of the cluster whether they answer."""
+"""Polls the other tasks of the cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Callable, Iterable, Mapping
 from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
 
-# An HTTP/2 client says this first, with an empty SETTINGS frame (RFC 9113, 3.4).
+# The preface of an HTTP/2 client, with an empty SETTINGS frame (RFC 9113, 3.4).
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 
@@ -37,9 +37,9 @@ def state(address: str) -> str:
 
 
 def states(peers: Mapping[str, str]) -> dict[str, str]:
-    """Returns the state of each peer, by name; asks all at once, for at most CHECK_SECS.
+    """Returns the state of each peer, by name; polls all at once, for at most CHECK_SECS.
 
-    However many are gone, and even if the name server is, whoever asks has other things to do.
+    The limit holds however many peers are gone, and even if the name server is.
 
     Args:
       peers: host:port by name.
@@ -49,13 +49,13 @@ def states(peers: Mapping[str, str]) -> dict[str, str]:
 
 
 def in_parallel(step: Callable[[str], str], arguments: Iterable[str]) -> dict[str, str]:
-    """Returns the results of `step`, by argument, of those calls that return in CHECK_SECS."""
+    """Returns the results of `step`, by argument, for the calls that return in CHECK_SECS."""
     results: dict[str, str] = {}
 
     def run(argument: str) -> None:
         results[argument] = step(argument)
 
-    # They are daemons, for a lookup that hangs must not keep the process.
+    # Daemons, because a lookup that hangs must not keep the process.
     threads = [threading.Thread(target=run, args=(each,), daemon=True) for each in arguments]
     for thread in threads:
         thread.start()
@@ -66,7 +66,7 @@ def in_parallel(step: Callable[[str], str], arguments: Iterable[str]) -> dict[st
 
 
 def needed(task: TaskConfig) -> dict[str, str]:
-    """Returns the address by name of each task without which this one cannot make a step."""
+    """Returns the address by name of each task that this one needs to make a step."""
     if task.role not in ("chief", "worker"):
         return {}
     roles = ("chief", "worker") if task.is_all_reduce else ("ps",)

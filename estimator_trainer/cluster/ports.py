@@ -1,4 +1,4 @@
-"""Finds out whether the port that TF_CONFIG gives this task is free, and else who has it."""
+"""Whether the port that TF_CONFIG gives this task is free, and if not, which process has it."""
 
 from __future__ import annotations
 
@@ -10,44 +10,47 @@ import sys
 
 from estimator_trainer import deadlines
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.errors import Problem, Setting
 
 _PROC = pathlib.Path("/proc")
-_LISTENS = "0A"  # This is a state in /proc/net/tcp.
+_LISTENS = "0A"  # A state in /proc/net/tcp.
 
 
-def problems(task: TaskConfig) -> list[str]:
-    """Returns a sentence if this task's port is taken, naming the process that has it."""
+def problems(task: TaskConfig) -> list[Problem]:
+    """Returns a problem if this task's port is taken, with the process that has it."""
     if task.role not in ("chief", "worker", "ps") or _is_free(task.address):
         return []
     return [taken(task)]
 
 
-def taken(task: TaskConfig) -> str:
-    """Returns the sentence about a task whose port another process has.
+def taken(task: TaskConfig) -> Problem:
+    """Returns the problem of a task whose port another process has.
 
-    That may have come between `problems` and the start of TensorFlow's server, seconds later.
+    The process may start after `problems` and before TensorFlow's server, seconds later.
     """
     port = int(task.address.rpartition(":")[2])
-    return (f"the address of {task.name} is {task.address!r} (from {task.source}), and port {port}"
-            f" is taken on this machine{_holder(port)}; expected a free port. Stop the process"
-            " that listens there (a leftover of an earlier run, or a task with the same address?),"
-            f" or change the address{task.port_remedy}.")
+    remedy = f" by {Setting(task.ports_setting, 'PORT')}" if task.ports_setting else ""
+    return Problem(
+        f"the address of {task.name}", task.address, source=task.source, expected="a free port",
+        why=f"and port {port} is taken on this machine{_holder(port)}",
+        advice="Stop the process that listens there (a leftover of an earlier run, or a task with"
+        f" the same address?), or change the address{remedy}.")
 
 
 def _is_free(address: str) -> bool:
-    """Binds the port as TensorFlow's server is going to.
+    """Returns whether TensorFlow's server could bind the port.
 
-    That server binds every interface, whatever host the cluster names, with SO_REUSEADDR and
-    without SO_REUSEPORT. So any listener takes the port, also on one address only; a socket that is
-    bound and does not listen, as the one by which `launch` keeps a port, does not, if it has
-    SO_REUSEADDR too. A listener on [::1] would not stop TensorFlow, which then listens on IPv4
-    alone, but takes the connections of those peers that resolve localhost to it.
+    The server binds every interface, whatever host the cluster names, with SO_REUSEADDR and without
+    SO_REUSEPORT. So any listener takes the port, even on one address only. A socket that is bound
+    and does not listen (`launch` reserves a port with one) does not, if it has SO_REUSEADDR too. A
+    listener on [::1] does not stop TensorFlow, which then listens on IPv4 alone, but takes the
+    connections of peers that resolve localhost to [::1].
     """
     port = int(address.rpartition(":")[2])
     family = socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
-            # Connections of an earlier server in TIME_WAIT do not count as taken either.
+            # Connections of an earlier server in TIME_WAIT do not take the port either.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
                 probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
@@ -67,7 +70,7 @@ def _answers(port: int) -> bool:
 
 
 def _holder(port: int) -> str:
-    """Returns " by process ..." as far as /proc lets this user see it, or ""."""
+    """Returns " by process ..." if /proc shows the process to this user, or ""."""
     inodes = _listening_inodes(port)
     if not inodes:
         return ""
@@ -75,7 +78,7 @@ def _holder(port: int) -> str:
         with contextlib.suppress(OSError):
             if any(_inode(link) in inodes for link in folder.iterdir()):
                 words = (folder.parent / "cmdline").read_bytes().split(b"\0")
-                # Arguments may be secrets, and those of a trainer are long.
+                # Arguments may be secrets, and are long in a trainer.
                 program = words[:3] if words[1:2] == [b"-m"] else [
                     word for word in words[:2] if not word.startswith(b"-")]
                 shown = b" ".join(program).decode(errors="replace").strip()[:100]

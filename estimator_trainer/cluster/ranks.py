@@ -1,4 +1,4 @@
-"""Ranks are the tasks that a launcher such as Slurm or MPI started, told apart by numbers alone.
+"""Ranks are the tasks that a launcher such as Slurm or MPI started, told apart by number alone.
 
     rank    0      1 ...        ...              the last
     role    chief  the workers  the ps, if any   the evaluator, if one is asked for
@@ -10,10 +10,13 @@ import dataclasses
 import json
 from typing import Sequence
 
-from estimator_trainer import errors
+from estimator_trainer.errors import ConfigError, Problem, Setting, Words
 
-# Below are the ports that services are registered for, above those that Linux gives to clients.
+# Registered services have lower ports, and Linux gives higher ones to clients.
 _LOWEST_PORT, _BLOCK, _NUM_BLOCKS = 12000, 64, 300
+ALONE = "To train alone, without the others: TF_CONFIG='{}'"
+# An example of the hosts of ranks.
+HOSTS = Setting("rank_hosts", ("node1:2", "node2"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Ranks:
 
     @property
     def note(self) -> str:
-        """A line that tells where the cluster comes from."""
+        """A line about where the cluster comes from."""
         return (f"TF_CONFIG is not set: the cluster is that of {self.launcher}, in which this is"
                 f" rank {self.rank} of {len(self.addresses)}")
 
@@ -46,12 +49,11 @@ class Ranks:
         """
         num_workers = len(self.addresses) - 1 - num_ps - num_evaluators
         if num_workers < 0:
-            raise errors.ConfigError(
-                f"num_ps is {num_ps} (from --num_ps) and num_evaluators {num_evaluators} (from"
-                f" --num_evaluators), of {len(self.addresses)} tasks (from {self.size_name});"
-                f" expected a chief beside them, and so {1 + num_ps + num_evaluators} tasks or"
-                f" more. For example: --ntasks={2 + num_ps + num_evaluators} of srun, -n of"
-                " mpirun")
+            raise ConfigError(Problem(
+                "num_ps", num_ps, beside=Setting("num_evaluators", num_evaluators),
+                why=f"of {len(self.addresses)} tasks (from {self.size_name})",
+                expected=f"a chief beside them, and so {1 + num_ps + num_evaluators} tasks or more",
+                example=f"--ntasks={2 + num_ps + num_evaluators} of srun, -n of mpirun"))
         roles = (["chief"] + ["worker"] * num_workers + ["ps"] * num_ps +
                  ["evaluator"] * num_evaluators)
         cluster: dict[str, list[str]] = {}
@@ -68,17 +70,16 @@ def addresses(hosts: Sequence[str], first_port: int, job: int) -> tuple[str, ...
     Args:
       hosts: The host of each rank.
       first_port: The port of rank 0, or 0.
-      job: A number of the job, so that jobs beside each other on a host get other ports.
+      job: A number of the job, so that two jobs on one host get different ports.
 
     Raises:
       ConfigError: if the last port would be above 65535.
     """
     first = first_port or _LOWEST_PORT + _BLOCK * (job % _NUM_BLOCKS)
     if first + len(hosts) > 1 << 16:
-        raise errors.ConfigError(
-            f"first_port is {first_port} (from --first_port), and there are {len(hosts)} tasks;"
-            f" expected {(1 << 16) - len(hosts)} at most. For example:"
-            f" --first_port={_LOWEST_PORT}")
+        raise ConfigError(Problem(
+            "first_port", first_port, f"and there are {len(hosts)} tasks",
+            f"{(1 << 16) - len(hosts)} at most", Setting("first_port", _LOWEST_PORT)))
     return tuple(f"{host}:{first + rank}" for rank, host in enumerate(hosts))
 
 
@@ -87,23 +88,21 @@ def hosts_of(rank_hosts: Sequence[str], size: int | None, size_name: str) -> lis
 
     Args:
       rank_hosts: HOST or HOST:RANKS, in the order of the ranks.
-      size: The number of ranks; None where the list alone tells it.
+      size: The number of ranks; None = as many as the list has.
       size_name: The variable that has this number.
 
     Raises:
-      ConfigError: if the list is not one of so many ranks.
+      ConfigError: if the list has another number of ranks.
     """
     hosts: list[str] = []
     for each in rank_hosts:
         host, colon, text = each.partition(":")
         if not host or colon and not (text.isdecimal() and len(text) < 7 and int(text)):
-            raise errors.ConfigError(
-                f"rank_hosts has {each!r} (from --rank_hosts); expected HOST or HOST:RANKS. For"
-                " example: --rank_hosts=node1:2,node2")
+            raise ConfigError(Problem("rank_hosts", each, verb="has", example=HOSTS,
+                                      expected="HOST or HOST:RANKS"))
         hosts += [host] * int(text or 1)
     if size is not None and len(hosts) != size:
-        raise errors.ConfigError(
-            f"rank_hosts has places for {len(hosts)} tasks (from --rank_hosts); expected {size},"
-            f" as {size_name} says, in the order of the ranks. For example:"
-            " --rank_hosts=node1:2,node2")
+        raise ConfigError(Problem(
+            "rank_hosts", Words(f"places for {len(hosts)} tasks"), verb="has", example=HOSTS,
+            expected=f"{size}, as {size_name} says, in the order of the ranks"))
     return hosts

@@ -1,4 +1,4 @@
-"""Under `srun` Slurm's variables tell each task its rank and where all of them run.
+"""Ranks from Slurm: under `srun`, variables hold each task's rank and where all of them run.
 
 https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES
 """
@@ -9,16 +9,16 @@ import itertools
 import re
 from typing import Callable, Mapping, Sequence, TypeVar
 
-from estimator_trainer import errors
 from estimator_trainer.cluster import ranks as ranks_lib
-from estimator_trainer.cluster.ranks import Ranks
+from estimator_trainer.cluster.ranks import ALONE, HOSTS, Ranks
+from estimator_trainer.errors import ConfigError, Problem, Setting
 
 T = TypeVar("T")
 VARIABLES = ("SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_TASKS",
              "SLURM_STEP_TASKS_PER_NODE", "SLURM_STEP_RESV_PORTS", "SLURM_PROCID", "SLURM_NODEID",
              "SLURM_LOCALID", "SLURM_DISTRIBUTION", "SLURM_DIST_PLANESIZE")
 _SIZE = "SLURM_STEP_NUM_TASKS"
-# Steps of one job beside each other on a node get ports of their own, as jobs do.
+# Two steps of one job on a node get different ports, as two jobs do.
 _STEP_STRIDE = 151
 
 
@@ -26,15 +26,13 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
           first_port: int) -> Ranks | None:
     """Returns the tasks of this process's step; None outside of a step, or in one of one task.
 
-    A batch script itself, and what it runs without `srun`, is in no step of several tasks.
-
     Args:
       variables: The variables among VARIABLES that are set.
       rank_hosts: The hosts that the user gives in place of the nodes' names, if any.
       first_port: The port of rank 0, or 0.
 
     Raises:
-      ConfigError: if the variables do not tell where the ranks are.
+      ConfigError: if the hosts of the ranks are not known.
     """
     size = _number(variables, _SIZE, 1)
     if size < 2:
@@ -50,17 +48,14 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
 
 
 def _reserved(variables: Mapping[str, str], hosts: Sequence[str], kept: str) -> tuple[str, ...]:
-    """Returns the addresses with the ports that Slurm keeps for a step, the same on each node.
-
-    It does where its administrator lets it, for `srun --resv-ports`.
-    """
+    """Returns the addresses with the ports that `srun --resv-ports` reserves on each node."""
     ports = _parsed(expanded_names, variables, "SLURM_STEP_RESV_PORTS", f"[{kept}]")
     places = [hosts[:rank].count(host) for rank, host in enumerate(hosts)]
     if max(places) >= len(ports):
-        raise errors.ConfigError(
-            f"SLURM_STEP_RESV_PORTS is {kept!r}, and a node has {max(places) + 1} tasks; expected"
-            f" as many ports. For example: srun --resv-ports={max(places) + 1}, or"
-            " --first_port=12000")
+        raise ConfigError(Problem(
+            "SLURM_STEP_RESV_PORTS", kept, f"and a node has {max(places) + 1} tasks",
+            "as many ports", f"srun --resv-ports={max(places) + 1}, or"
+            f" {Setting('first_port', 12000)}", "the environment"))
     return tuple(f"{host}:{ports[place]}" for host, place in zip(hosts, places))
 
 
@@ -74,13 +69,13 @@ def _hosts(variables: Mapping[str, str], size: int, rank: int) -> list[str]:
     is_known = (distribution.lower().startswith(("block", "cyclic", "plane")) and
                 len(nodes) == len(counts) and len(places) == size and rank < size)
     if not is_known or (places[rank], places[:rank].count(places[rank])) != own:
-        raise errors.ConfigError(
-            f"SLURM_DISTRIBUTION is {distribution!r} and SLURM_STEP_TASKS_PER_NODE"
+        raise ConfigError(Problem(
+            "SLURM_DISTRIBUTION", distribution, "and SLURM_STEP_TASKS_PER_NODE is"
             f" {variables.get('SLURM_STEP_TASKS_PER_NODE')!r} on the nodes"
-            f" {variables.get('SLURM_STEP_NODELIST')!r}, which does not tell where the {size} tasks"
-            f" are: rank {rank} is task {own[1]} of node {own[0]}. Expected the distribution"
-            " block, cyclic or plane, or the hosts. For example: srun"
-            " --distribution=block, or --rank_hosts=node1:2,node2")
+            f" {variables.get('SLURM_STEP_NODELIST')!r}, which does not show where the {size} tasks"
+            f" are: rank {rank} is task {own[1]} of node {own[0]}",
+            "the distribution block, cyclic or plane, or the hosts",
+            f"srun --distribution=block, or {HOSTS}", "the environment"))
     return [nodes[place] for place in places]
 
 
@@ -102,7 +97,7 @@ def _number(variables: Mapping[str, str], name: str, default: int | None = None)
     text = variables.get(name, "" if default is None else str(default))
     if text.isascii() and text.isdecimal() and len(text) < 12:
         return int(text)
-    raise errors.ConfigError(_unlike(name, text, "a whole number"))
+    raise _unlike(name, text, "a whole number")
 
 
 def _parsed(parse: Callable[[str], list[T]], variables: Mapping[str, str], name: str,
@@ -111,31 +106,30 @@ def _parsed(parse: Callable[[str], list[T]], variables: Mapping[str, str], name:
     try:
         return parse(text)
     except ValueError as error:
-        raise errors.ConfigError(_unlike(name, text, "a list in Slurm's form")) from error
+        raise _unlike(name, text, "a list in Slurm's form") from error
 
 
-def _unlike(name: str, text: str, expected: str) -> str:
-    return (f"{name} is {text!r} (from the environment), and {_SIZE} says that this is a task of"
-            f" Slurm's; expected {expected}, as srun sets it. To train alone, without the others:"
-            " TF_CONFIG='{}'")
+def _unlike(name: str, text: str, expected: str) -> ConfigError:
+    return ConfigError(Problem(
+        name, text, f"and {_SIZE} says that this is a task of Slurm's",
+        f"{expected}, as srun sets it", source="the environment", advice=ALONE))
 
 
 _NAME = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")
 _PART = re.compile(r"\[[^\[\]]*\]|[^\[\]]+")
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 _COUNT = re.compile(r"(\d+)(?:\(x(\d+)\))?")
-# No cluster has more nodes, and a range that was mistyped is not to fill the memory.
+# More nodes than any cluster has: a mistyped range must not fill the memory.
 _MOST = 1 << 20
 
 
 def expanded_names(text: str) -> list[str]:
     """Returns the names that a node list stands for, in its order.
 
-    Numbers keep their leading zeros. A name may have several brackets, the last of which counts
-    fastest.
+    Numbers keep their leading zeros. Of several brackets in a name, the last counts fastest.
 
     Raises:
-      ValueError: if it is no node list.
+      ValueError: if the text is not a node list.
     """
     names = _NAME.findall(text)
     if not names or ",".join(names) != text:
@@ -147,7 +141,7 @@ def expanded_counts(text: str) -> list[int]:
     """Returns the numbers that a list such as `4(x2),1`, the tasks of each node, stands for.
 
     Raises:
-      ValueError: if it is no such list.
+      ValueError: if the text is not such a list.
     """
     found: list[int] = []
     for each in text.split(","):

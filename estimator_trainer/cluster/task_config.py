@@ -1,9 +1,9 @@
-"""A TaskConfig tells which task of which cluster this process is, in one form for all platforms.
+"""A TaskConfig is this process's task and cluster, in one form for all platforms.
 
     TF_CONFIG or CLUSTER_SPEC text ──► declared_cluster ──► TaskConfig (normal form)
 
-The normal form has a chief, holds no evaluator in the cluster, and is the same in every process
-of a job, whatever its platform calls the roles. Standard library only; reads no environment.
+The normal form has a chief, has no evaluator in the cluster, and is the same in every process of a
+job, whatever the platform calls the roles. Standard library only; reads no environment.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ import zlib
 from estimator_trainer import errors
 from estimator_trainer.cluster import correction, declared_cluster
 
-# RunConfig or the strategies would act on these keys; the normal form leaves them out.
+# The normal form leaves out these keys, on which RunConfig or the strategies would act.
 _UNUSED = ("eval_session_master", "model_dir", "rpc_layer", "service", "session_master")
-# The jobs that the strategies of TensorFlow accept in a cluster.
+# TensorFlow's strategies accept these jobs in a cluster.
 _JOBS_OF_STRATEGIES = frozenset(("chief", "worker", "ps"))
-
-
 # A fingerprint has to fit into a note.
 _FINGERPRINTED = 16
 
 
 class Place(NamedTuple):
-    """A task in a cluster, by certain names of its jobs.
+    """A task in a cluster, under one set of names of the jobs.
 
     Attributes:
-      cluster: host:port of every task, by job; {} where TF_CONFIG tells of none.
+      cluster: host:port of every task, by job; {} without a cluster.
       job: The job of this task, such as "master".
       number: The index of this task in its job.
     """
@@ -55,22 +53,22 @@ class TaskConfig:
 
     Attributes:
       cluster: host:port of every training task, by role among chief, worker and ps; {} when local,
-        and in an evaluator that was not told of the others.
+        and in an evaluator whose TF_CONFIG leaves out the others.
       role: local, chief, worker, ps or evaluator.
       index: Index of this task in its role.
       name: What the platform calls this task, such as "master:0"; "local" without a cluster.
-      head_evaluates: Whether the cluster declared a `master`, whose job it is to evaluate, in its
-        own process, at every checkpoint.
+      head_evaluates: Whether the cluster declares a `master`, which evaluates at every checkpoint
+        in its own process.
       has_evaluator: Whether the job is known to have an evaluator: one is declared, or this is one.
       trial: Number of the hyperparameter tuning trial, or "".
-      notes: One line for each thing that was changed to reach the normal form.
+      notes: One line for each change that led to the normal form.
       platform_names: What the platform calls the tasks of `cluster`, in the same order.
       source: Where the addresses come from, for messages.
-      port_remedy: What changes the ports, for messages: "", or the words " by --FLAG".
-      platform_place: This task, and its cluster, by the names of the platform. The cluster includes
-        an evaluator that TF_CONFIG lists. Without a TF_CONFIG, the names of the normal form.
-      platform_tf_config: TF_CONFIG as the user's code reads it: the text of the platform, byte for
-        byte; the normal form where the platform has no TF_CONFIG; "" for none.
+      ports_setting: The setting that changes the ports; "" if none does.
+      platform_place: This task and its cluster under the platform's names, with an evaluator that
+        TF_CONFIG lists. Without a TF_CONFIG, under the names of the normal form.
+      platform_tf_config: TF_CONFIG as the user's code reads it: the platform's text, byte for byte;
+        the normal form where the platform has no TF_CONFIG; "" for none.
     """
 
     cluster: Mapping[str, tuple[str, ...]]
@@ -83,7 +81,7 @@ class TaskConfig:
     notes: tuple[str, ...]
     platform_names: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     source: str = 'TF_CONFIG["cluster"]'
-    port_remedy: str = ""
+    ports_setting: str = ""
     platform_place: Place = Place({}, "worker", 0)
     platform_tf_config: str = dataclasses.field(default="", repr=False)  # It may hold secrets.
 
@@ -104,19 +102,19 @@ class TaskConfig:
 
     @property
     def num_trainers(self) -> int:
-        """Number of chiefs and workers; 0 in an evaluator that was not told of the others."""
+        """Number of chiefs and workers; 0 in an evaluator whose TF_CONFIG leaves them out."""
         if self.is_local:
             return 1
         return len(self.cluster.get("chief", ())) + len(self.cluster.get("worker", ()))
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of tasks by role among chief, worker and ps; a task that is alone is a chief."""
+        """Number of tasks by role among chief, worker and ps; a single task is a chief."""
         return {role: len(hosts) for role, hosts in self.cluster.items()} or {"chief": 1}
 
     @property
     def fingerprint(self) -> str:
-        """Six digits for each of the first addresses, by which clusters are told apart; or ""."""
+        """Six digits for each of the first addresses, which tell clusters apart; or ""."""
         addresses = [address for hosts in self.cluster.values() for address in hosts]
         return " ".join(f"{zlib.crc32(address.encode()) & 0xffffff:06x}"
                         for address in addresses[:_FINGERPRINTED])
@@ -128,7 +126,7 @@ class TaskConfig:
 
     @property
     def num_input_pipelines(self) -> int:
-        """Number of tasks that share the input of this one: the trainers, or itself alone."""
+        """Number of tasks that share this task's input: the trainers, or this one alone."""
         return self.num_trainers if self.is_trainer else 1
 
     @property
@@ -142,7 +140,7 @@ class TaskConfig:
         return self.cluster[self.role][self.index] if self.role in self.cluster else ""
 
     def name_of(self, role: str, index: int) -> str:
-        """Returns what the platform calls the task that is `role` and `index` in the normal form.
+        """Returns the platform's name of a task of the normal form.
 
         For example "worker:1" for ("worker", 0), where worker:0 acts as chief.
         """
@@ -155,8 +153,8 @@ class TaskConfig:
         """Returns the normal form as JSON text, which every `RunConfig` accepts.
 
         Returns:
-          TF_CONFIG text; "{}" for a local task. An evaluator that was not told of the others gets
-          a chief that does not exist, because RunConfig accepts no evaluator without a chief.
+          TF_CONFIG text; "{}" for a local task. An evaluator whose TF_CONFIG leaves out the others
+          gets a chief that does not exist, because RunConfig requires one.
         """
         if self.is_local:
             return "{}"
@@ -164,10 +162,10 @@ class TaskConfig:
         return Place(cluster, self.role, self.index).tf_config(self.trial)
 
     def server_place(self, has_strategy: bool) -> Place:
-        """Returns this task as the servers and the sessions of the job name it.
+        """Returns this task under the names of the job's servers, sessions and devices.
 
-        The devices of a job have these names, and a model_fn may place operations by the RunConfig
-        that it gets. So they are the platform's names wherever TensorFlow accepts them.
+        A model_fn may place operations by the RunConfig that it gets, so the names are the
+        platform's wherever TensorFlow accepts them.
 
         Args:
           has_strategy: Whether a strategy trains. No strategy accepts a `master`.
@@ -179,20 +177,20 @@ class TaskConfig:
         return self.platform_place._replace(cluster=cluster)
 
     def strategy_tf_config(self) -> str:
-        """Returns the TF_CONFIG of a strategy that trains; "" where it is to span one process."""
+        """Returns the TF_CONFIG of a strategy that trains; "" where it spans one process."""
         is_alone = self.is_local or self.role == "evaluator"
         return "" if is_alone else self.server_place(has_strategy=True).tf_config()
 
 
 def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
-    """Reads what a platform says about its cluster.
+    """Reads the cluster that a platform declares.
 
-    A cluster of one task needs no "task"; with more tasks it is an error to leave it out.
+    A cluster of one task needs no "task"; with more tasks, leaving it out is an error.
 
     Args:
       tf_config: Text of TF_CONFIG. None, blank or "{}" means that this process trains alone.
-      cluster_spec: Text of Vertex AI's CLUSTER_SPEC. Used in place of a TF_CONFIG that is None or
-        blank; beside one, only to learn whether the job has an evaluator.
+      cluster_spec: Text of Vertex AI's CLUSTER_SPEC. Used where TF_CONFIG is None or blank; else
+        only to learn whether the job has an evaluator.
 
     Raises:
       TaskConfigError: if the text cannot work, with every mistake and a corrected example.
@@ -202,24 +200,25 @@ def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
     text = text or pools or "{}"
     spec = declared_cluster.read(text, source)
     if spec.problems:
-        example = shlex.quote(correction.corrected(text))
+        works = correction.corrected(text)
+        example = errors.worded(f"TF_CONFIG={shlex.quote(works)}", f"tf_config={works!r}")
         raise errors.TaskConfigError(
-            [*spec.problems[:-1], f"{spec.problems[-1]}\nFor example: TF_CONFIG={example}"])
+            *spec.problems[:-1], dataclasses.replace(spec.problems[-1], example=example))
     task = _normal_form(spec, source, "evaluator" in declared_cluster.read(pools or "{}").tasks)
     if source == "TF_CONFIG":
         return dataclasses.replace(task, platform_tf_config=tf_config or "")
-    # No user's code reads CLUSTER_SPEC; it gets a TF_CONFIG in its place.
+    # User code does not read CLUSTER_SPEC; it gets a TF_CONFIG.
     place = Place(task.cluster, "worker" if task.is_local else task.role, task.index)
     return dataclasses.replace(task, platform_place=place,
                                platform_tf_config="" if task.is_local else task.tf_config())
 
 
 def of_counts(counts: Mapping[str, int]) -> list[TaskConfig]:
-    """Returns the tasks of a job whose addresses its platform has not given yet.
+    """Returns the tasks of a job that has no addresses yet.
 
     Args:
       counts: Number of tasks by role among chief, worker, ps and evaluator, in the order of the
-        result; roles without a task do not count.
+        result.
     """
     tasks = {role: tuple(declared_cluster.Task(f"{role}:{i}", f"{role}-{i}:2222", "")
                          for i in range(count)) for role, count in counts.items() if count}
@@ -242,7 +241,7 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
     head_evaluates = "chief" in tasks and tasks["chief"][0].name == "master:0"
     notes = _notes(spec, source)
     if tasks and "chief" not in tasks:
-        # Every process does so, and all agree on who the chief is and on the shards.
+        # Every process does the same, so all agree on the chief and on the shards.
         head, *workers = tasks.pop("worker")
         tasks = {"chief": [head]} | ({"worker": workers} if workers else {}) | tasks
     role, index = spec.role, spec.index
@@ -267,7 +266,7 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
 
 
 def _notes(spec: declared_cluster.ClusterSpec, source: str) -> list[str]:
-    """Returns one line for each thing that the normal form changes."""
+    """Returns one line for each change of the normal form."""
     notes = [f"TF_CONFIG is not set: the cluster is read from {source}"] * (source != "TF_CONFIG")
     trainers = [task.name for role in ("chief", "worker") for task in spec.tasks.get(role, ())]
     if len(trainers) == 1 and "ps" not in spec.tasks:

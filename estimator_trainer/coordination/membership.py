@@ -16,6 +16,7 @@ from absl import logging
 from estimator_trainer import deadlines, errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.job_state import JobState, JobStateReader
+from estimator_trainer.errors import Problem, Setting
 
 
 class Membership:
@@ -53,16 +54,20 @@ class Membership:
             return False
         if is_of_another_job(self._task, now):
             raise errors.OtherClusterError(
-                f"model_dir is {self._model_dir!r} (from --model_dir), and the training of another"
-                f" cluster goes on there: its {self._task.name_of('chief', 0)} runs, and none of"
-                f" its addresses is in {self._task.source}. Expected a directory of this job's own."
-                f" For example: --model_dir={self._model_dir.rstrip('/')}-2", is_missed=False)
+                Problem("model_dir", self._model_dir,
+                        "and the training of another cluster goes on there: its"
+                        f" {self._task.name_of('chief', 0)} runs, and none of its addresses is in"
+                        f" {self._task.source}", "a directory of this job's own",
+                        Setting("model_dir", f"{self._model_dir.rstrip('/')}-2")),
+                is_missed=False)
         task, count = self._task, now.cluster.get(self._task.role, 0)
         raise errors.OtherClusterError(
-            f"cluster is {_shown(task.counts)!r} (from {task.source}); expected that of"
-            f" {task.name_of('chief', 0)}, {_shown(now.cluster)!r}: tasks share data by these"
-            " numbers. To grow or shrink a job, end all of its tasks, and start them again with"
-            " one cluster and the same --model_dir. For example: kubectl delete, then apply",
+            Problem("cluster", _shown(task.counts), source=task.source,
+                    expected=f"the cluster of {task.name_of('chief', 0)},"
+                    f" {_shown(now.cluster)!r}: tasks share data by these numbers",
+                    advice="To grow or shrink a job, end all of its tasks, and start them again"
+                    f" with one cluster and the same {Setting('model_dir')}.",
+                    example="kubectl delete, then apply"),
             is_missed=task.index < count and (task.role == "ps" or "ps" not in now.cluster))
 
 

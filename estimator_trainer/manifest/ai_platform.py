@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.manifest import platform, vertex
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig
@@ -22,17 +23,17 @@ _STANDARD_1 = (4, 3)
 _GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
 
 
-def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
+def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = vertex.region_problems(job)
     if not job.image:
-        found.append(
-            "image is missing (no --image); expected one for AI Platform, whose own containers"
-            " end at Python 3.7, too old for this program. For example: --image=REGISTRY/digits:1")
+        found.append(Problem(
+            "image", example=Setting("image", "REGISTRY/digits:1"),
+            expected="one for AI Platform, whose own containers end at Python 3.7, too old for this"
+            " program"))
     if job.gpus and job.gpu_type not in _GPUS:
-        found.append(
-            f"gpu_type is {job.gpu_type!r} (from --gpu_type); expected one of"
-            f" {', '.join(sorted(_GPUS))} for AI Platform. For example:"
-            " --gpu_type=NVIDIA_TESLA_T4")
+        found.append(Problem(
+            "gpu_type", job.gpu_type, example=Setting("gpu_type", "NVIDIA_TESLA_T4"),
+            expected=f"one of {', '.join(sorted(_GPUS))} for AI Platform"))
     return found
 
 

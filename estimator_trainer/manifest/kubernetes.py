@@ -13,6 +13,7 @@ import sys
 from typing import Any, Sequence
 
 from estimator_trainer import deadlines
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.manifest import platform
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig, ROLES
@@ -42,36 +43,34 @@ _MOST_RESTARTS = (1 << 31) - 1
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
-def problems(job: JobConfig, config: TrainerConfig) -> list[str]:
-    """Returns a sentence for each setting that Kubernetes does not accept."""
+def problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
+    """Returns a problem for each setting that Kubernetes does not accept."""
     found = []
     if not _LABEL.fullmatch(job.namespace):
-        found.append(
-            f"namespace is {job.namespace!r} (from --namespace); expected at most 63 lower-case"
-            " letters, digits and inner `-`. For example: --namespace=default")
+        found.append(Problem("namespace", job.namespace, example=Setting("namespace", "default"),
+                             expected="at most 63 lower-case letters, digits and inner `-`"))
     if not job.image:
-        found.append("image is missing (no --image); expected the name to push the Dockerfile's"
-                     " image to. For example: --image=REGISTRY/digits:1")
+        found.append(Problem("image", expected="the name to push the Dockerfile's image to",
+                             example=Setting("image", "REGISTRY/digits:1")))
     claim, _, path = job.volume.partition(":")
     if job.volume and not (_CLAIM.fullmatch(claim) and path.startswith("/")):
-        found.append(f"volume is {job.volume!r} (from --volume); expected CLAIM:PATH, the name of"
-                     " a PersistentVolumeClaim and an absolute path. For example:"
-                     " --volume=training:/shared")
+        found.append(Problem(
+            "volume", job.volume, example=Setting("volume", "training:/shared"),
+            expected="CLAIM:PATH, the name of a PersistentVolumeClaim and an absolute path"))
     if job.max_restarts * len(job.tasks) > _MOST_RESTARTS:
-        found.append(
-            f"max_restarts is {job.max_restarts} (from --max_restarts), for {len(job.tasks)} tasks;"
-            f" expected at most {_MOST_RESTARTS} for all tasks together. For example:"
-            " --max_restarts=100")
+        found.append(Problem(
+            "max_restarts", job.max_restarts, f"for {len(job.tasks)} tasks",
+            f"at most {_MOST_RESTARTS} for all tasks together", Setting("max_restarts", 100)))
     return found
 
 
-def name_problems(name: str) -> list[str]:
-    """Returns a sentence if a job's name is not valid in host names."""
+def name_problems(name: str) -> list[Problem]:
+    """Returns a problem if a job's name is not valid in host names."""
     if _NAME.fullmatch(name):
         return []
-    return [f"name is {name!r} (from --name); expected at most 40 lower-case letters, digits and"
-            " inner `-`, a letter first, because host names are made of it. For example:"
-            " --name=digits"]
+    return [Problem("name", name, example=Setting("name", "digits"),
+                    expected="at most 40 lower-case letters, digits and inner `-`, a letter first,"
+                    " because host names are made of it")]
 
 
 def mount(job: JobConfig) -> str:

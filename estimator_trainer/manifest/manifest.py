@@ -13,12 +13,13 @@ import pathlib
 import re
 import shlex
 import stat
-from typing import Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from estimator_trainer import errors, redaction, storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
+from estimator_trainer.errors import Param, Problem, Setting
 from estimator_trainer.manifest import (ai_platform, jobset, kubernetes, slurm, source_package,
                                         tfjob, vertex)
 from estimator_trainer.manifest.platform import Platform
@@ -70,10 +71,9 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
         for name, content in contents.items():
             _write(folder / name, content, bool(_secret_warnings(flags)))
     except OSError as error:
-        raise errors.ConfigError(
-            f"output_dir is {job.output_dir!r} (from --output_dir), which cannot be written:"
-            f" {error.strerror}; expected a directory, existing or not. For example:"
-            " --output_dir=manifest") from error
+        raise errors.ConfigError(Problem(
+            "output_dir", job.output_dir, f"which cannot be written: {error.strerror}",
+            "a directory, existing or not", Setting("output_dir", "manifest"))) from error
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
                       *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
                         for name in _NAMES if name not in contents and (folder / name).exists()),
@@ -116,45 +116,42 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                 *_code_problems(plan, script), *kubernetes.name_problems(job.name),
                 *(problem for flag in flags for problem in _text_problems(flag))]
     if job.image and not _IMAGE.fullmatch(job.image):
-        problems.append(f"image is {job.image!r} (from --image); expected the name of a container"
-                        " image. For example: --image=REGISTRY/digits:1")
+        problems.append(Problem("image", job.image, expected="the name of a container image",
+                                example=Setting("image", "REGISTRY/digits:1")))
     if job.chief_name != "chief" and not platform.takes_master:
-        problems.append(f"chief_name is {job.chief_name!r} (from --chief_name), a role that"
-                        f" {job.platform} does not write into TF_CONFIG. For example:"
-                        " --chief_name=chief --evaluator=1")
-    problems += platform.problems(job, config)
-    if problems:
-        raise errors.ConfigError("\n".join(problems))
+        problems.append(Problem(
+            "chief_name", job.chief_name,
+            f"a role that {job.platform} does not write into TF_CONFIG",
+            example=(Setting("chief_name", "chief"), Setting("evaluator", 1))))
+    errors.refuse([*problems, *platform.problems(job, config)])
     return plan
 
 
-def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> list[str]:
-    """Returns a sentence for each flag whose value is valid on this machine only."""
-    problems = []
+def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> Iterator[Problem]:
+    """Yields a problem for each flag whose value is valid on this machine only."""
     for name in _PATHS:
         path = getattr(config, name)
         if path and not path.startswith("/") and "://" not in path:
             root = "/shared" if name == "params_file" else "gs://bucket"
-            problems.append(
-                f"{name} is {path!r} (from --{name}), relative to a directory of this machine;"
-                " expected a path that every task can open. For example:"
-                f" -- --{name}={root}/{path.rpartition('/')[2]}")
+            yield Problem(name, path, "relative to a directory of this machine",
+                          "a path that every task can open",
+                          f"-- {Setting(name, root + '/' + path.rpartition('/')[2])}")
     for pair in config.param:
         key, _, value = pair.partition("=")
         if value.startswith(("./", "../")) and not param_code.of({key: value}):
-            problems.append(
-                f"param {pair!r} (from --param) names a file of this machine, which the job does"
-                " not pack; expected a path that every task can open, or for code FILE.py:NAME."
-                f" For example: -- --param {key}=gs://bucket/{value.rpartition('/')[2]}")
+            yield Problem(
+                f"param {key}", value, "a file of this machine, which the job does not pack",
+                "a path that every task can open, or for code FILE.py:NAME",
+                f"-- {Param(key, 'gs://bucket/' + value.rpartition('/')[2])}", Param(key))
     for flag in flags:
         if flag.lstrip("-").partition("=")[0] == "flagfile" and flag.startswith("-"):
-            problems.append(f"{flag!r} (after `--`) names a file of this machine; expected its"
-                            " flags themselves. For example: -- --model_dir=gs://bucket/job")
-    return problems
+            yield Problem("flag", flag, "which names a file of this machine",
+                          "its flags themselves", "-- --model_dir=gs://bucket/job",
+                          "the words after `--`")
 
 
-def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
-    """Returns a sentence for each setting whose file system is missing in the job."""
+def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[Problem]:
+    """Returns a problem for each setting whose file system is missing in the job."""
     if platform.shares_disk:
         return run_plan.storage_problems(config)
     # The source package requires the storage plug-in, where its TensorFlow can load it.
@@ -172,13 +169,13 @@ def _code_problems(plan: Plan, script: Script | None) -> list[str]:
                     for problem in source_files.problems(code)]
 
 
-def _text_problems(flag: str) -> list[str]:
+def _text_problems(flag: str) -> list[Problem]:
     try:
         flag.encode("utf-8")
     except UnicodeEncodeError:
-        shown = redaction.masked_words([flag])[0]
-        return [f"{shown!r} (after `--`) is not UTF-8, as the text of a job must be; expected"
-                " another value."]
+        return [Problem("flag", redaction.masked_words([flag])[0],
+                        "which is not UTF-8, as the text of a job must be", "another value",
+                        source="the words after `--`")]
     return []
 
 
@@ -199,14 +196,15 @@ def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
     mount = platform.mount(job)
     if platform.shares_disk:
         is_of_node = folder.startswith(_NODES_OWN)
-        return [f"WARNING: model_dir is {folder!r} (from --model_dir), which on most clusters each"
-                " node has for itself; expected a directory that all share. For example:"
-                " -- --model_dir=runs/digits"] * is_of_node
+        problem = Problem("model_dir", folder, "which on most clusters each node has for itself",
+                          "a directory that all share", "-- --model_dir=runs/digits")
+        return [f"WARNING: {problem}"] * is_of_node
     if "://" in folder or mount and f"{folder}/".startswith(f"{mount.rstrip('/')}/"):
         return []
-    return [f"WARNING: model_dir is {folder!r} (from --model_dir), and nothing mounts it: each task"
-            " would see a directory of its own, lost with its container. Expected"
-            f" {platform.mount_advice}a bucket. For example: -- --model_dir=gs://bucket/job"]
+    problem = Problem("model_dir", folder, "and nothing mounts it: each task would see a directory"
+                      " of its own, lost with its container", f"{platform.mount_advice}a bucket",
+                      "-- --model_dir=gs://bucket/job")
+    return [f"WARNING: {problem}"]
 
 
 def _secret_warnings(flags: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 import yaml  # type: ignore[import-untyped]
 
+from estimator_trainer.errors import Problem
 from estimator_trainer.manifest import source_package
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -26,7 +27,7 @@ class Platform:
     """The functions and properties of one scheduler.
 
     Attributes:
-      problems: Returns a sentence for each setting that the scheduler does not accept.
+      problems: Returns a problem for each setting that the scheduler does not accept.
       files: Returns the job's files, contents by name, from the flags of every task.
       commands: Returns the commands that run the job; the folder of the files is quoted.
       mount: Returns the directory that all tasks share, or "".
@@ -37,7 +38,7 @@ class Platform:
       tensorflow: Returns the version of TensorFlow for the source package.
     """
 
-    problems: Callable[[JobConfig, TrainerConfig], list[str]]
+    problems: Callable[[JobConfig, TrainerConfig], list[Problem]]
     files: Callable[[JobConfig, TrainerConfig, Sequence[str]], dict[str, bytes]]
     commands: Callable[[JobConfig, TrainerConfig, str], list[str]]
     mount: Callable[[JobConfig], str] = _nothing

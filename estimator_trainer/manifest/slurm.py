@@ -11,6 +11,7 @@ import sys
 from typing import Sequence
 
 from estimator_trainer import deadlines, redaction
+from estimator_trainer.errors import Problem
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -40,17 +41,18 @@ exit "$code"
 """
 
 
-def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
+def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = []
     folder = str(pathlib.Path.cwd())
     if not folder.isprintable():
         # A line break would end the directive, and begin a command.
-        found.append(f"the working directory is {folder!r}, and a line of {_NAME} cannot hold its"
-                     " name; expected one without control characters. For example: cd /tmp")
+        found.append(Problem(
+            "the working directory", folder, f"and a line of {_NAME} cannot hold its name",
+            "a name without control characters", "cd /tmp", "the shell"))
     if job.image:
-        found.append(
-            f"image is {job.image!r} (from --image), which Slurm does not run by itself; expected"
-            f" none, and your container's command in {_NAME}. For example: apptainer exec IMAGE")
+        found.append(Problem(
+            "image", job.image, "which Slurm does not run by itself",
+            f"none, and your container's command in {_NAME}", "apptainer exec IMAGE"))
     return found
 
 

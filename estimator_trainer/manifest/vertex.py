@@ -10,6 +10,7 @@ import re
 import shlex
 from typing import Any, Sequence
 
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.manifest import platform, source_package
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig
@@ -27,14 +28,14 @@ _EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/tf-{kind}.2-15.py310:latest"
 _EXECUTOR_TENSORFLOW = "2.15"
 
 
-def _problems(job: JobConfig, config: TrainerConfig) -> list[str]:
+def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = region_problems(job)
     if not job.image and not _package_folder(job, config).startswith("gs://"):
-        found.append(
-            f"image is missing (no --image), and staging_bucket is {job.staging_bucket!r} (from"
-            f" --staging_bucket), model_dir {config.model_dir!r} (from --model_dir); expected"
-            " an image, or one of them in a bucket, to which the source package is copied. For"
-            " example: --staging_bucket=gs://bucket")
+        found.append(Problem(
+            "image", beside=Setting("staging_bucket", job.staging_bucket),
+            why=f"and model_dir is {config.model_dir!r} (from {Setting('model_dir')})",
+            expected="an image, or one of them in a bucket, to which the source package is copied",
+            example=Setting("staging_bucket", "gs://bucket")))
     return found
 
 
@@ -127,12 +128,12 @@ MACHINE = "n1-standard-4"
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 
 
-def region_problems(job: JobConfig) -> list[str]:
-    """Returns a sentence if the region is invalid."""
+def region_problems(job: JobConfig) -> list[Problem]:
+    """Returns a problem if the region is not a region of Google Cloud."""
     if _REGION.fullmatch(job.region):
         return []
-    return [f"region is {job.region!r} (from --region); expected a region of Google"
-            " Cloud. For example: --region=us-central1"]
+    return [Problem("region", job.region, expected="a region of Google Cloud",
+                    example=Setting("region", "us-central1"))]
 
 
 def counts(job: JobConfig) -> tuple[int, int, int, int]:

@@ -15,6 +15,7 @@ import types
 from typing import Any, Callable, Mapping, NamedTuple
 
 from estimator_trainer import errors, storage
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.plugins import importing, param_defaults, plugin as plugin_lib, source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -54,10 +55,10 @@ def find(kind: str, name: str) -> Plugin:
         return plugin_of(kind, name)
     target, _, function = name.rpartition(":") if ":" in name else (name, "", "")
     if not storage.can_be_path(target):
-        raise errors.ConfigError(
-            f"{kind} is {name[:_MOST_SHOWN]!r} (from --{kind}), a text of {len(name)} characters"
-            " that no file can be called by; expected the name of a plug-in, a dotted module or a"
-            f" file. For example: --{kind}=./my_{kind}.py")
+        raise errors.ConfigError(Problem(
+            kind, name[:_MOST_SHOWN],
+            f"a text of {len(name)} characters that no file can be called by",
+            "the name of a plug-in, a dotted module or a file", Setting(kind, f"./my_{kind}.py")))
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
     if is_file:
@@ -68,7 +69,7 @@ def find(kind: str, name: str) -> Plugin:
         module = f"{plugin_lib.folder(kind)}.{target}"
         path = source_files.of_module(module) if target.isidentifier() else None
     if path is None or not path.is_file():
-        raise errors.ConfigError(_not_found(kind, name, target))
+        raise _not_found(kind, name, target)
     return _read(kind, name, module, path, function, is_file)
 
 
@@ -95,10 +96,10 @@ def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
     if is_other(function):
         return function, module
     if not callable(function):
-        raise errors.ConfigError(
-            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but {plugin.function!r} in"
-            f" {plugin.path} is {'missing' if function is None else 'not a function'}; expected"
-            f" a function. For example: --{plugin.kind}={plugin.name.rpartition(':')[0]}:NAME")
+        raise errors.ConfigError(Problem(
+            plugin.kind, plugin.name, f"but {plugin.function!r} in {plugin.path} is"
+            f" {'missing' if function is None else 'not a function'}", "a function",
+            Setting(plugin.kind, f"{plugin.name.rpartition(':')[0]}:NAME")))
     _check_arguments(plugin, function)
     return function, module
 
@@ -133,14 +134,16 @@ def file_of(target: str) -> pathlib.Path:
     return next((copy for copy in [path, *copies] if copy.is_file()), path)
 
 
-def _not_found(kind: str, name: str, target: str) -> str:
+def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:
     known = available(kind)
     own_file = pathlib.Path(f"{target}.py")
-    advice = (f"--{kind}=./{own_file}" if own_file.is_file() else
-              f"--{kind}={known[0]}, or a module or file of your own: --{kind}=./my_{kind}.py")
-    return (f"{kind} is {name!r} (from --{kind}), and there is no such plug-in; expected one of"
-            f" {', '.join(known)}, a dotted module or a file."
-            f"{errors.near_match(target, known)} For example: {advice}")
+    example = (str(Setting(kind, f"./{own_file}")) if own_file.is_file() else
+               f"{Setting(kind, known[0])}, or a module or file of your own:"
+               f" {Setting(kind, f'./my_{kind}.py')}")
+    return errors.ConfigError(Problem(
+        kind, name, "and there is no such plug-in",
+        f"one of {', '.join(known)}, a dotted module or a file", example,
+        advice=errors.near_match(target, known)))
 
 
 def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
@@ -149,18 +152,18 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     except (SyntaxError, UnicodeDecodeError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise errors.ConfigError(
-            f"{kind} is {name!r} (from --{kind}), but {path}{line} is not valid Python:"
-            f" {error.msg if isinstance(error, SyntaxError) else error}") from error
+        raise errors.ConfigError(Problem(
+            kind, name, f"but {path}{line} is not valid Python:"
+            f" {error.msg if isinstance(error, SyntaxError) else error}")) from error
     names = source_files.of(tree)
     function = function or plugin_lib.function(kind, names)
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
         defined = sorted(n.name for n in tree.body if isinstance(n, kinds))
-        raise errors.ConfigError(
-            f"{kind} is {name!r} (from --{kind}), but {path} defines no {function!r}; expected"
-            f" one of {', '.join(defined) or '(it defines no function)'}. For example:"
-            f" --{kind}={name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")
+        raise errors.ConfigError(Problem(
+            kind, name, f"but {path} defines no {function!r}",
+            f"one of {', '.join(defined) or '(it defines no function)'}",
+            Setting(kind, f"{name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")))
     doc = (ast.get_docstring(tree) or "").partition("\n")[0]
     return Plugin(kind, name, module, str(path), function, is_file,
                   param_defaults.read(tree, path), doc,
@@ -174,12 +177,11 @@ def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
         return
     missing = [name for name in _REQUIRED_METHODS if not hasattr(function, name)]
     if plugin.kind != "model_fn" or missing:
-        raise errors.ConfigError(
-            f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), and {plugin.function!r} in"
-            f" {plugin.path} is a class" +
-            (f" without {' and '.join(missing)}; expected a function, or a class with"
-             f" {' and '.join(_REQUIRED_METHODS)}." if plugin.kind == "model_fn" else
-             "; expected a function."))
+        is_model = plugin.kind == "model_fn"
+        raise errors.ConfigError(Problem(
+            plugin.kind, plugin.name, f"and {plugin.function!r} in {plugin.path} is a class"
+            + f" without {' and '.join(missing)}" * is_model,
+            "a function" + f", or a class with {' and '.join(_REQUIRED_METHODS)}" * is_model))
     for name, allowed in METHODS.items():
         if hasattr(function, name) and getattr(function, name) is not object.__init__:
             check_function(plugin, getattr(function, name), ("self", *allowed))
@@ -229,10 +231,10 @@ def find_inputs(config: TrainerConfig, is_training: bool) -> InputPlugins:
     there, lacking = (("train", "eval") if train else ("eval", "train"))
     has_one = bool(train) != bool(evaluate) and (is_training or bool(train))
     if has_one and config.input_fn == type(config).input_fn:
-        raise errors.ConfigError(
-            f"{there}_input_fn is {train or evaluate!r} (from --{there}_input_fn), and nothing"
-            f" names the data of the other mode (no --{lacking}_input_fn). For example:"
-            f" --{lacking}_input_fn={train or evaluate}")
+        raise errors.ConfigError(Problem(
+            f"{there}_input_fn", train or evaluate, "and nothing names the data of the other mode"
+            f" (no {Setting(f'{lacking}_input_fn')})",
+            example=Setting(f"{lacking}_input_fn", train or evaluate)))
     evaluation = (find("eval_input_fn", evaluate) if evaluate else
                   find("input_fn", config.input_fn))
     training = None

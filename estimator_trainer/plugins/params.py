@@ -12,7 +12,9 @@ import json
 import pathlib
 from typing import Any, Mapping, NamedTuple, Sequence
 
-from estimator_trainer import errors, redaction
+from estimator_trainer import redaction
+from estimator_trainer.errors import (ConfigError, near_match, Param, Problem, refuse, Setting,
+                                      UNKNOWN, Words)
 from estimator_trainer.plugins import param_code
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -58,15 +60,15 @@ class Given(NamedTuple):
     Attributes:
       key: The param.
       value: A typed value, or the text of a flag.
-      source: The flag that the value comes from, such as "--train_epochs".
-      instead: The words to type before another value of the param.
+      source: Where the value comes from, such as the setting `train_epochs`.
+      instead: The settings to type beside another value of the param.
       is_typed: Whether the value is to stay as it is where the default tells no type.
     """
 
     key: str
     value: Any
-    source: str
-    instead: str
+    source: Setting | Param | str
+    instead: tuple[Setting, ...] = ()
     is_typed: bool = False
 
 
@@ -111,37 +113,40 @@ def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
     for key, value, source, instead, is_typed in [
             *_from_file(params_file), *_from_pairs(pairs), *of_flags]:
         if key not in defaults and not is_open:
-            problems.append(f"param {key!r} (from {source}) is unknown; expected one of"
-                            f" {', '.join(sorted(defaults)) or '(no params)'}."
-                            f"{errors.near_match(key, defaults)}")
+            problems.append(Problem(
+                f"param {key!r}", UNKNOWN, source=source, advice=near_match(key, defaults),
+                expected=f"one of {', '.join(sorted(defaults)) or '(no params)'}"))
             continue
         default = defaults.get(key)
-        shown = redaction.masked(key, default)
         try:
             if value == redaction.MASK and redaction.is_secret(key):
                 raise ValueError("the secret that this stands for in records and logs")
             given[key] = value if is_typed and default is None else _typed(value, default)
         except ValueError as error:
-            example = "VALUE" if shown != default else _as_text(shown)
-            problems.append(f"param {key} is {redaction.masked(key, value)!r} (from {source});"
-                            f" expected {error}. For example: {instead}{example}")
+            problems.append(Problem(f"param {key}", value, source=source, expected=str(error),
+                                    example=(*instead, _example(key, default))))
     before = {}
     for key in recorded.values:
         if (key in defaults or is_open) and key not in given:
             before[key], problem = _as_default(key, defaults.get(key), recorded)
             problems += [problem] if problem else []
-    if problems:
-        raise errors.ConfigError("\n".join(problems))
+    refuse(problems)
     return Params({**defaults, **before, **given}, frozenset(given), frozenset(before),
                   frozenset(before.keys() & set(recorded.given)),
                   frozenset(each.key for each in of_flags))
 
 
-def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[str]]:
+def _example(key: str, default: Any) -> Param:
+    """Returns a param with its default to type, or VALUE where the default is a secret."""
+    is_shown = redaction.masked(key, default) == default and default is not None
+    return Param(key, default if is_shown else Words("VALUE"))
+
+
+def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[Problem | str]]:
     """Returns the defaults of all plug-ins, and a sentence for each two that differ."""
     defaults: dict[str, Any] = {}
     places: dict[str, str] = {}
-    clashes = []
+    clashes: list[Problem | str] = []
     for plugin in used:
         own = plugin.default_params or {}
         clashes += [
@@ -157,23 +162,21 @@ def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[str]]:
 def _from_file(params_file: str) -> list[Given]:
     if not params_file:
         return []
-    source = f"--params_file={params_file}"
+    source = str(Setting("params_file", params_file))
+    example = '{"learning_rate": 0.1}'
     try:
         content = json.loads(pathlib.Path(params_file).read_text(encoding="utf-8"))
     except OSError as error:
-        raise errors.ConfigError(
-            f"params_file is {params_file!r} (from --params_file), which cannot be read:"
-            f" {error.strerror}; expected a JSON file.") from error
+        raise ConfigError(Problem("params_file", params_file, f"which cannot be read:"
+                                  f" {error.strerror}", "a JSON file")) from error
     except (ValueError, RecursionError) as error:
         why = error if isinstance(error, ValueError) else "too many brackets in each other"
-        raise errors.ConfigError(
-            f"params_file is {params_file!r} (from --params_file), which is not JSON: {why};"
-            ' expected an object. For example: {"learning_rate": 0.1}') from error
+        raise ConfigError(Problem("params_file", params_file, f"which is not JSON: {why}",
+                                  "an object", example)) from error
     if not isinstance(content, dict):
-        raise errors.ConfigError(
-            f"params_file is {params_file!r} (from --params_file), which holds a JSON"
-            f' {type(content).__name__}; expected an object. For example: {{"learning_rate": 0.1}}')
-    return [Given(key, value, source, f"--param {key}=") for key, value in content.items()]
+        raise ConfigError(Problem("params_file", params_file, "which holds a JSON"
+                                  f" {type(content).__name__}", "an object", example))
+    return [Given(key, value, source) for key, value in content.items()]
 
 
 def _from_pairs(pairs: Sequence[str | Given]) -> list[Given]:
@@ -181,13 +184,10 @@ def _from_pairs(pairs: Sequence[str | Given]) -> list[Given]:
     texts = [pair for pair in pairs if isinstance(pair, str)]
     malformed = [pair for pair in texts if not pair.partition("=")[1]]
     if malformed:
-        raise errors.ConfigError(
-            f"param is {redaction.masked('param', malformed)[0]!r} (from --param); expected"
-            " key=value. For example:"
-            " --param learning_rate=0.1")
+        raise ConfigError(Problem("param", redaction.masked("param", malformed)[0],
+                                  expected="key=value", example=Param("learning_rate", 0.1)))
     split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in texts))
-    return [*typed, *(Given(key, value, f"--param {key}", f"--param {key}=")
-                      for key, value in split)]
+    return [*typed, *(Given(key, value, Param(key)) for key, value in split)]
 
 
 def _typed(value: Any, default: Any) -> Any:
@@ -218,20 +218,19 @@ def _typed(value: Any, default: Any) -> Any:
     raise ValueError(f"a JSON {'object' if isinstance(default, dict) else 'list'}")
 
 
-def _as_default(key: str, default: Any, recorded: Recorded) -> tuple[Any, str]:
+def _as_default(key: str, default: Any, recorded: Recorded) -> tuple[Any, Problem | None]:
     """Returns a recorded value as the type of the default, where it can be, and what is wrong.
 
     The data may have filled in a value of another type, or None, but no text for a number.
     """
     value = recorded.values[key]
     try:
-        return _typed(value, default), ""
+        return _typed(value, default), None
     except ValueError as error:
         is_wrong = key in recorded.given or isinstance(default, (int, float)) and value is not None
-        shown = _as_text(redaction.masked(key, default))
-        return value, (
-            f"param {key} is {redaction.masked(key, value)!r} (from {recorded.source}); expected"
-            f" {error}. For example: --param {key}={shown}") if is_wrong else ""
+        return value, Problem(
+            f"param {key}", value, source=recorded.source, expected=str(error),
+            example=_example(key, default)) if is_wrong else None
 
 
 def _number(value: Any, kind: type[int] | type[float]) -> int | float:
@@ -256,15 +255,11 @@ def _guess(value: Any) -> Any:
         return value
 
 
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-class MissingParam(errors.ConfigError, KeyError):
+class MissingParam(ConfigError, KeyError):
     """A param that a plug-in asks for and nobody has set."""
 
     def __str__(self) -> str:
-        # That of KeyError puts the sentence in quotes.
+        # KeyError's own puts the sentence in quotes.
         return str(self.args[0])
 
 
@@ -316,10 +311,11 @@ class _Values(collections.abc.ValuesView[Any]):
 
 
 def _problem(params: PluginParams, name: str, asked: str) -> str:
-    instead = "--global_batch_size=64" if name == "batch_size" else f"--param {name}=VALUE"
+    instead = (Setting("global_batch_size", 64) if name == "batch_size" else
+               Param(name, Words("VALUE")))
     return (f"param {name} is missing: a plug-in asks for {asked}, and there are"
             f" {', '.join(sorted(map(str, params))) or 'no params'}."
-            f"{errors.near_match(name, params)} For example: {instead}")
+            f"{near_match(name, params)} For example: {instead}")
 
 
 # An input_fn that declares this param reads these files in mode "infer".
@@ -328,13 +324,14 @@ FILES = "predict_files"
 _FILE_NAME = "file_name"
 
 
-def problems(config: TrainerConfig, data: Plugin) -> list[str]:
+def problems(config: TrainerConfig, data: Plugin) -> list[Problem]:
     """Returns why an input_fn cannot read --data, one sentence, or nothing."""
     if not config.data or config.is_data_json or FILES in (data.default_params or {}):
         return []
-    return [f"data is {config.data!r} (from --data), and input_fn {data.name!r} reads no new data:"
-            f" it declares no param {FILES!r} in DEFAULT_PARAMS; expected JSON lines, a file that"
-            " ends in .jsonl, or `-` for standard input. For example: --data=new.jsonl"]
+    return [Problem(
+        "data", config.data, f"and input_fn {data.name!r} reads no new data: its DEFAULT_PARAMS"
+        f" have no {FILES!r}", "JSON lines, a file that ends in .jsonl, or `-` for standard input",
+        Setting("data", "new.jsonl"))]
 
 
 def params_of(config: TrainerConfig, data: Plugin) -> list[Given]:
@@ -342,9 +339,8 @@ def params_of(config: TrainerConfig, data: Plugin) -> list[Given]:
     declared = data.default_params or {}
     found = []
     if config.data and FILES in declared:
-        found.append(Given(FILES, config.data, "--data", "--data="))
+        found.append(Given(FILES, config.data, Setting("data")))
     is_chosen = any(pair.startswith(f"{_FILE_NAME}=") for pair in config.param)
     if config.with_inputs and declared.get(_FILE_NAME) == "" and not is_chosen:
-        found.append(Given(_FILE_NAME, _FILE_NAME, "--with_inputs",
-                           f"--param {_FILE_NAME}="))
+        found.append(Given(_FILE_NAME, _FILE_NAME, Setting("with_inputs")))
     return found

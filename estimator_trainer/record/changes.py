@@ -10,6 +10,7 @@ import re
 from typing import Any, Iterable, Mapping, Sequence
 
 from estimator_trainer import errors, redaction
+from estimator_trainer.errors import Param, Problem, Setting, Words
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import run_record
@@ -85,17 +86,17 @@ def refuse(recorded: RecordedRun, changes: Iterable[Change], allowed: Iterable[s
         names = ",".join(change.name for change in refused)
         raise errors.ConfigError(
             f"{'; '.join(map(str, refused))} when {recorded.path} was written: training would go on"
-            " with another model, or other data. Expected what was before, another --model_dir,"
-            f" or your word for it: --allow_changed={names}")
+            f" with another model, or other data. Expected the value of before, another"
+            f" {Setting('model_dir')}, or your consent: {Setting('allow_changed', names)}")
 
 
 def _check_names(allowed: Iterable[str], known: set[str]) -> None:
     wrong = sorted(set(allowed) - known)
     if wrong:
-        raise errors.ConfigError(
-            f"allow_changed has {wrong[0]!r} (from --allow_changed), which is no param and nothing"
-            f" else that a change is refused of; expected some of {', '.join(sorted(known))}."
-            f"{errors.near_match(wrong[0], known)}")
+        raise errors.ConfigError(Problem(
+            "allow_changed", wrong[0], "which is no param and nothing else that must not change",
+            f"some of {', '.join(sorted(known))}", verb="has",
+            advice=errors.near_match(wrong[0], known)))
 
 
 def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
@@ -115,8 +116,8 @@ def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
         if key in recorded.record.given and key in params.values and key not in params.given:
             raise errors.ConfigError(
                 f"param {key} was {shown} in training, and {recorded.path} does not hold its value,"
-                f" {why}; expected it from you. For example: --param {key}=VALUE, or a file that"
-                " only you may read: --params_file=FILE")
+                f" {why}; expected it from you. For example: {Param(key, Words('VALUE'))}, or a"
+                f" file that only you may read: {Setting('params_file', 'FILE')}")
 
 
 def _of_plugins(recorded: RecordedRun, used: Sequence[Plugin]) -> list[Change]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import posixpath
-import re
 from typing import Any, Callable, Iterable
 
-from estimator_trainer import errors, schema, storage
+from estimator_trainer import schema, storage
+from estimator_trainer.errors import ConfigError, Problem, Setting, worded
 from estimator_trainer.plugins import fingerprints, loader
 from estimator_trainer.plugins.params import Recorded
 from estimator_trainer.plugins.plugin import Plugin
@@ -76,10 +76,11 @@ class RecordedRun:
         """
         given = _whole_groups(self.given)
         if "script" in self.record.plugins and "model_fn" not in given:
-            raise errors.ConfigError(
-                f"model_dir is {self.folder!r} (from --model_dir), and the script"
-                f" {self.record.plugins['script'].get('name')!r} wrote it; expected that script:"
-                " estimator-trainer run SCRIPT, or a plug-in of the same model: --model_fn=NAME")
+            raise ConfigError(Problem(
+                "model_dir", self.folder,
+                f"and the script {self.record.plugins['script'].get('name')!r} wrote it",
+                "that script: estimator-trainer run SCRIPT, or a plug-in of the same model:"
+                f" {Setting('model_fn', 'NAME')}"))
         taken_names = MODEL_SETTINGS | _EVALUATION_SETTINGS
         if self.record.settings.get("eval_distribute") not in ("mirrored", "central_storage"):
             # The replicas are those of training alone.
@@ -96,9 +97,8 @@ class RecordedRun:
                  if name in known and name not in given}
         try:
             return dataclasses.replace(config, **taken)
-        except errors.ConfigError as error:
-            raise errors.ConfigError(
-                f"{error}\nWhat is not on the command line comes from {self.path}.") from error
+        except ConfigError as error:
+            raise ConfigError(*map(self.sourced, error.problems)) from error
 
     def _setting(self, name: str, value: Any) -> Any:
         try:
@@ -111,11 +111,11 @@ class RecordedRun:
         for kind, entry in self.record.plugins.items():
             name = str(entry.get("name"))
             if entry.get("is_object") and kind not in given and not loader.is_kept(name):
-                raise errors.ConfigError(
-                    f"{kind} was {name!r}, an object of a Python program, when {self.path} was"
-                    " written, and this process does not have it; expected it from you. For"
-                    f" example: {kind}={entry.get('function')} in Python, or"
-                    f" --{kind}=./FILE.py:{entry.get('function')}")
+                function = entry.get("function")
+                raise ConfigError(Problem(
+                    kind, name, "an object of a Python program that this process does not have",
+                    "it from you", worded(f"--{kind}=./FILE.py:{function}", f"{kind}={function}"),
+                    self.path))
 
     def params(self, used: Iterable[Plugin]) -> Recorded:
         """Returns the recorded params, without those that only a plug-in of before took."""
@@ -126,14 +126,19 @@ class RecordedRun:
         return Recorded({key: value for key, value in values.items()
                          if key in kept or len(same) == len(used)}, self.record.given, self.path)
 
-    def sourced(self, problem: str) -> str:
-        """Returns a problem, which names the record where a flag is not on the line."""
-        def source(match: re.Match[str]) -> str:
-            name = match[1]
-            is_taken = name in self.record.settings or name in self.record.plugins
-            return f"(from {self.path})" if is_taken and name not in self.given else match[0]
+    def sourced(self, problem: Problem | str) -> Problem | str:
+        """Returns a problem, with the record as source of settings that the user did not set."""
+        if isinstance(problem, str):
+            return problem
+        source = self.path if self._has(problem.setting) else problem.source
+        beside = problem.beside
+        if beside and self._has(beside.name):
+            beside = dataclasses.replace(beside, file=self.path)
+        return dataclasses.replace(problem, source=source, beside=beside)
 
-        return re.sub(r"\(from --(\w+)\)", source, problem)
+    def _has(self, name: str) -> bool:
+        return name not in self.given and (
+            name in self.record.settings or name in self.record.plugins)
 
     def is_same(self, plugin: Plugin) -> bool:
         """Returns whether the record names this plug-in, be it in another place."""
@@ -188,10 +193,10 @@ def read_local(path: str) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise errors.ConfigError(
-            f"model_dir is {posixpath.dirname(path)!r} (from --model_dir), and its file {path}"
-            f" cannot be read: {error.strerror}; expected a directory that this user may read."
-        ) from error
+        raise ConfigError(Problem(
+            "model_dir", posixpath.dirname(path),
+            f"and its file {path} cannot be read: {error.strerror}",
+            "a directory that this user may read")) from error
 
 
 def _folders(config: TrainerConfig) -> list[str]:

@@ -175,9 +175,7 @@ class Calls:
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
         """Lets an Estimator train itself whose `train` is more than TensorFlow's."""
-        problems = run_plan.model_dir_problems(estimator.model_dir, "the script's Estimator")
-        if problems:
-            raise errors.ConfigError("\n".join(problems))
+        errors.refuse(run_plan.model_dir_problems(estimator.model_dir, "the script's Estimator"))
         logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         if self.plan.task.role == "ps":

@@ -1,11 +1,12 @@
-"""The command line has the only flags, which are made of the fields of the settings."""
+"""Parses the command line, whose flags are the fields of the settings."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any, Sequence
 
-from estimator_trainer import errors, redaction
+from estimator_trainer import redaction
+from estimator_trainer.errors import ConfigError, near_match, Problem, Words
 from estimator_trainer.settings import conflicts, flag_parser
 from estimator_trainer.settings.command_table import COMMANDS, NoConfig, PageConfig
 from estimator_trainer.settings.help_page import EXAMPLE
@@ -15,6 +16,8 @@ from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _HOST_LISTS = frozenset(field.name for field in dataclasses.fields(HostLists))
 _RANKS = frozenset(field.name for field in dataclasses.fields(RankConfig))
+_LINE = "the command line"
+_JOB = "--worker=2 --ps=1 -- --model_dir=/tmp/digits"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,18 +26,18 @@ class CommandLine:
 
     Attributes:
       command: One of COMMANDS.
-      config: The settings of the run; for `launch` and `manifest`, those of every task.
+      config: The settings of the run; for `launch` and `manifest`, of every task.
       as_json: Whether --json was given.
       is_probing: Whether --probe was given.
       job: The job of `launch` and `manifest`; else the default.
-      flags: The words after `--`, for every task; of a script they begin with `run`.
+      flags: The words after `--`, for every task; for a script they begin with `run`.
       hosts: The lists of hosts; None if there are none.
-      script: The script that `run` runs, be it in the tasks of a job; else "".
+      script: The script that `run` runs, in this process or in the tasks of a job; or "".
       arguments: The script's arguments.
-      user_set: The names of the settings that are on the line.
+      user_set: The names of the settings on the line.
       folder: The folder that `init` writes to.
       page: The page that `report` makes.
-      words: The line itself, after the program's name.
+      words: The line after the program's name.
     """
 
     command: str
@@ -74,21 +77,27 @@ def parse(argv: Sequence[str]) -> CommandLine:
     lists = {name: settings.pop(name) for name in _HOST_LISTS}
     hosts = _hosts(lists) if _HOST_LISTS & user_set else None
     if hosts and command not in ("train", "check"):
-        raise errors.ConfigError(
-            f"{min(_HOST_LISTS & user_set)} is set (from the command line), and `{command}` runs in"
-            " no cluster; expected it with train, check or tf-config alone. For example:"
-            f" {EXAMPLE}")
+        name = min(_HOST_LISTS & user_set)
+        raise ConfigError(Problem(
+            name, Words("set"), f"and `{command}` runs in no cluster",
+            "it with train, check or tf-config alone", EXAMPLE))
     return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
                        user_set=user_set - _HOST_LISTS, words=tuple(argv))
 
 
-def unknown(got: str) -> errors.ConfigError:
-    """Returns the error about a word that is no command, or stands in the wrong place."""
+def unknown(got: str) -> ConfigError:
+    """Returns the error about a word that is not a command, or is not the first word."""
     is_first = got in COMMANDS and COMMANDS[got].is_first
-    return errors.ConfigError(
-        f"command is {got!r} (from the command line); expected one of"
-        f" {', '.join(COMMANDS)}{' first of all' * is_first}, and flags as --name=value."
-        f"{errors.near_match(got, COMMANDS)} For example: {EXAMPLE}")
+    return ConfigError(Problem(
+        "command", got, source=_LINE, advice="" if is_first else near_match(got, COMMANDS),
+        example=EXAMPLE,
+        expected=f"one of {', '.join(COMMANDS)}{' as the first word' * is_first}, and flags as"
+        " --name=value"))
+
+
+def _stray_words(command: str, got: str, expected: str, example: str) -> ConfigError:
+    return ConfigError(Problem(command, got, source=_LINE, verb="got", expected=expected,
+                               example=f"estimator-trainer {example}"))
 
 
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
@@ -100,27 +109,24 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
                                    job=JobConfig(**settings), flags=tuple(task_flags))
     rest, values, user_set = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
-        raise errors.ConfigError(
-            f"{command} got {_shown((words or rest)[0], [*argv, *task_flags])!r} (from the command"
-            " line); expected the job's"
-            " flags, `--`, and the flags of every task, which all train. For example:"
-            f" estimator-trainer {command} --worker=2 --ps=1 -- --model_dir=/tmp/digits")
+        raise _stray_words(command, _shown((words or rest)[0], [*argv, *task_flags]),
+                           "the job's flags, `--`, and the flags of every task, which all train",
+                           f"{command} {_JOB}")
     if clusters := (_HOST_LISTS | _RANKS) & user_set:
-        raise errors.ConfigError(
-            f"{min(clusters)} is set (after `--`), and {command} makes the cluster by"
-            f" itself; expected the number of tasks. For example: estimator-trainer {command}"
-            " --worker=2 --ps=1 -- --model_dir=/tmp/digits")
+        raise ConfigError(Problem(
+            min(clusters), Words("set"), f"and {command} makes the cluster by itself",
+            "the number of tasks", f"estimator-trainer {command} {_JOB}", "the words after `--`"))
     for name in ("json", "probe", *_HOST_LISTS):
         values.pop(name)
     task_flags, after = flag_parser.cut(task_flags)
-    # What a job adds to the flags of a task comes last, so nothing may follow a `--`.
+    # A job appends flags to those of a task, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in normal((), after)]
     return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
         *(word for word in task_flags if word != "train"), *of_plugins), user_set=user_set)
 
 
 def _shown(wrong: str, argv: Sequence[str]) -> str:
-    """Returns a word that should not be there, as it may be shown: a secret's name may precede."""
+    """Returns a stray word as it may be shown: the name of a secret may precede it."""
     before = argv[argv.index(wrong) - 1] if wrong in argv[1:] else ""
     is_of_secret = redaction.is_secret(before.rpartition("=")[2])
     return redaction.MASK if is_of_secret else redaction.masked_words([wrong])[0]
@@ -132,10 +138,9 @@ def _parse_script(argv: list[str]) -> CommandLine:
     values = flag_parser.flags_of("run")
     words, settings = flag_parser.parsed(argv, values)
     if len(words) != 1:
-        raise errors.ConfigError(
-            f"run got {' '.join(_shown(word, argv) for word in words) or 'no script'!r} (from the"
-            " command line); expected one script, and its own arguments after `--`. For"
-            " example: estimator-trainer run ./train.py -- --batch_size=64")
+        raise _stray_words("run", " ".join(_shown(word, argv) for word in words) or "no script",
+                           "one script, and its own arguments after `--`",
+                           "run ./train.py -- --batch_size=64")
     if not values["train_steps"].present:
         settings["train_steps"] = 0
     settings["rank_hosts"] = tuple(settings["rank_hosts"])
@@ -148,9 +153,8 @@ def _parse_script(argv: list[str]) -> CommandLine:
 def _parse_hosts(argv: list[str]) -> CommandLine:
     words, values = flag_parser.parsed(argv, flag_parser.flags_of("tf-config"))
     if words:
-        raise errors.ConfigError(
-            f"tf-config got {words[0]!r} (from the command line); expected its flags alone. For"
-            " example: estimator-trainer tf-config --ps_hosts=a:2222 --worker_hosts=b:2222")
+        raise _stray_words("tf-config", words[0], "its flags alone",
+                           "tf-config --ps_hosts=a:2222 --worker_hosts=b:2222")
     return CommandLine("tf-config", TrainerConfig(), hosts=_hosts(values))
 
 
@@ -162,9 +166,8 @@ def _hosts(values: dict[str, Any]) -> HostLists:
 def _parse_init(argv: list[str]) -> CommandLine:
     words, _ = flag_parser.parsed(argv, flag_parser.flags_of("init"))
     if len(words) != 1:
-        raise errors.ConfigError(
-            f"init got {' '.join(words) or 'no folder'!r} (from the command line); expected one"
-            " folder to write to. For example: estimator-trainer init my_model")
+        raise _stray_words("init", " ".join(words) or "no folder", "one folder to write to",
+                           "init my_model")
     return CommandLine("init", TrainerConfig(), folder=words[0])
 
 
@@ -172,22 +175,21 @@ def _parse_report(argv: list[str]) -> CommandLine:
     words, values = flag_parser.parsed(argv, flag_parser.flags_of("report"))
     folders = tuple(values["model_dir"])
     if words or not folders:
-        raise errors.ConfigError(
-            f"report got {words[0] if words else 'no --model_dir'!r} (from the command line);"
-            " expected the directory of a training, or of several. For example: estimator-trainer"
-            " report --model_dir=/tmp/digits")
+        raise _stray_words("report", words[0] if words else "no --model_dir",
+                           "the directory of a training, or of several",
+                           "report --model_dir=/tmp/digits")
     page = PageConfig(**{**values, "model_dir": folders})
     return CommandLine("report", TrainerConfig(model_dir=folders[0], output=page.output), page=page)
 
 
-# The commands whose flags are not those of a run.
+# Commands with flags of their own.
 _OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _parse_report}
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:
-    """Returns the words that are no flags, every task's flags, and the names of those set.
+    """Returns the words that are no flags, every task's flags, and the names of the flags set.
 
-    What follows `--` are flags of the plug-ins' modules.
+    After `--` come flags of the plug-ins' modules.
     """
     values = flag_parser.trainer_flags()
     argv, after = flag_parser.cut(argv)
@@ -213,7 +215,7 @@ def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     """Returns each flag as one word without dashes: `name=value`, or `name` of a boolean.
 
     Args:
-      given: The values of --plugin_flag, as they should be, or with dashes.
+      given: The values of --plugin_flag, with dashes or without.
       after: The words that follow `--`, such as "--hidden=3" or "--hidden", "3".
 
     Raises:
@@ -229,9 +231,10 @@ def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
             words[-1] += f"={word}"
             value_may_follow = False
         else:
-            raise errors.ConfigError(
-                f"{_shown_word(word, words)!r} (after `--` on the command line) belongs to no flag;"
-                " expected flags of the plug-in's modules there. For example: -- --hidden_units=3")
+            raise ConfigError(Problem(
+                "argument", _shown_word(word, words), "which belongs to no flag",
+                "flags of the plug-in's modules there", "-- --hidden_units=3",
+                "the words after `--`"))
     return tuple(words)
 
 

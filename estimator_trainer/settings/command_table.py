@@ -1,11 +1,11 @@
-"""The table of commands tells what each does, which flags it takes, and what runs it."""
+"""The table of commands: what each does, the flags it takes, and the function that runs it."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any
 
-from estimator_trainer import errors
+from estimator_trainer.errors import refuse
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
@@ -39,9 +39,7 @@ class PageConfig:
     port: int = setting("The page", 0, "With --serve: the port; 0 = any free one.", minimum=0)
 
     def __post_init__(self) -> None:
-        problems = out_of_range(self)
-        if problems:
-            raise errors.ConfigError("\n".join(problems))
+        refuse(out_of_range(self))
 
 
 @dataclasses.dataclass(frozen=True)

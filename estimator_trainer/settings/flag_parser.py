@@ -1,4 +1,4 @@
-"""Parses flags, and says in one sentence what is wrong with them."""
+"""Parses flags, and finds what is wrong with them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from absl import flags
 
-from estimator_trainer import errors
+from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN, Words
 from estimator_trainer.settings import command_table
 from estimator_trainer.settings.help_page import EXAMPLE
 
 
 def flags_of(word: str) -> flags.FlagValues:
-    """Returns the flags that a command line takes which begins with `word`."""
+    """Returns the flags of a command line that begins with `word`."""
     fields = command_table.fields_of(word)
     return trainer_flags() if fields is command_table.TASK_FIELDS else of(fields)
 
@@ -33,14 +33,13 @@ def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], di
         words = values(["estimator-trainer", *with_underscores(argv, values)])[1:]
     except (flags.Error, ValueError) as error:
         if problem := unreadable(argv):
-            raise errors.ConfigError(problem) from error
+            raise ConfigError(problem) from error
         if not isinstance(error, flags.Error):
             raise
-        raise errors.ConfigError(_flag_problem(
-            error, values, argv)) from error
+        raise ConfigError(_flag_problem(error, values, argv)) from error
     others = [word for word in words if word not in command_table.COMMANDS]
     if problem := stray(others, argv):
-        raise errors.ConfigError(problem)
+        raise ConfigError(problem)
     return words, values.flag_values_dict()
 
 
@@ -51,30 +50,30 @@ def cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return words[:cut], words[cut + 1:]
 
 
-def _flag_problem(error: flags.Error, values: flags.FlagValues, argv: Sequence[str]) -> str:
+def _flag_problem(error: flags.Error, values: flags.FlagValues,
+                  argv: Sequence[str]) -> Problem | str:
     if isinstance(error, flags.UnrecognizedFlagError):
-        near = errors.near_match(error.flagname, values)
-        near = near.replace("'", "'--", 1) if near else ""
+        near = near_match(f"--{error.flagname}", [f"--{name}" for name in values])
         if "max_restarts" in values and error.flagname in trainer_flags():
             near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
         if "train_steps" in values and "model_fn" not in values:
             near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
         source = source_of(error.flagname, argv) or "the command line"
-        return (f"flag --{error.flagname} (from {source}) is unknown; expected a flag that"
-                f" `estimator-trainer --help` lists.{near}")
+        return Problem(f"flag --{error.flagname}", UNKNOWN, source=source, advice=near,
+                       expected="a flag that `estimator-trainer --help` lists")
     match = re.match(r"flag --(\w+)=(.*?): ", str(error), re.DOTALL)
     if match and match.group(1) in values:
         name, got = match.groups()
         kind = {"bool": "true or false", "int": "an integer"}.get(
             values[name].flag_type(), "text")
         file = source_of(name, argv)
-        return (f"{name} is {got!r} (from --{name}{f' in {file}' if file else ''}); expected"
-                f" {kind}. For example: --{name}={values[name].default}")
+        return Problem(name, got, source=f"--{name} in {file}" if file else "", expected=kind,
+                       example=Setting(name, values[name].default))
     return f"the flags cannot be read: {error}. For example: {EXAMPLE}"
 
 
 def of(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
-    """Defines the flags on a FlagValues of our own, so that none of a plug-in's collide."""
+    """Returns a FlagValues apart from absl's own, on which plug-ins define flags."""
     values = flags.FlagValues()  # type: ignore[no-untyped-call]
     for field in fields:
         define = _define(field)
@@ -84,7 +83,7 @@ def of(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
 
 
 def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
-    # What a user writes there may have a comma.
+    # Values of these flags may have a comma.
     if field.name in ("param", "plugin_flag", "model_dir") and isinstance(field.default, tuple):
         return flags.DEFINE_multi_string
     by_type: dict[type, Callable[..., Any]] = {
@@ -94,7 +93,7 @@ def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
 
 
 def with_underscores(argv: Sequence[str], values: flags.FlagValues) -> list[str]:
-    """Lets --job-dir, as the platforms write it, stand for --job_dir; so for every flag."""
+    """Returns the words with flags as --job_dir, where a platform writes --job-dir."""
 
     def fix(word: str) -> str:
         name, equals, value = word.partition("=")
@@ -106,7 +105,7 @@ def with_underscores(argv: Sequence[str], values: flags.FlagValues) -> list[str]
 
 
 def source_of(name: str, argv: Sequence[str]) -> str:
-    """Returns `--flagfile=FILE` if a flag stands in such a file and not on the line, else "".
+    """Returns `--flagfile=FILE` if a flag is in such a file and not on the line, else "".
 
     Args:
       name: The flag, without dashes.
@@ -121,34 +120,36 @@ def source_of(name: str, argv: Sequence[str]) -> str:
     return ""
 
 
-def unreadable(argv: Sequence[str]) -> str:
-    """Returns what is wrong with the first flag file that cannot be read; "" if all can."""
+def unreadable(argv: Sequence[str]) -> Problem | None:
+    """Returns the problem of the first flag file that cannot be read; None if all can."""
     for path in _paths(argv):
         try:
             pathlib.Path(path).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            return (f"flagfile is {path!r} (from --flagfile), which cannot be read:"
-                    f" {getattr(error, 'strerror', None) or error}; expected a text file, one flag"
-                    " a line. For example: --train_steps=1000")
-    return ""
+            return Problem(
+                "flagfile", path,
+                f"which cannot be read: {getattr(error, 'strerror', None) or error}",
+                "a text file, one flag a line", Setting("train_steps", 1000))
+    return None
 
 
-def stray(words: Sequence[str], argv: Sequence[str]) -> str:
-    """Returns what is wrong with the first line of a flag file that is no flag; "" for none.
+def stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:
+    """Returns the problem of the first line of a flag file that is no flag; None for none.
 
-    Such a line may be the rest of a secret that a line break has cut.
+    The line itself is not shown: it may be the rest of a secret with a line break.
 
     Args:
-      words: The words that are no flags, of the line and of the files.
+      words: The words that are no flags, from the command line and from the files.
       argv: The words of the command line.
     """
     for path in _paths(argv):
         for number, line in enumerate(_lines(path), 1):
             if line.strip() in words and line.strip() not in argv:
-                return (f"line {number} of {path!r} (from --flagfile) is no flag, but a text of"
-                        f" {len(line.strip())} characters; expected one flag a line. For example:"
-                        " --train_steps=1000")
-    return ""
+                return Problem(
+                    f"line {number} of {path!r}",
+                    Words(f"a text of {len(line.strip())} characters"), "which is no flag",
+                    "one flag a line", Setting("train_steps", 1000), Setting("flagfile"))
+    return None
 
 
 def _paths(argv: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Writes what `--help` prints for the program, and for one command."""
+"""The text of `--help`, for the program and for one command."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def _of_program() -> str:
         first, *more = textwrap.wrap(command.help, 84)
         lines += [f"  {name:10}{first}", *(f"  {'':10}{line}" for line in more)]
     fields = {field.name: field for config in _SETTINGS for field in dataclasses.fields(config)}
-    # Those that a TrainerConfig inherits belong beside the lists of hosts.
+    # The flags that a TrainerConfig inherits belong beside the lists of hosts.
     ranks = [fields.pop(field.name) for field in dataclasses.fields(RankConfig)]
     return "\n".join([*lines, *_flags([*fields.values(), *ranks]), "", _FLAGFILE, "",
-                      "  estimator-trainer COMMAND --help tells of one command.", "",
+                      "  estimator-trainer COMMAND --help shows one command.", "",
                       f"For example: {EXAMPLE}"])
 
 

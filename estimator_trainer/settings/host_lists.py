@@ -1,6 +1,6 @@
-"""HostLists tell a cluster by lists of hosts, as programs of TensorFlow's did before TF_CONFIG.
+"""HostLists describe a cluster by lists of hosts, as TensorFlow programs did before TF_CONFIG.
 
-Every program of TensorFlow's first guide to clusters has these flags, some task_id for task_index:
+Programs of TensorFlow's first guide to clusters have these flags, or task_id for task_index:
 https://github.com/tensorflow/tensorflow/blob/r1.2/tensorflow/docs_src/deploy/distributed.md
 """
 
@@ -10,17 +10,18 @@ import dataclasses
 import json
 import shlex
 
-from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
+from estimator_trainer.errors import ConfigError, Problem, refuse, Setting
 from estimator_trainer.settings.setting import out_of_range, setting
 
 _GROUP = "Lists of hosts, in place of TF_CONFIG"
-_EXAMPLE = "--ps_hosts=a:2222 --worker_hosts=b:2222,c:2222"
+_EXAMPLE = (Setting("ps_hosts", ("a:2222",)), Setting("worker_hosts", ("b:2222", "c:2222")))
+_WORKER_0 = (Setting("job_name", "worker"), Setting("task_index", 0))
 
 
 @dataclasses.dataclass(frozen=True)
 class HostLists:
-    """A cluster, and which of its tasks is meant.
+    """A cluster, and the task in it that this process is.
 
     Raises:
       ConfigError: if there is no such cluster or no such task.
@@ -38,42 +39,39 @@ class HostLists:
     def __post_init__(self) -> None:
         problems = out_of_range(self)
         if not self.worker_hosts:
-            problems.append("worker_hosts is missing (no --worker_hosts); expected host:port of"
-                            f" every worker. For example: {_EXAMPLE}")
+            problems.append(Problem("worker_hosts", expected="host:port of every worker",
+                                    example=_EXAMPLE))
         count = len({"ps": self.ps_hosts, "worker": self.worker_hosts}.get(self.job_name, ()))
         if self.job_name and not problems and self.index >= count:
             name = "task_id" if self.task_id else "task_index"
-            problems.append(
-                f"{name} is {self.index} (from --{name}); expected less than the"
-                f" {count} of --{self.job_name}_hosts. For example: {_EXAMPLE} --job_name=worker"
-                " --task_index=0")
-        if problems:
-            raise errors.ConfigError("\n".join(problems))
+            problems.append(Problem(
+                name, self.index, example=(*_EXAMPLE, *_WORKER_0),
+                expected=f"less than the {count} of {Setting(f'{self.job_name}_hosts')}"))
+        refuse(problems)
         task_config.parse(self.tf_config("worker", 0))
 
     @property
     def index(self) -> int:
-        """The index of the task that is meant."""
+        """The index of this task."""
         return self.task_index or self.task_id
 
     def of_this_task(self, tf_config: str) -> str:
-        """Returns the TF_CONFIG of the task that is meant, which `train` is.
+        """Returns the TF_CONFIG of this task.
 
         Args:
-          tf_config: The variable TF_CONFIG, which must not tell of a cluster too.
+          tf_config: The variable TF_CONFIG.
 
         Raises:
-          ConfigError: if that does, or it is not told which task is meant.
+          ConfigError: if TF_CONFIG has a cluster too, or `job_name` is missing.
         """
         if tf_config.strip() not in ("", "{}"):
-            raise errors.ConfigError(
-                "worker_hosts is set (from --worker_hosts), and TF_CONFIG tells of a cluster too;"
-                " expected one of them. For example: unset TF_CONFIG")
+            raise ConfigError(Problem(
+                "worker_hosts", self.worker_hosts, "and TF_CONFIG has a cluster too",
+                "one of them", "unset TF_CONFIG"))
         if not self.job_name:
-            raise errors.ConfigError(
-                "job_name is missing (no --job_name), and the lists of hosts do not tell which"
-                " task this is; expected ps or worker. For example: --job_name=worker"
-                " --task_index=0")
+            raise ConfigError(Problem(
+                "job_name", why="and the lists of hosts do not say which task this is",
+                expected="ps or worker", example=_WORKER_0))
         return self.tf_config(self.job_name, self.index)
 
     def tf_config(self, role: str, index: int) -> str:

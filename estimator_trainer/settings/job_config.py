@@ -1,10 +1,10 @@
-"""A JobConfig tells of a whole job, for `launch` on this machine or a scheduler alike."""
+"""A JobConfig describes a whole job, for `launch` on this machine or for a scheduler."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from estimator_trainer import errors
+from estimator_trainer.errors import Problem, refuse, Setting
 from estimator_trainer.settings.setting import out_of_range, setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
@@ -13,7 +13,6 @@ PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
              "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
-# No machine has more.
 _MOST_GPUS = 1024
 # --help lists the flags in these groups.
 THE_JOB = "The job, for `launch` and `manifest`, before `--`"
@@ -23,10 +22,10 @@ MANIFEST = "Manifest"
 
 @dataclasses.dataclass(frozen=True)
 class JobConfig:
-    """The settings that say how many tasks a job has, and how they are run.
+    """Number of a job's tasks, and how they run.
 
     Raises:
-      ConfigError: if a value is out of its range, naming every such value.
+      ConfigError: for values out of their range, all at once.
     """
 
     chief: int = setting(
@@ -84,17 +83,15 @@ class JobConfig:
         problems = out_of_range(self)
         for role in ("chief", "evaluator"):
             if getattr(self, role) > 1:
-                problems.append(
-                    f"{role} is {getattr(self, role)} (from --{role}); expected 0 or 1, because a"
-                    f" job has one {role}. For example: --{role}=1")
+                problems.append(Problem(role, getattr(self, role), example=Setting(role, 1),
+                                        expected=f"0 or 1, because a job has one {role}"))
         if self.gpus > _MOST_GPUS:
-            problems.append(f"gpus is {self.gpus} (from --gpus), of one task; expected"
-                            f" {_MOST_GPUS} at most. For example: --gpus=8")
+            problems.append(Problem("gpus", self.gpus, example=Setting("gpus", 8),
+                                    expected=f"at most {_MOST_GPUS} for one task"))
         if not self.chief and not self.worker:
-            problems.append("chief and worker are 0 (from --chief and --worker); expected a task"
-                            " that trains. For example: --chief=1")
-        if problems:
-            raise errors.ConfigError("\n".join(problems))
+            problems.append(Problem("chief", 0, beside=Setting("worker", 0),
+                                    expected="a task that trains", example=Setting("chief", 1)))
+        refuse(problems)
 
     @property
     def tasks(self) -> tuple[tuple[str, int], ...]:

@@ -1,4 +1,4 @@
-"""The settings that a Python program gives by keywords, checked as flags are."""
+"""The settings that a Python program passes by keyword, checked like flags."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ import dataclasses
 import os
 from typing import Any, Mapping
 
-from estimator_trainer import errors, redaction
+from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}
-
-# Texts of several patterns, which a Python program may give as a list.
+# A Python program may pass several patterns as a list.
 _PATTERNS = ("warm_start_vars", "freeze")
 
 
 def config_of(given: Mapping[str, Any]) -> TrainerConfig:
-    """Returns the settings of these keywords, and the defaults of the others.
+    """Returns the settings of these keywords, with defaults for the others.
 
     Raises:
       ConfigError: for an unknown name, or a value of another type or out of its range.
     """
     defaults = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
-    unknown = sorted(given.keys() - defaults.keys())
-    if unknown:
-        raise errors.ConfigError(
-            f"{unknown[0]} (from {unknown[0]}=) is no setting; expected one that"
-            " `estimator-trainer train --help` lists, without dashes."
-            f"{errors.near_match(unknown[0], defaults)} For example: train_steps=1000")
+    for name in sorted(given.keys() - defaults.keys()):
+        raise ConfigError(Problem(
+            f"setting {name!r}", UNKNOWN, source=Setting(name),
+            expected="a flag that `estimator-trainer train --help` lists, without dashes",
+            advice=near_match(name, defaults), example=Setting("train_steps", 1000)))
     settings = {name: _typed(name, value, defaults[name]) for name, value in given.items()}
     if settings.get("train_epochs"):
         settings.setdefault("train_steps", 0)
@@ -35,7 +33,7 @@ def config_of(given: Mapping[str, Any]) -> TrainerConfig:
 
 
 def words_of(config: TrainerConfig, given: Mapping[str, Any]) -> list[str]:
-    """Returns the flags that say the same on a command line."""
+    """Returns the same settings as flags of a command line."""
     words = []
     for name in given:
         value = getattr(config, name)
@@ -59,7 +57,5 @@ def _typed(name: str, value: Any, default: Any) -> Any:
         return ",".join(value)
     if type(value) is type(default):
         return value
-    raise errors.ConfigError(
-        f"{name} is {redaction.masked(name, value)!r} (from {name}=); expected"
-        f" {_KINDS[type(default)]}. For example:"
-        f" {name}={list(default) if isinstance(default, tuple) else default!r}")
+    raise ConfigError(Problem(name, value, expected=_KINDS[type(default)],
+                              example=Setting(name, default)))

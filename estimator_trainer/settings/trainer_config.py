@@ -274,9 +274,7 @@ class TrainerConfig(RankConfig):
         " else JSON lines; default: standard output.")
 
     def __post_init__(self) -> None:
-        problems = out_of_range(self) + conflicts.problems(self)
-        if problems:
-            raise errors.ConfigError("\n".join(problems))
+        errors.refuse([*out_of_range(self), *conflicts.problems(self)])
 
     @property
     def is_collective(self) -> bool:

@@ -42,7 +42,7 @@ def test_examine_waits_a_bounded_time_for_a_name_server(monkeypatch):
 
 def test_examine_finds_a_model_dir_that_cannot_be_written(monkeypatch, tmp_path):
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # Root may write anywhere.
-    [problem] = _examine(model_dir=str(tmp_path / "a" / "b")).problems
+    [problem] = map(str, _examine(model_dir=str(tmp_path / "a" / "b")).problems)
     assert f"{tmp_path} cannot be written" in problem and "ls -ld" in problem
 
 

@@ -55,7 +55,7 @@ def test_problem_of_a_disk_without_room_for_a_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(machine_check, "bytes_at", lambda folder: 50 << 20)
     config = TrainerConfig(model_dir=str(tmp_path / "job"))
     plan = run_plan.for_training(config, Environment())
-    [problem] = plan.problems
+    [problem] = map(str, plan.problems)
     assert "50 MiB of free disk" in problem and "at least 100 MiB" in problem
     assert not machine_check.examine(plan, Environment()).warnings
     monkeypatch.setattr(machine_check, "bytes_at", lambda folder: 500 << 20)

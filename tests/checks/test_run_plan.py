@@ -46,7 +46,7 @@ def _problems(**settings):
 @pytest.mark.parametrize("flag, key", [("train_epochs", "epochs"),
                                        ("global_batch_size", "batch_size")])
 def test_for_training_names_the_flag_of_a_mistake(tmp_path, flag, key):
-    [problem] = _plan(tmp_path, {key: [1]}, **{flag: 5}).problems
+    [problem] = map(str, _plan(tmp_path, {key: [1]}, **{flag: 5}).problems)
     assert problem == (f"param {key} is 5 (from --{flag}); expected a JSON list. For example:"
                        f" --{flag}=0 --param {key}=[1]")
 
@@ -68,8 +68,8 @@ def test_for_training_takes_an_input_for_each_mode(tmp_path):
     assert [plugin.function for plugin in plan.plugins] == [
         "model_fn", "eval_input_fn", "train_input_fn", "serving_input_fn"]
     for kind, other in (("train_input_fn", "eval_input_fn"), ("eval_input_fn", "train_input_fn")):
-        [problem] = run_plan.for_training(
-            TrainerConfig(**{kind: named[kind]}), Environment()).problems
+        [problem] = map(str, run_plan.for_training(
+            TrainerConfig(**{kind: named[kind]}), Environment()).problems)
         assert f"no --{other}" in problem and "For example: --" in problem
     plan = run_plan.for_one_process(TrainerConfig(
         model_dir=str(tmp_path), eval_input_fn=named["eval_input_fn"]), Environment())

@@ -34,7 +34,8 @@ def test_share_batch_rounds_a_default_batch_up(input_fn):
     ({"global_batch_size": 64}, "global_batch_size is 64 (from --global_batch_size)"),
 ])
 def test_share_batch_refuses_a_batch_that_cannot_be_shared(settings, expected):
-    [problem] = _plan(_THREE, train_distribute="multi_worker_mirrored", **settings).problems
+    plan = _plan(_THREE, train_distribute="multi_worker_mirrored", **settings)
+    [problem] = map(str, plan.problems)
     assert expected in problem and "multiple of the 3 replicas" in problem and "=66" in problem
 
 
@@ -55,12 +56,12 @@ def test_share_batch_is_checked_before_launch_starts_a_task(tmp_path, capsys):
 
 
 def test_share_batch_refuses_a_batch_of_nothing():
-    [problem] = _plan(param=("batch_size=0",)).problems
+    [problem] = map(str, _plan(param=("batch_size=0",)).problems)
     assert "expected 1 or more" in problem and "replicas" not in problem
 
 
 def test_replica_problems_of_replicas_without_a_strategy():
-    [problem] = _plan(num_replicas=2).problems
+    [problem] = map(str, _plan(num_replicas=2).problems)
     assert "--train_distribute=mirrored" in problem
     assert not _plan(num_replicas=2, eval_distribute="mirrored").problems
 

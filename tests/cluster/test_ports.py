@@ -48,7 +48,7 @@ def test_taken_by_a_listener_on_the_other_loopback():
 
 def test_problems_name_the_process_at_a_taken_port():
     with sockets.bound("127.0.0.1", listens=True) as port:
-        [problem] = ports.problems(_task_at(port))
+        [problem] = map(str, ports.problems(_task_at(port)))
     name = pathlib.Path(sys.executable).name
     assert f"port {port} is taken on this machine by process {os.getpid()} (" in problem
     assert name in problem and "Stop the process" in problem
@@ -65,7 +65,7 @@ def test_problems_name_a_process_without_its_arguments(words, monkeypatch, tmp_p
         (tmp_path / "7/fd").symlink_to("/proc/self/fd")
         (tmp_path / "7/cmdline").write_text("\0".join(["python3", *words]))
         monkeypatch.setattr(ports, "_PROC", tmp_path)
-        [problem] = ports.problems(_task_at(port))
+        [problem] = map(str, ports.problems(_task_at(port)))
     assert f"by process 7 (python3 {' '.join(words[:-1])})" in problem
 
 
@@ -75,7 +75,7 @@ def test_problems_blame_nobody_for_a_port_of_another_user(monkeypatch, tmp_path)
         for name in ("tcp", "tcp6"):
             shutil.copy(f"/proc/net/{name}", tmp_path / "net" / name)
         monkeypatch.setattr(ports, "_PROC", tmp_path)
-        [problem] = ports.problems(_task_at(port))
+        [problem] = map(str, ports.problems(_task_at(port)))
     assert "taken on this machine by a process of another user; expected a free port" in problem
 
 

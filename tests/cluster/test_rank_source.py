@@ -52,7 +52,7 @@ def test_ranks_are_left_out_where_tf_config_is_set(environment, capsys):
 def test_notes_name_a_batch_script_without_srun(environment, capsys):
     environment({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})
     code, found = _check(capsys)
-    assert code == 0 and "this process is no task of srun's" in found["notes"][0]
+    assert code == 0 and "this process was not started by srun" in found["notes"][0]
 
 
 def test_ranks_of_unknown_size_are_refused_by_check(environment, capsys):
@@ -82,7 +82,7 @@ def test_ranks_have_one_evaluator(capsys):
 def test_ranks_are_left_out_by_launch_and_manifest(environment, capsys):
     for command in ("launch", "manifest"):
         assert cli.main([command, "--worker=1", "--", "--num_ps=1", "--model_dir=/tmp/m"]) == 2
-        assert "num_ps is set (after `--`)" in capsys.readouterr().err
+        assert "num_ps is set (from the words after `--`)" in capsys.readouterr().err
 
 
 def test_ranks_get_roles_from_python_too(environment, tmp_path):

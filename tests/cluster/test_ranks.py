@@ -76,7 +76,7 @@ def test_ranks_are_none_for_a_process_alone(variables):
 
 
 def test_ranks_warn_of_a_batch_script_without_srun():
-    assert "no task of srun's" in rank_source.notes({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})[0]
+    assert "not started by srun" in rank_source.notes({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})[0]
     assert not rank_source.notes({**_STEP, "SLURM_NTASKS": "5"})
     assert not rank_source.notes({})
 

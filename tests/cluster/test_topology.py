@@ -47,7 +47,7 @@ def test_problems_of_each_strategy_on_each_cluster(
     assert len(verdicts) == 1
     found = verdicts.pop()
     assert bool(found) == (train_distribute not in allowed)
-    for problem in found:
+    for problem in map(str, found):
         assert problem.startswith(f"train_distribute is '{train_distribute}' (from --")
         suggested = problem.partition("For example: --train_distribute=")[2]
         assert suggested in allowed
@@ -69,7 +69,7 @@ def test_problems_of_eval_distribute(
     assert len(verdicts) == 1
     found = verdicts.pop()
     assert bool(found) == (eval_distribute not in ONE_PROCESS)
-    for problem in found:
+    for problem in map(str, found):
         assert problem.startswith(f"eval_distribute is '{eval_distribute}' (from --")
         assert "evaluation runs in one process" in problem
         assert problem.endswith("For example: --eval_distribute=none")
@@ -84,7 +84,7 @@ def test_problems_of_eval_distribute(
     (("chief",), "parameter_server", "no ps would hold the variables"),
 ])
 def test_problems_give_the_reason(roles: Sequence[str], train_distribute: str, why: str) -> None:
-    (problem,) = topology.problems(tasks_of(*roles)[0], train_distribute, "none")
+    [problem] = map(str, topology.problems(tasks_of(*roles)[0], train_distribute, "none"))
     assert why in problem
 
 

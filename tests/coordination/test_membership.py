@@ -45,7 +45,7 @@ def test_agrees_not_with_another_cluster(name, cluster, is_missed, tmp_path, mon
     with pytest.raises(errors.OtherClusterError) as raised:
         member.check(now)
     assert raised.value.exit_code == 2 and raised.value.is_missed == is_missed
-    assert ("from TF_CONFIG[\"cluster\"]); expected that of chief:0, '1 chief, 2 worker" in
+    assert ("from TF_CONFIG[\"cluster\"]); expected the cluster of chief:0, '1 chief, 2 worker" in
             str(raised.value))
 
 

@@ -8,13 +8,14 @@ backquotes is a command, code, or a message of TensorFlow, Python or a platform.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import re
 import shlex
 
 import pytest
 
-from estimator_trainer import cli
+from estimator_trainer import cli, errors
 from estimator_trainer.settings import command_line
 from tests.support import jobs
 
@@ -66,7 +67,26 @@ def _shown(node: ast.AST) -> str:
         return _PLACEHOLDER.sub(_VARIES, node.value).replace("%%", "%")
     if isinstance(node, ast.JoinedStr):
         return "".join(_shown(part) or _VARIES for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return _shown(node.left) + (_shown(node.right) or _VARIES)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Problem", "errors.Problem"):
+        return _sentence(node)
     return ""
+
+
+def _sentence(call: ast.Call) -> str:
+    """Returns the sentence of a Problem, with a mark for each value."""
+    names = [field.name for field in dataclasses.fields(errors.Problem)]
+    passed = dict(zip(names, call.args)) | {each.arg: each.value for each in call.keywords}
+    value = ast.unparse(passed.get("value", ast.Name("MISSING")))
+    texts = {name: _shown(passed[name]) or _VARIES for name in passed
+             if name not in ("value", "beside", "example")}
+    if "beside" in passed:
+        other = passed["beside"]
+        texts["beside"] = errors.Setting(
+            (_shown(other.args[0]) if isinstance(other, ast.Call) else "") or _VARIES, _VARIES)
+    return str(errors.Problem(**{"field": _VARIES, **texts, "value": getattr(
+        errors, value.rpartition(".")[2], errors.Words(_VARIES))}))
 
 
 def _is_in_source(message: str) -> bool:

@@ -193,7 +193,7 @@ def test_problems_warn_of_a_secret_in_clear_without_its_value(flags) -> None:
 
 @pytest.mark.parametrize("flag, expected", [
     ("--max_restarts=2000000000", "at most 2147483647 for all tasks together"),
-    ("--gpus=3000000000", "gpus is 3000000000 (from --gpus), of one task; expected 1024 at most"),
+    ("--gpus=3000000000", "gpus is 3000000000 (from --gpus); expected at most 1024 for one task"),
     ("--volume=data..v1-:/x", "expected CLAIM:PATH")])
 def test_problems_of_numbers_that_kubernetes_cannot_hold(flag: str, expected: str) -> None:
     with pytest.raises(errors.ConfigError, match=re.escape(expected)):

@@ -128,7 +128,7 @@ def test_an_additional_worker_is_refused_and_the_job_goes_on(kind, make_job):
     job.start("worker:1", cluster=pods.Job.cluster(**{**_COUNTS[kind], "worker": 2}))
     _wait_for(job, lambda: job.tasks["worker:1"].code is not None)
     assert job.tasks["worker:1"].code == 2
-    assert re.search("cluster is '1 chief, 2 worker.*expected that of chief:0, '1 chief, 1 worker",
+    assert re.search("1 chief, 2 worker.*expected the cluster of chief:0, '1 chief, 1 worker",
                      job.tasks["worker:1"].log)
     assert not job.tasks["worker:1"].losses
     last = job.tasks["chief:0"].losses[-1][0]

@@ -86,7 +86,7 @@ def test_find_reports_no_data_of_training_beside_new_data(trained, tmp_path):
 
 
 def test_find_refuses_reversed_classes_and_reports_another_rate(model_dir):
-    [problem] = _train(model_dir, values={"label_vocabulary": ["yes", "no"]}).problems
+    [problem] = map(str, _train(model_dir, values={"label_vocabulary": ["yes", "no"]}).problems)
     assert "label_vocabulary is ['yes', 'no'], and was ['no', 'yes']" in problem
     assert "--allow_changed=label_vocabulary" in problem
     plan = _train(model_dir, values={"label_vocabulary": ["yes", "no"], "dnn_learning_rate": 0.1},
@@ -104,14 +104,14 @@ def test_find_refuses_reversed_classes_and_reports_another_rate(model_dir):
     ({"param": ("hidden_units=[9]",)}, "hidden_units"),
 ])
 def test_find_refuses_other_models_and_data(settings, name, model_dir):
-    problems = "\n".join(_train(model_dir, **settings).problems)
+    problems = "\n".join(map(str, _train(model_dir, **settings).problems))
     assert f"{name} is " in problems and f"--allow_changed={name}" in problems.replace(",", " ")
 
 
 def test_find_respects_a_default_that_the_user_set(model_dir):
     plan = _train(model_dir, given=frozenset({"model_dir", "mixed_precision", "train_steps"}))
     assert plan.config.train_epochs == 0 and plan.config.train_steps == 1000
-    assert "mixed_precision is 'none', and was 'bfloat16'" in plan.problems[0]
+    assert "mixed_precision is 'none', and was 'bfloat16'" in str(plan.problems[0])
 
 
 def test_find_gives_other_data_no_params_of_the_old_plugin(model_dir):
@@ -137,13 +137,13 @@ def test_find_names_the_record_of_a_wrong_setting(model_dir):
     record = run_record.from_json((model_dir / "record.json").read_text(), "record")
     _write(model_dir, dataclasses.replace(record, plugins={
         "model_fn": {"name": "gone", "function": "model_fn"}, "input_fn": {"name": "csv"}}))
-    problems = "\n".join(_train(model_dir).problems)
+    problems = "\n".join(map(str, _train(model_dir).problems))
     assert f"model_fn is 'gone' (from {model_dir}/record.json)" in problems
 
 
 def test_find_reports_a_record_of_a_script(model_dir):
     _write(model_dir, RunRecord(plugins={"script": {"name": "./train.py"}}))
-    [problem, *_] = _use(model_dir).problems
+    [problem, *_] = map(str, _use(model_dir).problems)
     assert "the script './train.py' wrote it" in problem and "--model_fn=NAME" in problem
 
 
@@ -177,7 +177,7 @@ def test_as_recorded_leaves_out_secrets_and_what_is_not_json():
 
 def test_find_requires_a_secret_again_and_does_not_compare_it(model_dir):
     _with_secrets(model_dir, given=["label"], unrecorded={"label": "****"}, params={})
-    [problem] = _use(model_dir).problems
+    [problem] = map(str, _use(model_dir).problems)
     assert "param label was **** in training" in problem and "--params_file=FILE" in problem
     assert not _use(model_dir, param=("label=a",)).problems
     _with_secrets(model_dir, given=[])
@@ -188,7 +188,7 @@ def test_find_never_takes_the_mask_for_a_secret(tmp_path):
     own = tmp_path / "own.py"
     own.write_text("def model_fn(features, params): ...\ndef input_fn(): ...\n")
     settings = {"model_fn": str(own), "input_fn": str(own)}
-    [problem] = _train(tmp_path, param=("api_key=****",), **settings).problems
+    [problem] = map(str, _train(tmp_path, param=("api_key=****",), **settings).problems)
     assert "expected the secret that this stands for" in problem
     assert not _train(tmp_path, param=("pattern=****",), **settings).problems
 
@@ -196,7 +196,7 @@ def test_find_never_takes_the_mask_for_a_secret(tmp_path):
 def test_find_requires_a_secret_flag_of_a_plugin_again(model_dir):
     settings = {"plugin_flag": ["hidden=3"]}
     _with_secrets(model_dir, unrecorded={"plugin_flag": "api_key=****"}, settings=settings)
-    [problem] = _use(model_dir).problems
+    [problem] = map(str, _use(model_dir).problems)
     assert "flags api_key=**** were given in training" in problem
     assert problem.endswith("For example: -- --api_key=VALUE")
     assert not _use(model_dir, plugin_flag=("hidden=3", "api_key=new")).problems

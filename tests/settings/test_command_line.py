@@ -54,7 +54,7 @@ def test_parse_leaves_no_flags_behind():
     (["train", "evaluate"], "command is 'evaluate'"),
     (["--flagfile=/nowhere"], "flagfile is '/nowhere' (from --flagfile), which cannot be read"),
     (["--train_steps"], "the flags cannot be read"),
-    (["--train_steps=7", "launch"], "tf-config, show, report, check, init, list first of all"),
+    (["--train_steps=7", "launch"], "tf-config, show, report, check, init, list as the first word"),
     (["launch", "--workers=2"], "Did you mean '--worker'?"),
     (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=..."),
     (["launch", "--", "evaluate"], "launch got 'evaluate'"),
@@ -75,7 +75,7 @@ def test_parse_takes_flags_of_plugins_after_two_dashes():
     assert line.config.plugin_flag == ("tag=a",)
     # The launcher adds flags of its own behind them.
     assert line.flags == ("--model_dir=/x", "--plugin_flag=tag=a")
-    with pytest.raises(errors.ConfigError, match="'evaluate' .after `--`.*belongs to no flag"):
+    with pytest.raises(errors.ConfigError, match="'evaluate' .*after `--`.*belongs to no flag"):
         command_line.parse(["--", "evaluate"])
 
 

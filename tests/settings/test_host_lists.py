@@ -59,7 +59,7 @@ def test_host_lists_serve_train_in_place_of_tf_config(flags, expected, capsys, m
 
 
 @pytest.mark.parametrize("command, tf_config, expected", [
-    (["check"], '{"cluster": {"worker": ["a:1"]}}', "TF_CONFIG tells of a cluster too"),
+    (["check"], '{"cluster": {"worker": ["a:1"]}}', "TF_CONFIG has a cluster too"),
     (["evaluate"], "", "`evaluate` runs in no cluster"),
     (["launch", "--worker=1", "--"], "", "launch makes the cluster by itself")])
 def test_host_lists_are_refused_where_nothing_uses_them(

@@ -18,7 +18,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
     ({"exporters": ("none", "final")}, "`none` stands alone"),
     ({"checkpoint": "newest"}, "expected latest, best, all or step=N"),
     ({"save_checkpoints_steps": 5, "save_checkpoints_secs": 5}, "expected one of them"),
-    ({"eval_every_steps": 10, "save_checkpoints_steps": 20}, "leave out --save_checkpoints_steps"),
+    ({"eval_every_steps": 10, "save_checkpoints_steps": 20}, "save_checkpoints_steps is 20 ("),
     ({"best_mode": "maximum"}, "best_mode is 'maximum' (from --best_mode)"),
 ])
 def test_config_refuses_a_value_out_of_range_in_one_sentence(settings, expected):
