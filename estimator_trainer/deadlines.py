@@ -150,12 +150,7 @@ _OBJECTS = PollIntervals(
 
 
 def poll_intervals(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> PollIntervals:
-    """Returns the intervals for a model_dir.
-
-    Args:
-      model_dir: The job's directory.
-      peer_timeout_secs: How long tasks wait for a heartbeat; a short time shortens the intervals.
-    """
+    """Returns the intervals for a model_dir; a short peer timeout shortens them."""
     chosen = _OBJECTS if storage.is_object_store(model_dir) else _FILES
     most_secs = peer_timeout_secs / HEARTBEATS_TO_MISS
     return dataclasses.replace(chosen, **{

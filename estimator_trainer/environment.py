@@ -60,13 +60,7 @@ def read() -> Environment:
 
 
 def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
-    """Returns the environment of a task.
-
-    Args:
-      tf_config: TF_CONFIG of the task.
-      threads: Threads of one op, unless the user's environment sets the number.
-      gpus: CUDA_VISIBLE_DEVICES of the task.
-    """
+    """Returns the environment of a task, in which the user may have set the threads."""
     defaults = {
         "PYTHONUNBUFFERED": "1",
         "TF_NUM_INTRAOP_THREADS": str(threads),

@@ -119,12 +119,7 @@ def clear_bar() -> None:
 
 
 def configure(role: str, verbose: bool) -> None:
-    """Sends every log line of the process through one handler.
-
-    Args:
-      role: The platform's name of this task, such as "worker:1", as the prefix of each line.
-      verbose: Whether all of TensorFlow's log passes.
-    """
+    """Sends every log line of the process through one handler, with `role` as its prefix."""
     handler = _CurrentStderr()
     handler.setFormatter(_Formatter(_FORMAT.format(role=role), datefmt="%H:%M:%S"))
     if not verbose:

@@ -19,9 +19,6 @@ NO_GPU = "-1"
 def listed_gpus(limit_secs: float) -> list[str]:
     """Returns a line for each GPU, such as "GPU 0: NVIDIA H100 80GB HBM3 (UUID: ...)".
 
-    Args:
-      limit_secs: Seconds that nvidia-smi may take.
-
     Raises:
       FileNotFoundError: if there is no nvidia-smi.
       OSError, TimeoutExpired: if nvidia-smi fails.
@@ -35,11 +32,7 @@ def listed_gpus(limit_secs: float) -> list[str]:
 
 
 def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
-    """Returns the ids of the GPUs that this process may use.
-
-    Args:
-      cuda_visible_devices: The variable of that name; None if unset.
-    """
+    """Returns the ids of the GPUs that this process may use."""
     if cuda_visible_devices is not None:
         ids = [part.strip() for part in cuda_visible_devices.split(",")]
         # CUDA ignores all ids after an invalid one (CUDA C++ Programming Guide, J.2).

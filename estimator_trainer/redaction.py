@@ -48,12 +48,7 @@ def is_secret(name: str) -> bool:
 
 
 def masked(name: str, value: Any) -> Any:
-    """Returns a value with its secrets masked.
-
-    Args:
-      name: The name of the param, the flag or the entry.
-      value: Any value; entries of dicts and lists are masked, too.
-    """
+    """Returns the value of a param, a flag or an entry with its secrets masked, nested ones too."""
     if is_secret(name):
         is_empty = isinstance(value, (str, list, tuple, dict)) and not value
         return value if value is None or isinstance(value, bool) or is_empty else MASK
@@ -159,12 +154,7 @@ _HEADER = re.compile(r"(?P<before>\bauthorization\b[\"']?\s{0,2}[:=]\s{0,2}[\"']
 
 
 def _mask_urls(text: str, is_secret: Callable[[str], bool]) -> str:
-    """Returns a text with the secrets of URLs and authorization headers masked.
-
-    Args:
-      text: Any text.
-      is_secret: Returns whether a name is a secret's.
-    """
+    """Returns a text with the secrets of URLs and authorization headers masked."""
     if "/" in text or "@" in text:
         text = _URL.sub(lambda match: match["start"] + _without_users(
             _scheme_before(match), match["rest"]), text)

@@ -67,12 +67,7 @@ class SchemaError(ValueError):
     """
 
     def __init__(self, problem: str, value: Any = _NOT_SHOWN):
-        """Makes the error.
-
-        Args:
-          problem: The expected value; without `value`, the problem itself.
-          value: The value that was found.
-        """
+        """Makes the error; without a value, `problem` is a predicate, else the expected value."""
         super().__init__(problem)
         self._problem, self._value = problem, value
         self._place: list[str | int] = []

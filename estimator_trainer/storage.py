@@ -44,7 +44,6 @@ def can_be_path(path: str, has_names: bool = True) -> bool:
     """Returns whether a path has a valid length and valid characters.
 
     Args:
-      path: The path.
       has_names: Whether this is one path, and not a list of paths, which may be longer.
     """
     try:
@@ -85,14 +84,7 @@ def needs_plugin(paths: Iterable[str]) -> bool:
 
 def problem(name: str, path: str, tensorflow: str | None,
             plugin: str | None) -> Problem | None:
-    """Returns why a setting's path cannot be used, or None.
-
-    Args:
-      name: The setting.
-      path: A local path, or one with a scheme.
-      tensorflow: Version of TensorFlow, such as "2.15" or "2.15.1", or None.
-      plugin: Version of tensorflow-io, or None.
-    """
+    """Returns why the path of a setting cannot be used with these versions, or None."""
     found, slashes = scheme(path), _ONE_SLASH.match(path)
     if slashes:
         return Problem(

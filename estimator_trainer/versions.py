@@ -79,7 +79,6 @@ def of_package(package: str, folders: Optional[Dict[str, str]] = None) -> Option
     packages takes longer than all of `--help`.
 
     Args:
-      package: Name of the package.
       folders: Result of `_metadata_folders`, to share it among several packages.
     """
     folder = (_metadata_folders() if folders is None else folders).get(_plain(package), "")
@@ -100,12 +99,7 @@ def means_legacy_keras(value: Optional[str]) -> bool:
 
 
 def problems(found: Versions, legacy_keras: Optional[str] = None) -> List[str]:
-    """Returns one sentence, with the command that repairs it, for each impossible combination.
-
-    Args:
-      found: The versions to judge.
-      legacy_keras: The value of TF_USE_LEGACY_KERAS; None or empty if unset.
-    """
+    """Returns one sentence, with the command that repairs it, for each impossible combination."""
     if found.tensorflow is None:
         return [f"TensorFlow is not installed. Type: {_INSTALL_NEWEST}"]
     if _minor(found.tensorflow) < NATIVE:

@@ -113,11 +113,7 @@ def _repair_state(model_dir: str) -> None:
 
 
 def select(model_dir: str, which: str) -> list[str]:
-    """Returns the paths of the selected checkpoints, oldest first.
-
-    Args:
-      model_dir: The directory of the checkpoints.
-      which: "latest", "best", "all" or "step=N".
+    """Returns the paths of the checkpoints "latest", "best", "all" or "step=N", oldest first.
 
     Raises:
       ConfigError: if there is no such checkpoint, or one is damaged; it lists the whole ones.

@@ -59,7 +59,6 @@ def latest(model_dir: str, known: str = "") -> str:
     `tf.train.latest_checkpoint` trusts the file's cached size, and lists all of model_dir.)
 
     Args:
-      model_dir: The directory of the checkpoints.
       known: A checkpoint that was found before, whose files need no test.
     """
     for _ in range(_TRIES):
@@ -132,12 +131,7 @@ def latest_best(model_dir: str) -> str:
 
 
 def read_best(model_dir: str, warn_of: shared_files.Warn | None = None) -> Best | None:
-    """Returns the content of `best.json`; None if there is no file, or it is damaged.
-
-    Args:
-      model_dir: The directory of the checkpoints.
-      warn_of: Receives the sentence about a damaged file; None: the log.
-    """
+    """Returns the content of `best.json`; None if there is no file, or it is damaged."""
     return shared_files.read_or_warn(
         functools.partial(schema.parsed, Best), posixpath.join(model_dir, _BEST_FILE),
         "The best value so far is not known: training with --exporters=best takes its next"
@@ -183,12 +177,7 @@ def remove_others_than_best(model_dir: str) -> None:
 
 
 def read_result(model_dir: str, warn_of: shared_files.Warn | None = None) -> Result | None:
-    """Returns the content of `result.json`; None if there is no file, or it is damaged.
-
-    Args:
-      model_dir: The directory of the job.
-      warn_of: Receives the sentence about a damaged file; None: the log.
-    """
+    """Returns the content of `result.json`; None if there is no file, or it is damaged."""
     return shared_files.read_or_warn(
         result.from_json, posixpath.join(model_dir, _RESULT_FILE),
         "The file counts as missing, and the next training writes it again.", warn_of)

@@ -47,12 +47,7 @@ class _Heartbeat:
 
 @contextlib.contextmanager
 def sending_heartbeats(model_dir: str, last_step: Callable[[], int]) -> Iterator[None]:
-    """Writes heartbeats of this evaluator within the context, and then its last step.
-
-    Args:
-      model_dir: The job's directory.
-      last_step: Returns the last evaluated step; called at the end.
-    """
+    """Writes heartbeats of this evaluator within the context, and then its last step."""
     stop = threading.Event()
     path = posixpath.join(model_dir, _FILE)
     heartbeat_secs = deadlines.poll_intervals(model_dir).evaluator_heartbeat_secs
@@ -98,15 +93,9 @@ def write_failure(model_dir: str) -> None:
 
 
 def wait(model_dir: str, task: TaskConfig, step: int, stop: Stop) -> bool:
-    """Waits until an evaluator has evaluated and exported the final checkpoint.
+    """Waits until an evaluator has evaluated and exported the final checkpoint, of `step`.
 
     On many platforms all other tasks end with the chief.
-
-    Args:
-      model_dir: The job's directory.
-      task: The chief; its TF_CONFIG may list an evaluator.
-      step: The global step of the final checkpoint.
-      stop: Ends the wait when this task is requested to stop.
 
     Returns:
       False if there is no evaluator, or it is gone: then the chief has to evaluate. An evaluator

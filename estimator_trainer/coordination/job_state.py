@@ -62,15 +62,7 @@ class JobStateWriter:
     def __init__(self, model_dir: str, is_shared: bool,
                  peer_timeout_secs: float = deadlines.PEER_TIMEOUT_SECS,
                  cluster: Mapping[str, int] | None = None, addresses: str = ""):
-        """Makes the writer.
-
-        Args:
-          model_dir: The job's directory.
-          is_shared: Whether there may be other tasks; else nothing is written.
-          peer_timeout_secs: How long the other tasks wait for a heartbeat.
-          cluster: Number of tasks by role.
-          addresses: The fingerprint of the cluster.
-        """
+        """Makes the writer, which writes nothing unless other tasks may share model_dir."""
         self._model_dir, self._is_shared = model_dir, is_shared
         self._poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs)
         self._lock = threading.Lock()
@@ -119,11 +111,7 @@ class JobStateWriter:
                     logging.warning("cannot write %s: %s", JOB_FILE, errors.first_line(error))
 
     def receive(self, is_waiting: bool) -> None:
-        """Receives the other tasks' messages to this run, if a poll is due; may be called often.
-
-        Args:
-          is_waiting: Whether the chief waits for other tasks, and does not train.
-        """
+        """Receives the other tasks' messages to this run, if a poll is due; may be called often."""
         poll_intervals = self._poll_intervals
         secs = poll_intervals.chief_waits_secs if is_waiting else poll_intervals.chief_trains_secs
         goes_on = self._has_begun and self._state.status in _GOES_ON
@@ -166,7 +154,6 @@ class JobStateReader:
         """Makes the reader, and reads the state for the first time.
 
         Args:
-          model_dir: The job's directory.
           max_steps: The last step of training; a run that reached it has ended this one, too.
           poll_secs: The least seconds between two reads of the file.
         """

@@ -38,12 +38,7 @@ class JobView(Protocol):
     """The part of both views that the watchdog needs."""
 
     def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
-        """Reads how the job stands, and passes other tasks' requests on to this process.
-
-        Args:
-          has_stepped: Whether this process has made a training step.
-          is_past_steps: Whether it makes no more training steps.
-        """
+        """Reads how the job stands, and passes other tasks' requests on to this process."""
 
     def restarted_peer(self) -> str:
         """Returns the name of a peer of an all-reduce that was started again, or ""."""
@@ -91,14 +86,7 @@ class OthersView:
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop,
                  state_reader: JobStateReader):
-        """Makes the view.
-
-        Args:
-          config: The settings, with model_dir and the limits of the chief's silence.
-          task: The task of this process.
-          stop: Gets the chief's request to stop, in a trainer.
-          state_reader: Reads the chief's state.
-        """
+        """Makes the view; in a trainer, `stop` gets the chief's request to stop."""
         self._config, self._task, self._stop = config, task, stop
         self._state_reader = state_reader
         self._chief = task.name_of("chief", 0)

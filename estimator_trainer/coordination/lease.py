@@ -115,9 +115,6 @@ class Lease:
     def renew(self, is_stopping: bool) -> str:
         """Renews the lease, if that is due; returns the training that took it over, or "".
 
-        Args:
-          is_stopping: Whether the training was requested to stop.
-
         Raises:
           OpError: The lease cannot be read or written now.
         """
@@ -152,13 +149,7 @@ class Lease:
 
 
 def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Lease:
-    """Returns the lease of a model_dir, once no other training holds it.
-
-    Args:
-      model_dir: The directory.
-      task: The chief that is about to train.
-      is_forced: Whether to take the lease from a training that still runs.
-      stop: Ends the wait when this process is requested to stop.
+    """Returns the lease of a model_dir, once it is free, or at once if `is_forced`.
 
     Raises:
       ConfigError: if another training holds it.

@@ -23,21 +23,11 @@ class Membership:
     """Compares the cluster of this task with the cluster of the running chief."""
 
     def __init__(self, model_dir: str, task: TaskConfig, state_reader: JobStateReader):
-        """Makes the comparison.
-
-        Args:
-          model_dir: The job's directory.
-          task: The task of this process.
-          state_reader: The reader of the chief's state.
-        """
         self._model_dir, self._task, self._state_reader = model_dir, task, state_reader
         self._run, self._since = "", 0.0
 
     def check(self, now: JobState | None) -> bool:
         """Returns whether this task may take part; False while it has to wait.
-
-        Args:
-          now: The job's state.
 
         Raises:
           OtherClusterError: A running chief has had another cluster for OTHER_CLUSTER_SECS. For

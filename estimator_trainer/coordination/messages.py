@@ -24,14 +24,7 @@ _DIR = "tasks"
 
 
 def send(model_dir: str, run: str, name: str, content: dict[str, Any] | None = None) -> None:
-    """Sends a message to the chief.
-
-    Args:
-      model_dir: The job's directory.
-      run: Id of the chief's run that the message is for.
-      name: TASK.KIND, such as "worker-0.left".
-      content: What the name does not contain.
-    """
+    """Sends a message, named TASK.KIND (`worker-0.left`), to a run of the chief."""
     shared_files.write_json(_path(model_dir, run, name), content or {})
 
 

@@ -112,13 +112,7 @@ class SequelReader:
     """Waits, in every other task, for the next training of the chief's script."""
 
     def __init__(self, model_dir: str, name: str, peer_timeout_secs: float):
-        """Reads the chief's file before training; it may be left from an earlier process.
-
-        Args:
-          model_dir: The model_dir of the training.
-          name: The name of this task, such as "worker:0".
-          peer_timeout_secs: How long to wait for a heartbeat of the chief.
-        """
+        """Reads the chief's file before training; it may be left from an earlier process."""
         self._model_dir, self._path = model_dir, posixpath.join(model_dir, _FILE)
         self._waits = _WAITS.format(name.replace(":", "-"))
         self._peer_timeout_secs = peer_timeout_secs
@@ -127,12 +121,9 @@ class SequelReader:
         self._found = shared_files.read_as(_ScriptState, self._path)
 
     def wait_for_training(self, num_trainings: int) -> bool:
-        """Waits until the chief's script trains once more or ends.
+        """Waits until the chief's script begins more than `num_trainings`, or ends.
 
         A file that has not changed since this task began may be a dead chief's.
-
-        Args:
-          num_trainings: Number of trainings of this task so far.
 
         Returns:
           Whether another training begins; False if the script has ended, or the chief is silent.

@@ -81,7 +81,6 @@ def read_or_warn(parse: Callable[[str], T], path: str, consequence: str,
 
     Args:
       parse: A function that makes the value from the text, or raises SchemaError.
-      path: The file.
       consequence: A sentence on what a damaged file means for the user.
       warn_of: Receives the sentence about a damaged file; None: `warn`.
 

@@ -118,8 +118,6 @@ def stopping_on_signals(stop: Stop, task: str, last_step: Callable[[], int]) -> 
     writes at once.
 
     Args:
-      stop: Gets the request, with the signal's name as the reason.
-      task: The name of this task.
       last_step: Returns the step of the last checkpoint, for the line after a second signal.
     """
     if threading.current_thread() is not threading.main_thread():

@@ -31,14 +31,7 @@ class Watchdog:
     """Watches a task's peers, its progress, and whether it obeys a request to stop."""
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, view: JobView):
-        """Makes a watchdog, whose thread runs within the context.
-
-        Args:
-          config: The settings, with model_dir and the limits of the main thread's waiting.
-          task: The task of this process.
-          stop: Has the request to stop, which the main thread must obey in time.
-          view: The view of the other tasks.
-        """
+        """Makes a watchdog, whose thread runs within the context."""
         self._config, self._task, self._stop, self._view = config, task, stop, view
         self._peers, self._ports = peers.needed(task), ports(task)
         self._connections_at = 0.0
@@ -166,14 +159,7 @@ def ports(task: TaskConfig) -> frozenset[int]:
 
 
 def keep_alive(peer_ports: frozenset[int]) -> int:
-    """Sets up TCP keepalive for each connection of this process to a task.
-
-    Args:
-      peer_ports: The ports of tasks; other connections stay as they are.
-
-    Returns:
-      The number of connections to tasks.
-    """
+    """Sets up TCP keepalive for all connections to `peer_ports`, and returns their number."""
     if not sys.platform.startswith("linux"):
         return 0
     count = 0

@@ -62,7 +62,6 @@ class ForkServer:
         """Starts the server, which answers requests once it has imported TensorFlow.
 
         Args:
-          variables: Environment of the server; each fork gets its own.
           shown: Words for lists of processes, after the command of the server and its forks.
           preloaded: Modules to import beside this project's.
 
@@ -82,13 +81,7 @@ class ForkServer:
 
     def start(self, request: Request, stdout: int, stderr: int,
               events: int | None = None) -> ForkedProcess:
-        """Starts a task, in a session of its own.
-
-        Args:
-          request: The task.
-          stdout: The file descriptor of the task's output; this process keeps its own.
-          stderr: Another file descriptor, or the same.
-          events: The pipe for the task's events, or None; see task_events.py.
+        """Starts a task in a new session; `events` is the pipe for its events (task_events.py).
 
         Raises:
           OSError, EOFError: if the server is gone.

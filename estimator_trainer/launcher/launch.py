@@ -35,11 +35,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     """Runs a job to its end and prints a summary.
 
     Args:
-      job: The tasks.
       config: The settings that `flags` make.
       flags: The flags of every task; for a script, `run` and all that follows.
-      variables: The environment of this process.
-      script: The script that every task runs, or None.
       user_set: The names of the settings in `flags`; None: the settings not at their defaults.
 
     Returns:
@@ -172,15 +169,11 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
 
 @contextlib.contextmanager
 def reserved(host: str, tasks: Sequence[tuple[str, int]]) -> Iterator[dict[str, list[str]]]:
-    """Reserves a port for each task within the context.
+    """Reserves a port at `host` for each task (role, index), within the context.
 
     A port that was free a moment ago may be taken before a server binds to it. Here each port stays
     bound within the context, without listening: the kernel does not choose it for another process,
     and lets a process listen there that binds to the number with SO_REUSEADDR, like gRPC.
-
-    Args:
-      host: Host name or address by which the tasks find each other.
-      tasks: (role, index) of each task.
 
     Yields:
       The `cluster` of TF_CONFIG: the addresses by role.

@@ -22,14 +22,7 @@ class Screen:
 
     def __init__(self, names: Sequence[str], max_steps: int | None,
                  stream: TextIO | None = None, is_coloured: bool = True):
-        """Makes a screen.
-
-        Args:
-          names: Names of the tasks.
-          max_steps: Global step at which training ends, for the progress bar; or None.
-          stream: The stream to write to; None: standard output.
-          is_coloured: Whether to print colours, if the stream is a terminal.
-        """
+        """Makes a screen on `stream`, or on standard output."""
         self._stream = stream or sys.stdout
         self._is_terminal = self._stream.isatty()
         self._max_steps = max_steps

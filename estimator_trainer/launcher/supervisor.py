@@ -26,14 +26,7 @@ class Supervisor:
 
     def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen,
                  history_path: pathlib.Path | None = None):
-        """Makes a supervisor.
-
-        Args:
-          children: The tasks, not yet started; the first is the chief.
-          max_restarts: The most restarts of each task.
-          screen: The screen of the job.
-          history_path: The file for a line about each end of a process, or None.
-        """
+        """Makes a supervisor of tasks that have not started; the first is the chief."""
         self.first_failure = ""
         self._children = list(children)
         self._max_restarts = max_restarts

@@ -65,13 +65,7 @@ def own_source(top: str) -> pathlib.Path | None:
 
 
 def requirements(imported: Iterable[str], brought: Iterable[str], is_pinned: bool) -> list[str]:
-    """Returns the requirements of imports for pip.
-
-    Args:
-      imported: Dotted names.
-      brought: The requirements that are installed anyway.
-      is_pinned: Whether to require the versions of this machine.
-    """
+    """Returns the requirements of imports (dotted names) that `brought` does not imply."""
     closed = _with_their_requirements(brought)
     wanted = {name for dotted in imported for name in _distributions_of(dotted)}
     return [f"{name}=={metadata.version(name).partition('+')[0]}" if is_pinned else name

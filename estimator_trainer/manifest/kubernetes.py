@@ -169,14 +169,7 @@ def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
 
 
 def job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict[str, Any]:
-    """Returns the spec of the Indexed Job of a role's tasks.
-
-    Args:
-      job: The job.
-      role: The role.
-      flags: The flags of every task.
-      host: Format of a task's host name, with {name}, {role} and {index}.
-    """
+    """Returns the spec of the Indexed Job of a role's tasks; `host` formats their host names."""
     count = getattr(job, role)
     spec = pod_spec(job, role, flags, "grpc") | {"restartPolicy": "Never"}
     spec["containers"][0]["env"] = [
@@ -238,8 +231,6 @@ def text(package: str, tensorflow: str, job: JobConfig) -> str:
     """Returns the Dockerfile.
 
     Args:
-      package: Name of the source package beside the Dockerfile.
-      tensorflow: TensorFlow's version, such as "2.15".
       job: The job. With GPUs the image needs CUDA, which TensorFlow's extra contains as Python
         packages (https://www.tensorflow.org/install/pip).
     """

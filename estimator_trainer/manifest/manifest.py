@@ -43,10 +43,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     """Writes the job's files into its output_dir.
 
     Args:
-      job: The job and its platform.
-      config: The settings of every task.
       flags: The same settings as words of the command line, which the job contains unchanged.
-      script: The script that every task runs, or None.
 
     Returns:
       The paths of the files, notes and warnings, and the commands to type next.

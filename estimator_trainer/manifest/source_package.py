@@ -36,9 +36,7 @@ def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False,
     """Returns the bytes of the package, which are the same for the same sources.
 
     Args:
-      used: The plug-ins of the job, and the code that its params name.
       tensorflow: Version of TensorFlow in the job, such as "2.15".
-      is_tf1: Whether the plug-ins need TensorFlow 1.
       more: Requirements beside those of the program and the plug-ins.
     """
     own = _own_files()

@@ -129,13 +129,7 @@ class HistoryWriter:
     """
 
     def __init__(self, model_dir: str, task: str, is_head: bool):
-        """Starts the thread that writes at intervals.
-
-        Args:
-          model_dir: The job's directory.
-          task: The name of the task, such as "worker:1".
-          is_head: Whether this task's file is `history.jsonl` itself.
-        """
+        """Starts the thread that writes; the head's file is `history.jsonl` itself."""
         self._model_dir, self._task, self._is_head = model_dir, task, is_head
         self._path = (posixpath.join(model_dir, NAME) if is_head else
                       posixpath.join(model_dir, FOLDER, f"{task.replace(':', '-')}.jsonl"))
@@ -221,12 +215,7 @@ class HistoryWriter:
 
 
 def read(model_dir: str, warn_of: shared_files.Warn = shared_files.warn) -> list[Line]:
-    """Returns all lines of a job by time, including lines that the head has not collected yet.
-
-    Args:
-      model_dir: The job's directory.
-      warn_of: Receives a sentence for each file with damaged lines, which are left out.
-    """
+    """Returns all valid lines of a job by time, including lines that are not yet collected."""
     return _with_parts(model_dir, _read(posixpath.join(model_dir, NAME), warn_of), warn_of)
 
 

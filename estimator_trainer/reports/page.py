@@ -32,7 +32,6 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
     """Writes the page of one or several runs, and returns its path.
 
     Args:
-      model_dirs: The directories of the runs.
       output: The file; "": `report.html` in the directory, or `comparison.html` here.
 
     Raises:
@@ -81,8 +80,6 @@ def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
     """Returns the page.
 
     Args:
-      runs: The files of each run.
-      now: The time, in seconds since 1970.
       version: The result of `version_of`, for a page that polls for a newer version; else "".
     """
     charts = Charts()

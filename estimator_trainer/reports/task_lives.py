@@ -41,12 +41,7 @@ class Life:
 
 
 def of_tasks(lines: Sequence[dict[str, Any]], now: float) -> dict[str, list[Life]]:
-    """Returns the lives of each task, oldest first, with the tasks in the order of roles.
-
-    Args:
-      lines: The lines of the job's history, by time.
-      now: The time of the page.
-    """
+    """Returns the lives of each task, oldest first, with the tasks in the order of roles."""
     lives: dict[str, list[Life]] = {}
     for line in lines:
         if line.get("by") != "launch":

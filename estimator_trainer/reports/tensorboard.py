@@ -35,13 +35,7 @@ def is_installed() -> bool:
 
 
 def write(model_dir: str, metrics: Mapping[str, Any], judged: Mapping[str, Any] | None) -> None:
-    """Writes the events of a final evaluation; a failure is logged, because the job has ended.
-
-    Args:
-      model_dir: The directory of the run.
-      metrics: The metrics of the final evaluation, with `global_step`.
-      judged: The content of `evaluation.json`, or None.
-    """
+    """Writes the events of a final evaluation; a failure is logged, because the job has ended."""
     if not metrics:
         return
     step = int(metrics.get("global_step", 0))
