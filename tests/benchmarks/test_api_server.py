@@ -28,7 +28,7 @@ def test_an_api_server_takes_every_kubernetes_job_and_stores_it_as_written() -> 
 
 @pytest.mark.skipif(not all(map(shutil.which, (*_PROGRAMS, "kube-controller-manager"))),
                     reason="kube-apiserver, etcd and kube-controller-manager are not on PATH")
-def test_the_job_controller_finds_hosts_and_restarts_tasks_as_the_job_says() -> None:
+def test_the_job_controller_finds_hosts_and_restarts_tasks_by_the_job() -> None:
     done = subprocess.run([sys.executable, "-m", "benchmarks.job_controller"], cwd=jobs.REPO,
                           env=jobs.environment(), capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -102,7 +102,7 @@ def test_what_is_damaged_is_named(damage, sentence, good, tmp_path, monkeypatch)
     assert any(sentence in problem for problem in found), found
 
 
-def test_a_process_that_says_nothing_or_shows_a_traceback_is_named(good, tmp_path):
+def test_a_process_that_prints_nothing_or_a_traceback_is_named(good, tmp_path):
     class Gone:
         pid, returncode = 1, 1
 

@@ -36,7 +36,7 @@ def test_every_kind_of_row_runs_on_a_cpu_in_tiny_sizes(tmp_path):
 
 
 @pytest.mark.soak
-def test_without_a_gpu_it_says_so_in_one_sentence(tmp_path):
+def test_without_a_gpu_it_ends_with_one_sentence(tmp_path):
     ran = _run(f"--json={tmp_path}/gpu.json")
     assert ran.returncode == 2
     assert "finds no GPU here" in ran.stderr and "--device=cpu" in ran.stderr

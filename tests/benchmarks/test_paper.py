@@ -79,7 +79,7 @@ def test_asynchronous_training_is_bounded_by_the_links_of_the_ps():
     assert model.asynchronous(1024, ps=2).examples_per_sec == pytest.approx(most, rel=0.01)
 
 
-def test_copying_the_bytes_of_an_all_reduce_is_told_from_the_network():
+def test_copying_the_bytes_of_an_all_reduce_differs_from_the_network():
     prediction = _model(costs=costs_lib.Costs(ring=Linear(byte=5e-9))).all_reduce(8)
     assert prediction.parts["all-reduce copying"] == pytest.approx(14 / 8 * 0.5)
     assert prediction.bottleneck == "all-reduce copying"
@@ -200,7 +200,7 @@ def test_the_command_prints_speeds_limits_and_the_number_of_ps(measured, capsys)
     assert "1024 asynchronous tasks: take " in printed and "One variable is 60%" in printed
 
 
-def test_a_file_without_what_is_fitted_says_what_to_measure(tmp_path, capsys):
+def test_a_file_without_what_is_fitted_names_what_to_measure(tmp_path, capsys):
     with pytest.raises(SystemExit):
         paper_model.main([f"--measured={tmp_path}/none.json"])
     assert "no disk and no mlp. For example: python -m benchmarks.scaling" in (

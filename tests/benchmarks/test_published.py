@@ -16,12 +16,12 @@ _DRIVERS = jobs.REPO / "benchmarks" / "published" / "drivers"
 
 
 @pytest.mark.any_tensorflow
-def test_the_page_says_what_was_found():
+def test_the_page_has_what_was_found():
     assert page.agrees(_PAGE, results.read())
 
 
 @pytest.mark.any_tensorflow
-def test_each_program_of_the_catalog_was_tried_as_its_commands_say():
+def test_each_program_of_the_catalog_was_tried_with_its_commands():
     found = results.read()["programs"]
     assert sorted(found) == sorted(program.name for program in PROGRAMS)
     for program in PROGRAMS:
@@ -40,7 +40,7 @@ def test_at_least_12_of_15_programs_run_on_the_newest_tensorflow():
 
 
 @pytest.mark.any_tensorflow
-def test_the_page_says_how_many_run():
+def test_the_page_counts_how_many_run():
     programs = results.read()["programs"].values()
     running = [sum(page.runs(entry["results"][tensorflow]) for entry in programs)
                for tensorflow in ("2.15", "2.21")]

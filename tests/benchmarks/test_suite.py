@@ -124,7 +124,7 @@ def test_the_timed_steps_and_those_of_the_loss_are_the_same_for_all(
     assert set(agreement.SAME) < set(report)
 
 
-def test_the_steps_that_are_asked_for_fit_every_peer(monkeypatch, capsys):
+def test_the_requested_steps_fit_every_peer(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["suite", "--idx=/nowhere", "--steps=250"])
     with pytest.raises(SystemExit) as stopped:
         suite.main()

@@ -104,7 +104,7 @@ def test_for_training_gives_a_tuning_trial_its_own_folder(given, aip_model_dir, 
     assert run_plan.for_training(config, variables).config.model_dir == expected
 
 
-def test_for_model_dir_searches_where_it_is_asked_to():
+def test_for_model_dir_searches_where_it_is_requested():
     variables = Environment(aip_model_dir=_VERTEX, trial="7")
     for given, expected in (("", _VERTEX), ("/models/digits", "/models/digits")):
         plan = run_plan.for_model_dir(TrainerConfig(model_dir=given), variables)

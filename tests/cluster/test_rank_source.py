@@ -49,7 +49,7 @@ def test_ranks_are_left_out_where_tf_config_is_set(environment, capsys):
     assert code == 0 and found["task"] == "local" and not found["notes"]
 
 
-def test_notes_name_a_batch_script_without_srun(environment, capsys):
+def test_a_batch_script_without_srun_is_named(environment, capsys):
     environment({"SLURM_NTASKS": "5", "SLURM_PROCID": "0"})
     code, found = _check(capsys)
     assert code == 0 and "this process was not started by srun" in found["notes"][0]

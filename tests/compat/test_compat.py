@@ -55,7 +55,7 @@ print(json.dumps([loaded, sorted(changed), supplied, tf.estimator.Estimator.__na
     assert ("estimator_trainer.compat.binding" in supplied) is not NATIVE
 
 
-def test_a_second_install_does_nothing_and_says_what_runs():
+def test_a_second_install_does_nothing_and_names_what_runs():
     assert compat.install() is compat.install()
     assert compat.install().mode == ("native" if NATIVE else "compat")
 
@@ -139,11 +139,11 @@ def test_a_mixture_of_two_keras_is_refused(monkeypatch):
             legacy_keras.resolve(tf)
 
 
-def test_tensorflow_still_says_which_keras_it_took():
+def test_tensorflow_still_shows_which_keras_it_took():
     assert private_api.imported_with_legacy_keras(default=NATIVE) is not NATIVE
 
 
-def test_tpu_estimator_says_by_name_that_it_cannot_work():
+def test_tpu_estimator_fails_by_name():
     tpu = tf.compat.v1.estimator.tpu
     config = tpu.RunConfig(model_dir="/tmp/never-written")
     options = dict(model_fn=lambda features, labels, mode, params: None, config=config,
@@ -156,7 +156,7 @@ def test_tpu_estimator_says_by_name_that_it_cannot_work():
             tpu.TPUEstimator(**options)
 
 
-def test_tpu_embedding_says_by_name_that_it_cannot_work():
+def test_tpu_embedding_fails_by_name():
     from tensorflow.python.tpu import session_support, tpu_embedding
 
     parameters = tf.compat.v1.tpu.experimental.AdagradParameters

@@ -1,4 +1,4 @@
-"""What trained on TensorFlow 2.15 trains on the newest, in the same roles."""
+"""Jobs that train on TensorFlow 2.15 train on the newest, in the same roles."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _has_home(name):
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
-def test_each_name_lives_where_its_table_says(package):
+def test_each_name_lives_where_its_table_has_it(package):
     table = PACKAGES[package]
     lost = []
     for name, home in table.NAMES.items():
@@ -111,13 +111,13 @@ def test_the_manual_lists_what_is_covered():
     lambda contrib: exec("class A(B): pass", {"B": contrib.seq2seq.BeamSearchDecoder}),
     lambda contrib: list(contrib.seq2seq.python.ops.helper.Missing),
 ])
-def test_what_is_gone_says_so_by_name_when_it_is_used(contrib, use):
+def test_what_is_gone_fails_by_name_when_it_is_used(contrib, use):
     with pytest.raises(GoneError, match=r"^tf\.contrib\.seq2seq\.[\w.]+ went with TensorFlow 1, .*"
                        "; instead, copy tfa.seq2seq from tensorflow_addons' source into the"):
         use(contrib)
 
 
-def test_what_is_gone_can_be_asked_for(contrib):
+def test_what_is_gone_can_be_looked_up(contrib):
     assert not hasattr(contrib.seq2seq.BeamSearchDecoder, "zero_state")
     assert not isinstance(3, contrib.seq2seq.BeamSearchDecoder)
     assert "gone" in repr(contrib.seq2seq.BeamSearchDecoder)

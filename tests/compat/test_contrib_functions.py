@@ -1,4 +1,4 @@
-"""What this package itself has of `tf.contrib` computes what it is to compute."""
+"""This package's own functions of `tf.contrib` compute the right values."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_a_random_field_is_what_brute_force_finds(scores):
         every = _all(inputs[row], transitions, length)
         norm = np.log(sum(np.exp(score) for score in every.values()))
         assert norms[row] == pytest.approx(norm, rel=1e-5)
-        given = every[tuple(tags[row][:length])]
-        assert likelihood[row].numpy() == pytest.approx(given - norm, rel=1e-4)
+        chosen = every[tuple(tags[row][:length])]
+        assert likelihood[row].numpy() == pytest.approx(chosen - norm, rel=1e-4)
         winner = max(every, key=every.get)
         assert decoded[row].numpy().tolist() == [*winner, *[0] * (4 - length)]
         assert best[row].numpy() == pytest.approx(every[winner], rel=1e-5)
@@ -114,7 +114,7 @@ def test_the_loss_of_a_sequence_is_a_weighted_mean():
     assert float(loss) == pytest.approx((-np.log(0.5) - 3 * np.log(0.75)) / 4, rel=1e-5)
 
 
-def test_embeddings_are_looked_up_once_each_if_so_asked():
+def test_embeddings_are_looked_up_once_each_on_request():
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         ids = [[1, 2, 1], [0, 0, 1]]
         plain = layers.embed_sequence(ids, 3, 2, scope="e")

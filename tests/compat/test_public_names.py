@@ -1,6 +1,6 @@
-"""What Estimator has on TensorFlow 2.15 is where it was, on every TensorFlow.
+"""The public names of Estimator on TensorFlow 2.15 exist on every TensorFlow.
 
-`public_names.txt` holds what `python -m tests.compat.test_public_names` prints on 2.15: the names
+`public_names.txt` is the output of `python -m tests.compat.test_public_names` on 2.15: the names
 of each namespace that a program may use, a line each.
 """
 

@@ -158,7 +158,7 @@ def test_a_plugin_gets_it_by_a_flag(tmp_path):
 @pytest.mark.parametrize("used, name", [("tf.contrib.layers.flatten(image)", "contrib"),
                                         ("tf.layers.flatten(image)", "layers"),
                                         ("tf.train.AdamOptimizer()", "AdamOptimizer")])
-def test_a_name_of_tensorflow_1_inside_a_model_fn_tells_of_the_flag(used, name, tmp_path):
+def test_a_name_of_tensorflow_1_inside_a_model_fn_names_the_flag(used, name, tmp_path):
     (tmp_path / "my_model.py").write_text(
         "import tensorflow as tf\n\ndef model_fn(features, labels, mode):\n"
         f"    image = features['image']\n    {used}\n")

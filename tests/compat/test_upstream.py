@@ -32,7 +32,7 @@ OUTCOMES = ("passed", "failed", "skipped")
 SECS_A_FILE = 900
 SECS_A_TEST = 60
 
-# What these tests expect of their runner: absl flags are parsed, and not from pytest's arguments;
+# These tests expect of their runner: absl flags are parsed, and not from pytest's arguments;
 # and unittest has the names, which Python 3.12 removed.
 PLUGIN = """
 import os

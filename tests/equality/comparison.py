@@ -25,7 +25,7 @@ def differences(plain: Ran, ours: Ran, shape: Shape, is_plugin: bool = False) ->
     found = [f"exit codes: plain {plain.codes}, ours {ours.codes}"] * (
         plain.is_good != ours.is_good)
     if not is_plugin:
-        found += _told(plain, ours, shape)
+        found += _reports(plain, ours, shape)
     models = plain.folder / "model", ours.folder / "model"
     if shape.compares_values:
         found += _values("variable", *map(model_dir.variables, models))
@@ -39,32 +39,32 @@ def differences(plain: Ran, ours: Ran, shape: Shape, is_plugin: bool = False) ->
     return found
 
 
-def _told(plain: Ran, ours: Ran, shape: Shape) -> Iterator[str]:
-    """Yields what the tasks told otherwise; of a cluster the chief's calls and both trainers'."""
-    for task, told in sorted(plain.seen.items()):
+def _reports(plain: Ran, ours: Ran, shape: Shape) -> Iterator[str]:
+    """Yields differences of the tasks' calls and values; in a cluster of the chief and trainers."""
+    for task, expected in sorted(plain.seen.items()):
         if task.startswith("ps") or not (
                 shape.compares_values or task.startswith(("chief", "master"))):
             continue
         own = ours.seen.get(task, {"calls": [], "record": {}, "raised": None})
         if shape.compares_values:
-            yield from _different(f"{task} calls", told["calls"], own["calls"])
+            yield from _different(f"{task} calls", expected["calls"], own["calls"])
         else:
-            yield from _different(f"{task} kinds of calls", _kinds(told), _kinds(own))
+            yield from _different(f"{task} kinds of calls", _kinds(expected), _kinds(own))
         # The script of a worker or evaluator ends with the training, where plain goes on.
         ends_early = own["raised"] == "SystemExit" and not task.startswith(("chief", "master"))
         if not ends_early:
-            yield from _different(f"{task} raised", told["raised"], own["raised"])
-        for name, value in told["record"].items():
+            yield from _different(f"{task} raised", expected["raised"], own["raised"])
+        for name, value in expected["record"].items():
             if shape.compares_values and (name in own["record"] or not ends_early):
                 yield from _different(f"{task} {name}", value, own["record"].get(name))
-        yield from [f"{task} tells {name}, plain does not" for name in own["record"]
-                    if name not in told["record"]]
+        yield from [f"{task} keeps {name}, plain does not" for name in own["record"]
+                    if name not in expected["record"]]
 
 
-def _kinds(told: dict[str, Any]) -> list[str]:
+def _kinds(expected: dict[str, Any]) -> list[str]:
     """Returns the calls by name alone: at which step a call comes is a matter of time."""
     return sorted({" ".join(word for word in call[:2] if isinstance(word, str))
-                   for call in told["calls"]})
+                   for call in expected["calls"]})
 
 
 def _only_steps(plain: pathlib.Path, ours: pathlib.Path) -> Iterator[str]:

@@ -21,8 +21,8 @@ class Job:
       program: The program.
       shape: The shape's name; see shapes.py.
       model_dir: The directory of checkpoints.
-      calls: What hooks and listeners were called with, in order: lists of strings and numbers.
-      record: What the program tells, by name; see `describe`.
+      calls: Arguments of hooks and listeners, in order: lists of strings and numbers.
+      record: Values that the program keeps, by name; see `describe`.
     """
 
     def __init__(self, program: Program, shape: str, model_dir: pathlib.Path):
@@ -32,7 +32,7 @@ class Job:
         self._strategy = self._made_strategy()
         self._num_estimators = 0
 
-    def tell(self, name: str, value: Any) -> None:
+    def keep(self, name: str, value: Any) -> None:
         """Keeps a value that must be the same in both runs."""
         self.record[name] = self._describe(value)
 
@@ -81,7 +81,7 @@ class Job:
 
     def train_and_evaluate(self, estimator: Any = None) -> None:
         """Trains and evaluates, and keeps what that returns."""
-        self.tell("train_and_evaluate returns", tf.estimator.train_and_evaluate(
+        self.keep("train_and_evaluate returns", tf.estimator.train_and_evaluate(
             estimator or self.estimator(), self.train_spec(), self.eval_spec()))
 
     def save(self, path: pathlib.Path, raised: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What a model_dir holds, in a form that two runs can be compared by."""
+"""The content of a model_dir, in a form that two runs can be compared by."""
 
 from __future__ import annotations
 

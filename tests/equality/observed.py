@@ -23,7 +23,7 @@ class Hook(tf.estimator.SessionRunHook):
         self._job.call(self._name, "before_run")
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        # What a run fetches beside its step, is of before or after it.
+        # Values that a run fetches beside its step are from before or after the step.
         self.step = int(run_context.session.run(tf.compat.v1.train.get_global_step()))
         self._job.call(self._name, "after_run", self.step)
 

@@ -1,4 +1,4 @@
-"""What a program imports to have tf.estimator: nothing of this project where TensorFlow has it."""
+"""Imports of a program to have tf.estimator: nothing of this project where TensorFlow has it."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Ran:
 
     @property
     def seen(self) -> dict[str, dict]:
-        """What each task told, by its name."""
+        """Values that each task kept, by its name."""
         return {path.stem: json.loads(path.read_text()) for path in self.folder.glob("*.json")}
 
 

@@ -1,4 +1,4 @@
-"""What a program means stays what it means: each cell runs beside the plain Estimator."""
+"""A program keeps its meaning: each cell runs beside the plain Estimator."""
 
 from __future__ import annotations
 

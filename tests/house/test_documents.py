@@ -1,4 +1,4 @@
-"""What the documents name exists: files, folders, packages, commands, plug-ins, deadlines."""
+"""The names in documents exist: files, folders, packages, commands, plug-ins, deadlines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_test_that_the_manual_names_exists():
         assert name in tests or any(f"def {name}(" in text for text in tests.values()), name
 
 
-def test_every_package_says_in_one_sentence_what_lives_there():
+def test_every_package_has_one_sentence_on_what_lives_there():
     for path in PACKAGE.rglob("__init__.py"):
         if path.parent in (PACKAGE, PACKAGE / "compat"):
             continue  # Public modules, with their manuals.

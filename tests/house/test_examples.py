@@ -81,7 +81,7 @@ def test_a_page_of_figures_can_be_made_again():
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("page", [
     pytest.param(page, marks=[pytest.mark.soak] if page in _LONG else []) for page in _PAGES])
-def test_the_page_does_what_it_says(page, tmp_path, data_dir):
+def test_the_page_does_what_it_shows(page, tmp_path, data_dir):
     for command in _commands(page):
         shown = _run(command, tmp_path, data_dir)
         if "tf-config" in command:

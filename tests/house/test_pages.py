@@ -65,6 +65,6 @@ def test_every_command_of_a_page_parses(path):
     pytest.param(path, id=_id(path),
                  marks=[] if path.stem == "README" else [pytest.mark.soak])
     for path in [jobs.REPO / "README.md", *pages.MANUAL]])
-def test_a_page_does_what_it_says(path, tmp_path, data_dir):
+def test_a_page_does_what_it_shows(path, tmp_path, data_dir):
     printed = pages.run(path, tmp_path, _LIMIT_SECS, TFDS_DATA_DIR=str(data_dir))
     assert "Traceback" not in printed, printed[-6000:]

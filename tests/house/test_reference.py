@@ -36,7 +36,7 @@ def _section(heading):
     return PAGE.partition(f"\n{heading}\n")[2].partition("\n#")[0]
 
 
-def _told_fields(heading):
+def _listed_fields(heading):
     return set(re.findall(r"^\| `(\w+)` \|", _section(heading), re.MULTILINE))
 
 
@@ -68,13 +68,13 @@ def test_every_variable_of_the_environment_has_a_row():
     tree = ast.parse((jobs.REPO / "estimator_trainer" / "environment.py").read_text())
     read = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and
             isinstance(node.value, str) and _VARIABLE.fullmatch(node.value)}
-    told = _names(words.VARIABLES)
+    listed = _names(words.VARIABLES)
     assert len(read) > 10
     # A name that ends in `_` is the beginning of several.
     assert not [name for name in read if not any(
-        each == name or name.endswith("_") and each.startswith(name) for each in told)]
-    # And none is told that is not there: `PYTHONUNBUFFERED` is a word without `_`.
-    assert not [each for each in told - {"PYTHONUNBUFFERED"} if not each.startswith("-") and
+        each == name or name.endswith("_") and each.startswith(name) for each in listed)]
+    # And none is listed that is not there: `PYTHONUNBUFFERED` is a word without `_`.
+    assert not [each for each in listed - {"PYTHONUNBUFFERED"} if not each.startswith("-") and
                 "_" in each and each.isupper() and each not in read and
                 not any(name.endswith("_") and each.startswith(name) for name in read)]
 
@@ -90,11 +90,11 @@ def test_the_exit_codes_are_those_of_the_program():
 
 
 def test_the_reasons_are_those_of_the_program():
-    told = _names(words.REASONS)
+    listed = _names(words.REASONS)
     of_code = {early_stopping.REASON, end_of_training.BY_HOOK, end_of_training.REQUESTED_BY_ANOTHER,
                result.CONFIGURATION, *(number.name for number in stop._SIGNALS)}
     in_docstring = set(re.findall(r'"(\w+_\w+)"', result.Result.__doc__ or ""))
-    assert told == of_code | in_docstring
+    assert listed == of_code | in_docstring
     statuses = {status for row in words.REASONS for status in row[1].split(", ")}
     assert statuses == set(result.EXIT_CODES)
 
@@ -129,17 +129,17 @@ def _check_files(folder, *left_by):
     assert not [pattern for pattern in patterns if not fnmatch.filter(files, pattern)]
 
 
-def _check_history(folder, told):
-    """Each line has the fields that its kind is told to have, and the kinds are those told."""
+def _check_history(folder, listed):
+    """Each line has the fields listed for its kind, and there are no other kinds."""
     lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
     kinds = {line["kind"]: set(line) - {"task", "kind", "time"} for line in lines}
-    assert kinds == {kind: set(words.HISTORY[kind][1].split()) for kind in told}
+    assert kinds == {kind: set(words.HISTORY[kind][1].split()) for kind in listed}
     assert all(set(line) - {"task", "kind", "time"} == kinds[line["kind"]] for line in lines)
 
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-def test_the_files_of_a_local_training_are_those_told(local):
+def test_the_page_lists_the_files_of_a_local_training(local):
     folder, _ = local
     _check_files(folder, "training", "exporters")
     _check_history(folder, ["start", "model", "trains", "train", "evaluation", "end"])
@@ -147,7 +147,7 @@ def test_the_files_of_a_local_training_are_those_told(local):
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-def test_the_files_of_a_launched_job_are_those_told(launched):
+def test_the_page_lists_the_files_of_a_launched_job(launched):
     _check_files(launched, "training", "cluster", "launch")
     _check_history(launched, words.HISTORY)
 
@@ -159,10 +159,10 @@ def test_every_field_of_the_history_has_a_meaning():
 
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-def test_the_results_of_a_training_have_the_fields_told(local):
+def test_the_page_lists_the_fields_of_the_results(local):
     folder, last_line = local
-    assert set(jobs.result(folder)) == _told_fields("### result.json")
-    assert set(json.loads((folder / "best.json").read_text())) == _told_fields("### best.json")
+    assert set(jobs.result(folder)) == _listed_fields("### result.json")
+    assert set(json.loads((folder / "best.json").read_text())) == _listed_fields("### best.json")
     assert checkpoints.read_best(folder)
     assert last_line == "role=local status=done step=150 reason=train_steps"
     last = _section("### The last line").partition("These are the reasons")[0]

@@ -1,4 +1,4 @@
-"""What is released is whole: the wheel, the sdist, their page on an index, the constraints."""
+"""A release is complete: the wheel, the sdist, their page on an index, the constraints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LINE = re.compile(r"[a-z0-9-]+==[\w.+!]+(; python_version (<|>=) \"3\.1\d\""
 
 @pytest.fixture(name="setup", scope="module")
 def _setup() -> dict[str, Any]:
-    """What setup.py passes to setuptools, and what else it defines."""
+    """Arguments of setuptools in setup.py, and its other names."""
     path = jobs.REPO / "setup.py"
     seen: dict[str, Any] = {"__file__": str(path)}
     import setuptools
@@ -72,7 +72,7 @@ def test_the_page_of_an_index_names_no_target_that_is_not_there(setup):
     prose = re.sub(r"^```.*?^```", "", page, flags=re.M | re.S)
     targets = [*re.findall(r"\]\(([^)]*)\)", prose), *re.findall(r"(?:src|href)=\"([^\"]*)", prose)]
     assert not [target for target in targets if not target.startswith("https://")]
-    # It is README.md but for those.
+    # Apart from those, the page is README.md.
     assert page.startswith("# estimator_trainer") and page.count("\n## ") == (
         (jobs.REPO / "README.md").read_text().count("\n## "))
 

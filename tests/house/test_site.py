@@ -72,6 +72,6 @@ def test_a_browser_shows_the_pages_and_finds_one_by_its_words(site, tmp_path):
         browser.show(driver, f"{address}/index.html?q=backup+workers", browser.WIDTHS[0])
         found = "return document.querySelectorAll('.md-search-result__link').length;"
         jobs.wait_for(lambda: driver.execute_script(found) > 0, 20)
-        said = [each for each in driver.get_log("browser") if each["level"] == "SEVERE"
-                and "favicon" not in each["message"]]
-        assert not said, said
+        errors = [each for each in driver.get_log("browser") if each["level"] == "SEVERE"
+                  and "favicon" not in each["message"]]
+        assert not errors, errors

@@ -1,6 +1,6 @@
 """The page of symptoms keeps its promises: rows are whole, commands parse, messages are real.
 
-What the page has in “ ” is a message of this program; `...` in it stands for what varies. Each part
+A text in “ ” is a message of this program, with `...` for the parts that vary. Each part
 between two `...` has to be in one text of the source, in the page's order. What the page has in
 backquotes is a command, code, or a message of TensorFlow, Python or a platform.
 """
@@ -95,7 +95,7 @@ def _is_in_source(message: str) -> bool:
     return any(pattern.search(text) for text in _source_texts())
 
 
-def test_the_page_has_many_rows_and_each_says_what_why_and_what_to_type():
+def test_the_page_has_many_rows_of_symptom_cause_and_command():
     rows = _rows()
     assert len(rows) >= _FEWEST_ROWS
     for row in rows:
@@ -103,7 +103,7 @@ def test_the_page_has_many_rows_and_each_says_what_why_and_what_to_type():
         assert "`" in row[2] or "](" in row[2], row
 
 
-def test_a_symptom_is_told_once():
+def test_a_symptom_stands_once():
     symptoms = [row[0] for row in _rows()]
     assert len(symptoms) == len(set(symptoms))
 

@@ -51,8 +51,8 @@ def fixture_idx(tmp_path):
 def read(output, mode="eval"):
     """Returns (images, labels, keys) as the command's own params read them."""
     command = shlex.split(output.partition("train on them: ")[2])
-    given = dict(pair.split("=") for pair in command if "=" in pair and pair[0] != "-")
-    params = {**tfrecord.DEFAULT_PARAMS, **given, "key": "key", "batch_size": 10000}
+    source = dict(pair.split("=") for pair in command if "=" in pair and pair[0] != "-")
+    params = {**tfrecord.DEFAULT_PARAMS, **source, "key": "key", "batch_size": 10000}
     params |= tfrecord.data_params(params)
     if mode == "train":
         params["eval_files"] = params["train_files"]
@@ -77,7 +77,7 @@ def test_a_dataset_of_tfds_arrives_whole_and_in_order(converted, mode, rows):
     assert tfrecord.data_problem(params) == ""
 
 
-def test_the_command_says_what_it_wrote(converted):
+def test_the_command_prints_what_it_wrote(converted):
     folder, _, output = converted
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["dataset.json", *(f"{split}-{i:05d}-of-00003.tfrecord"

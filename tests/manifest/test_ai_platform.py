@@ -37,7 +37,7 @@ def test_text_fits_ai_platforms_schema_in_every_shape() -> None:
     assert "ended the service" in pathlib.Path("manifest/job.yaml").read_text()
 
 
-def test_text_calls_the_chief_master_where_asked() -> None:
+def test_text_calls_the_chief_master_on_request() -> None:
     write("--platform=ai-platform", "--chief_name=master", "--worker=1", "--ps=1")
     content = yaml.safe_load(pathlib.Path("manifest/job.yaml").read_text())["trainingInput"]
     assert content["useChiefInTfConfig"] is False

@@ -51,7 +51,7 @@ def _metrics(name, features, **params):
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_canned_classifiers_beat_the_baseline_on_incomes():
+def test_canned_classifiers_are_above_the_baseline_on_incomes():
     names = ["school", "exper", "occupation"]
     baseline = _metrics("BaselineClassifier", names, **INCOME)
     assert baseline["auc"] == 0.5
@@ -62,7 +62,7 @@ def test_canned_classifiers_beat_the_baseline_on_incomes():
 @pytest.mark.any_tensorflow
 @pytest.mark.cluster
 @pytest.mark.soak
-def test_canned_regressors_beat_the_baseline_on_years_of_school():
+def test_canned_regressors_are_above_the_baseline_on_years():
     names = ["exper", "occupation", "industry"]
     baseline = _metrics("BaselineRegressor", names, label="school")
     for part in PARTS:

@@ -82,7 +82,7 @@ def test_schedule_follows_its_formula(params, step, expected):
     ({"decay": "cosine", "decay_epochs": 3.0}, "--param train_examples=1000"),
     ({"reference_batch_size": 64}, "--param global_batch_size=1000"),
 ])
-def test_schedule_that_cannot_be_says_what_to_type(params, expected):
+def test_schedule_that_cannot_be_names_what_to_type(params, expected):
     with pytest.raises(ValueError, match=expected):
         _rate(0, **params)
 
@@ -293,7 +293,7 @@ def _first_values(**params):
      [0.1, 0.1, 1.0, 0.0], [0.1, 0.1, 0.1, 0.0]),
     ({"initial_stddev": [1.0] * 4, "initial_bias": [0.0] * 4}, [1.0] * 4, [0.0] * 4),
 ])
-def test_convnet_starts_as_its_params_say(params, deviations, start):
+def test_convnet_starts_by_its_params(params, deviations, start):
     for (kernel, bias), deviation, value in zip(_first_values(**params), deviations, start):
         assert np.all(bias == np.float32(value))
         # A normal distribution that is cut off at two deviations keeps 0.88 of its deviation.

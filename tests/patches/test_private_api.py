@@ -120,7 +120,7 @@ def test_a_private_attribute_in_use_is_still_that_of_estimator(strategy, monkeyp
         assert lost == ([] if strategy or each is estimator else ["_distribute_coordinator_mode"])
 
 
-def test_a_private_part_in_use_is_still_that_of_a_given_estimator():
+def test_a_private_part_in_use_is_still_on_the_users_estimator():
     tpu = tf.compat.v1.estimator.tpu
     estimator = tpu.TPUEstimator(lambda features, params: None, config=tpu.RunConfig(),
                                  use_tpu=False)

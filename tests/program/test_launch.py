@@ -139,7 +139,7 @@ def test_a_job_completes_when_a_task_is_killed_once(job, extra, name, tmp_path):
 
 @pytest.mark.soak
 @pytest.mark.cluster
-def test_a_task_that_dies_every_time_is_given_up_and_named(tmp_path):
+def test_a_task_that_dies_every_time_is_left_and_named(tmp_path):
     plugin = tmp_path / "dies.py"
     plugin.write_text("import json, os, signal\n"
                       "from slow import *\n"

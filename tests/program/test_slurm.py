@@ -81,7 +81,7 @@ def test_two_jobs_beside_each_other_on_a_node_do_not_meet(cluster, tmp_path):
         assert _last_lines(text) == ["role=chief:0 status=done", "role=ps:0 status=done"]
 
 
-def test_check_in_a_task_says_where_the_cluster_comes_from(cluster, tmp_path):
+def test_check_in_a_task_shows_where_the_cluster_comes_from(cluster, tmp_path):
     done = cluster.run("srun", "-n2", *_TRAINER, "check", "--num_ps=1",
                        f"--model_dir={tmp_path}/m")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,8 +17,8 @@ from estimator_trainer.reports import server as server_lib
 _PRIVATE = "PRIVATE-7f3a"
 
 
-@pytest.fixture(name="ask")
-def fixture_ask(tmp_path):
+@pytest.fixture(name="request_text")
+def fixture_request(tmp_path):
     """Returns a function that sends a request as it stands, and returns status and text."""
     (tmp_path / "private").write_text(json.dumps({"step": 1, "kind": _PRIVATE}) + f"\n{_PRIVATE}\n")
     folder = tmp_path / "model"
@@ -31,18 +31,19 @@ def fixture_ask(tmp_path):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
-        def ask(path: str, host: str = "127.0.0.1", method: str = "GET") -> tuple[int, str]:
+        def request_text(path: str, host: str = "127.0.0.1",
+                         method: str = "GET") -> tuple[int, str]:
             with socket.create_connection(server.server_address, timeout=30) as connection:
                 connection.sendall(f"{method} {path} HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
                 answer = b"".join(iter(lambda: connection.recv(1 << 16), b"")).decode()
             return int(answer.split(" ", 2)[1]), answer
 
-        yield ask
+        yield request_text
         server.shutdown()
 
 
-def test_serve_follows_no_link_to_another_file(ask):
-    status, page = ask("/")
+def test_serve_follows_no_link_to_another_file(request_text):
+    status, page = request_text("/")
     assert status == 200 and "<html" in page and _PRIVATE not in page
 
 
@@ -51,8 +52,8 @@ def test_serve_follows_no_link_to_another_file(ask):
     "/model", "/../private", "/%2e%2e/private", "/..%2fprivate", "/%2e%2e%2f..%2fetc/passwd",
     "//etc/passwd", "/etc/passwd", "http://127.0.0.1/etc/passwd", "file:///etc/passwd",
     "../private", "/version/../private", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
-def test_serve_shows_no_file_and_no_listing(ask, path):
-    status, answer = ask(path)
+def test_serve_shows_no_file_and_no_listing(request_text, path):
+    status, answer = request_text(path)
     assert status in (400, 404) and _PRIVATE not in answer and "root:" not in answer
 
 
@@ -60,11 +61,11 @@ def test_serve_shows_no_file_and_no_listing(ask, path):
     ("127.0.0.1", 200), ("127.0.0.1:8000", 200), ("localhost:1", 200), ("evil.example", 403),
     ("localhost.evil.example", 403), ("127.0.0.1.evil.example:80", 403), ("", 403),
     ("evil.example:127.0.0.1", 403), ("0.0.0.0", 403)])
-def test_serve_answers_no_page_of_another_site(ask, host, status):
-    assert ask("/version", host)[0] == status
-    assert "access-control" not in ask("/version", host)[1].lower()
+def test_serve_answers_no_page_of_another_site(request_text, host, status):
+    assert request_text("/version", host)[0] == status
+    assert "access-control" not in request_text("/version", host)[1].lower()
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "CONNECT"])
-def test_serve_answers_only_reading(ask, method):
-    assert ask("/", method=method)[0] == 501
+def test_serve_answers_only_reading(request_text, method):
+    assert request_text("/", method=method)[0] == 501

@@ -64,7 +64,7 @@ def test_help_topic_is_a_flag_or_a_word_but_no_value(argv, topic):
 @pytest.mark.parametrize("argv, expected", [
     (["--version"], True), (["train", "--version"], True), (["launch", "--version", "--"], True),
     (["--model_dir", "--version"], False), (["launch", "--", "--version"], False), ([], False)])
-def test_asks_version_by_a_flag(argv, expected):
+def test_version_is_a_flag(argv, expected):
     assert cli.asks_version(argv) is expected
 
 

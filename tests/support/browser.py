@@ -45,8 +45,8 @@ def show(driver: Any, url: str, width: int) -> None:
 
 def check(driver: Any, screenshot: pathlib.Path) -> None:
     """Asserts that the page that is open is whole, and keeps a picture of all of it."""
-    said = [each for each in driver.get_log("browser") if each["level"] == "SEVERE"]
-    assert not said, said
+    errors = [each for each in driver.get_log("browser") if each["level"] == "SEVERE"]
+    assert not errors, errors
     # A chart is drawn when its part of the page is opened.
     driver.execute_script("document.querySelectorAll('details').forEach((each) => each.open = 1);")
     jobs.wait_for(lambda: driver.execute_script("""

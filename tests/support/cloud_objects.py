@@ -127,10 +127,10 @@ class CloudObjects:
         found = self._buckets.get(bucket, {}).get(name)
         if found is None:
             return "read", name, Answer(404)
-        asked = _RANGE.fullmatch(headers.get("Range", ""))
-        if not asked:
+        wanted = _RANGE.fullmatch(headers.get("Range", ""))
+        if not wanted:
             return "read", name, Answer(200, found.content)
-        start, end = int(asked[1]), int(asked[2] or len(found.content) - 1)
+        start, end = int(wanted[1]), int(wanted[2] or len(found.content) - 1)
         if start >= len(found.content):
             return "read", name, Answer(416)
         part = found.content[start:end + 1]
@@ -154,10 +154,10 @@ class CloudObjects:
                    f"?uploadType=resumable&upload_id={key}")
             return "insert", query["name"], Answer(200, headers={"Location": uri})
         _, name, received = self._uploads[query["upload_id"]]
-        asked = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
-        if asked and asked[1] and int(asked[1]) == len(received):
+        wanted = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
+        if wanted and wanted[1] and int(wanted[1]) == len(received):
             received.extend(body)
-        if asked and asked[3] != "*" and len(received) < int(asked[3]):
+        if wanted and wanted[3] != "*" and len(received) < int(wanted[3]):
             so_far = {"Range": f"bytes=0-{len(received) - 1}"} if received else {}
             return "insert", name, Answer(308, headers=so_far)
         return "insert", name, self._replace(bucket, name, bytes(received or body))

@@ -59,8 +59,8 @@ class CloudStorage:
 
         Args:
           folder: For its authority's certificate.
-          buckets: Those that exist.
-          latency_secs: What each answer takes.
+          buckets: Existing buckets.
+          latency_secs: Time of each answer.
           is_write_limited: Whether a second write of an object within a second is refused, with
             429, as Cloud Storage does.
           fault_every: One of so many requests is answered with 429 or 503, in turn; 0: none.

@@ -17,10 +17,10 @@ import subprocess
 import sys
 import time
 
-# What the interpreter of python:3.X-slim is linked with, and certificates for pip.
+# Libraries of the interpreter of python:3.X-slim, and certificates for pip.
 _LIBRARIES = ("ca-certificates", "libbz2-1.0", "libexpat1", "libffi8", "liblzma5", "libsqlite3-0",
               "libssl3", "libuuid1", "netbase", "zlib1g")
-# What that image does not have, and what would be of this machine.
+# Files that are not in that image, or belong to this machine.
 _UNWANTED = ("site-packages", "test", "tests", "idlelib", "tkinter", "__pycache__", "pip", "pip3*",
              "*.a")
 _TOOLS = ("buildah", "debootstrap", "ip", "setpriv", "unshare")
@@ -28,7 +28,7 @@ _TOOLS = ("buildah", "debootstrap", "ip", "setpriv", "unshare")
 _DISK = 12e9
 # All of a build; half of it is the work of two quiet cores.
 _BUILD_SECS = 600
-# What a step has started, and mounted, ends with it, and it with the tests.
+# Processes and mounts of a step end with it, and the step with the tests.
 _CONTAINED = ("setpriv", "--pdeathsig=KILL", "unshare", "--pid", "--mount-proc", "--fork",
               "--kill-child")
 
@@ -54,7 +54,7 @@ class Image:
     Attributes:
       size: Bytes of its files, those of its base among them.
       base_size: Bytes of its base's files.
-      config: What it says of a process that runs in it: its Env, User, WorkingDir, Entrypoint.
+      config: Settings of a process that runs in it: its Env, User, WorkingDir, Entrypoint.
       root: Its files, unpacked.
     """
 
@@ -142,6 +142,6 @@ class _Store:
     def _run(self, *words: str) -> str:
         done = subprocess.run(_CONTAINED + words, capture_output=True, text=True, check=False,
                               timeout=max(1.0, self._deadline - time.monotonic()))
-        said = done.stdout[-4000:] + done.stderr[-4000:]
-        assert not done.returncode, f"{shlex.join(words)}\n{said}"
+        output = done.stdout[-4000:] + done.stderr[-4000:]
+        assert not done.returncode, f"{shlex.join(words)}\n{output}"
         return done.stdout.strip()

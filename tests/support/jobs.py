@@ -236,7 +236,7 @@ def result(model_dir: pathlib.Path | str) -> dict[str, Any]:
 
 def saved_step(model_dir: pathlib.Path) -> int:
     """Returns the global step in the latest checkpoint."""
-    import tensorflow as tf  # It takes seconds, which most users of this module save.
+    import tensorflow as tf  # The import takes seconds, which most users of this module save.
     return int(tf.train.load_variable(str(model_dir), "global_step"))
 
 

@@ -27,7 +27,7 @@ class Block:
     Attributes:
       language: The word behind the fence, such as "sh"; "" if there is none.
       title: The block's title, which the site shows: a file name, "Needs ...", "Sketch", or "".
-      text: What is inside.
+      text: Content of the block.
       before: The page's text above the block.
     """
 

@@ -71,7 +71,7 @@ def test_loop_trains_the_same_model_and_acts_at_the_same_steps(model, tmp_path, 
     assert {step for _, step in written} == set(range(1, 204, 30))
 
 
-def test_loop_ends_with_the_input_and_says_so(tmp_path, data_dir):
+def test_loop_ends_with_the_input_and_logs_it(tmp_path, data_dir):
     log, variables = _train(tmp_path, data_dir, "--model_fn=linear", "--train_epochs=3",
                             "--steps_per_loop=1000")
     assert variables["global_step"] == 3 * 1442 // 64

@@ -135,7 +135,7 @@ def _lines(monkeypatch, caplog, step_secs, waited_share=0.0):
 
 
 @pytest.mark.any_tensorflow
-def test_bfloat16_advice_is_given_once_for_long_steps(monkeypatch, caplog):
+def test_bfloat16_advice_comes_once_for_long_steps(monkeypatch, caplog):
     assert _lines(monkeypatch, caplog, 0.05) == [
         "a step takes 50 ms, and this CPU multiplies in bfloat16 (avx512_bf16):"
         " --mixed_precision=bfloat16 is worth a try"]
@@ -144,7 +144,7 @@ def test_bfloat16_advice_is_given_once_for_long_steps(monkeypatch, caplog):
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("step_secs,waited_share", [(0.002, 0.0), (0.05, 0.5)],
                          ids=["short steps", "steps that wait for input"])
-def test_bfloat16_advice_is_not_given_where_useless(step_secs, waited_share, monkeypatch, caplog):
+def test_bfloat16_advice_does_not_come_where_useless(step_secs, waited_share, monkeypatch, caplog):
     assert not _lines(monkeypatch, caplog, step_secs, waited_share)
 
 

@@ -97,7 +97,7 @@ def _keras_train() -> tf.data.Dataset:
 def _tpu(job: Any) -> Any:
     def model_fn(features: Any, labels: Any, mode: str,
                  params: Any) -> v1.estimator.tpu.TPUEstimatorSpec:
-        job.tell(f"batch size {mode}", params["batch_size"])
+        job.keep(f"batch size {mode}", params["batch_size"])
         spec = models.linear(features, labels, mode)
         return v1.estimator.tpu.TPUEstimatorSpec(mode, loss=spec.loss, train_op=spec.train_op)
 
@@ -115,10 +115,10 @@ def _tpu_uses(job: Any) -> None:
     try:
         estimator = job.estimator()
     except Exception as error:
-        job.tell("refused", type(error).__name__)
+        job.keep("refused", type(error).__name__)
         return
     estimator.train(_tpu_input_fn, max_steps=6)
-    job.tell("evaluated", estimator.evaluate(_tpu_input_fn, steps=2))
+    job.keep("evaluated", estimator.evaluate(_tpu_input_fn, steps=2))
 
 
 _ROWS = dict(train_input_fn=_train, eval_input_fn=_evaluation)

@@ -21,7 +21,7 @@ def _seeded(job: Any) -> None:
     job.train_and_evaluate()
     if job.shape in ("one", "mirrored"):
         # In a cluster plain's chief does not evaluate: it draws less.
-        job.tell("next", [random.random(), float(np.random.rand())])
+        job.keep("next", [random.random(), float(np.random.rand())])
 
 
 def _drawn(features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
@@ -70,7 +70,7 @@ def _noisy_eval_input_fn() -> tf.data.Dataset:
 def _own_generator(job: Any) -> None:
     """Has a generator of its own, of which training and each evaluation draw."""
     generator = np.random.default_rng(5)
-    job.tell("returns", tf.estimator.train_and_evaluate(
+    job.keep("returns", tf.estimator.train_and_evaluate(
         job.estimator(),
         job.train_spec(input_fn=lambda: _noisy(generator.random).repeat()),
         job.eval_spec(input_fn=lambda: _noisy(generator.random))))

@@ -89,11 +89,11 @@ def _uses(job: Any) -> None:
     """Trains, then evaluates, predicts and exports by hand."""
     job.train_and_evaluate()
     estimator = job.estimator()
-    job.tell("evaluated", estimator.evaluate(models.short_line_input_fn, name="after"))
-    job.tell("predicted", list(estimator.predict(
+    job.keep("evaluated", estimator.evaluate(models.short_line_input_fn, name="after"))
+    job.keep("predicted", list(estimator.predict(
         models.short_line_input_fn, yield_single_examples=False)))
-    job.tell("exported", estimator.export_saved_model(f"{job.model_dir}/mine", _receiver))
-    job.tell("everything", estimator.experimental_export_all_saved_models(
+    job.keep("exported", estimator.export_saved_model(f"{job.model_dir}/mine", _receiver))
+    job.keep("everything", estimator.experimental_export_all_saved_models(
         f"{job.model_dir}/all", {"infer": _receiver}))
 
 

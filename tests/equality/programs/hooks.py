@@ -98,7 +98,7 @@ def _nan(features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
 def _train(job: Any) -> None:
     """Trains by Estimator.train, with hooks and listeners."""
     estimator = job.estimator()
-    job.tell("train returns itself", estimator.train(
+    job.keep("train returns itself", estimator.train(
         models.endless_line_input_fn, hooks=list(job.program.hooks(job)), max_steps=6,
         saving_listeners=list(job.program.listeners(job))) is estimator)
 

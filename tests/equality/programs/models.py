@@ -1,4 +1,4 @@
-"""Models that many programs share: small, exact, and a function of all that they are given."""
+"""Models that many programs share: small, exact, and a function of all their input."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ def spec(mode: str, loss: tf.Tensor, *more: Any, optimizer: Any = None,
 
 
 def summing(transform: Callable[[Any], Any] = lambda value: value) -> Callable[..., Any]:
-    """Returns a model_fn that sums up all it is given, of any structure.
+    """Returns a model_fn that sums up its whole input, of any structure.
 
     `seen` holds the sum over all steps, `num_steps` how many there were.
     """
 
     def model_fn(features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
         weight = v1.get_variable("weight", [], initializer=v1.ones_initializer())
-        given = total(transform((features, labels)))
-        loss = weight * given / 1024.0
+        received = total(transform((features, labels)))
+        loss = weight * received / 1024.0
         if mode == "infer":
             return tf.estimator.EstimatorSpec(mode, predictions={"sum": loss})
         more = []
         if mode == "train":
             # A step whose input has ended must count nothing.
-            with tf.control_dependencies([given]):
+            with tf.control_dependencies([received]):
                 one = tf.constant(1.0)
-            more = [counter("seen").assign_add(given), counter("num_steps").assign_add(one)]
-        return spec(mode, loss, *more, metrics={"sum": v1.metrics.mean(given)})
+            more = [counter("seen").assign_add(received), counter("num_steps").assign_add(one)]
+        return spec(mode, loss, *more, metrics={"sum": v1.metrics.mean(received)})
 
     return model_fn
 

@@ -1,4 +1,4 @@
-"""What published programs do beside the usual: hooks of TensorFlow's own, calls of an Estimator."""
+"""Unusual patterns of published programs: hooks of TensorFlow's own, calls of an Estimator."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _stops_early(job: Any) -> None:
     hook = tf.estimator.experimental.stop_if_no_decrease_hook(
         estimator, "loss", max_steps_without_decrease=2, min_steps=0, run_every_secs=None,
         run_every_steps=1)
-    job.tell("train_and_evaluate returns", tf.estimator.train_and_evaluate(
+    job.keep("train_and_evaluate returns", tf.estimator.train_and_evaluate(
         estimator, job.train_spec(hooks=[hook]), job.eval_spec()))
 
 
@@ -120,7 +120,7 @@ def _evaluates_in_memory(job: Any) -> None:
     hook = tf.estimator.experimental.InMemoryEvaluatorHook(
         estimator, models.short_line_input_fn, steps=2, every_n_iter=3)
     estimator.train(models.endless_line_input_fn, max_steps=8, hooks=[hook])
-    job.tell("evaluated", estimator.evaluate(models.short_line_input_fn))
+    job.keep("evaluated", estimator.evaluate(models.short_line_input_fn))
 
 
 def _adds_metrics(job: Any) -> None:
@@ -130,7 +130,7 @@ def _adds_metrics(job: Any) -> None:
     job.train_and_evaluate(tf.estimator.add_metrics(job.estimator(), more))
 
 
-def _feeds(job: Any) -> None:
+def _feeding(job: Any) -> None:
     """Trains on what a hook feeds into each session run."""
     tensors: dict[str, tf.Tensor] = {}
 
@@ -138,28 +138,28 @@ def _feeds(job: Any) -> None:
         tensors["x"] = v1.placeholder(tf.float32, [2, 1])
         return {"x": tensors["x"]}, 2.0 * tensors["x"]
 
-    class Feeds(tf.estimator.SessionRunHook):
+    class Feeding(tf.estimator.SessionRunHook):
         def before_run(self, run_context: Any) -> Any:
             return tf.estimator.SessionRunArgs(
                 None, {tensors["x"]: np.array([[0.25], [0.5]], np.float32)})
 
     estimator = job.estimator()
-    estimator.train(input_fn, steps=6, hooks=[Feeds()])
-    job.tell("evaluated", estimator.evaluate(models.short_line_input_fn))
+    estimator.train(input_fn, steps=6, hooks=[Feeding()])
+    job.keep("evaluated", estimator.evaluate(models.short_line_input_fn))
 
 
 def _predicts(job: Any) -> None:
     """Uses every kind of prediction and export after training."""
     estimator = job.estimator()
-    job.tell("trained", tf.estimator.train_and_evaluate(
+    job.keep("trained", tf.estimator.train_and_evaluate(
         estimator, job.train_spec(), job.eval_spec()))
     first = tf.train.get_checkpoint_state(str(job.model_dir)).all_model_checkpoint_paths[0]
     for name, arguments in (("rows", {}), ("batches", {"yield_single_examples": False}),
                             ("some", {"predict_keys": ["y"], "checkpoint_path": first})):
-        job.tell(name, list(estimator.predict(models.short_line_input_fn, **arguments)))
-    job.tell("variables", sorted(estimator.get_variable_names()))
-    job.tell("value", estimator.get_variable_value("weight"))
-    job.tell("exported", estimator.export_saved_model(
+        job.keep(name, list(estimator.predict(models.short_line_input_fn, **arguments)))
+    job.keep("variables", sorted(estimator.get_variable_names()))
+    job.keep("value", estimator.get_variable_value("weight"))
+    job.keep("exported", estimator.export_saved_model(
         f"{job.model_dir}/mine", models.serving_input_receiver_fn, as_text=False,
         checkpoint_path=first))
 
@@ -180,7 +180,7 @@ def _starts_warm(job: Any) -> None:
         warm_start_from=tf.estimator.WarmStartSettings(
             str(job.model_dir), ".*", var_name_to_prev_var_name={"scale": "weight"}))
     second.train(models.endless_line_input_fn, max_steps=8)
-    job.tell("second", [second.get_variable_value(name).tolist() for name in ("scale", "bias")])
+    job.keep("second", [second.get_variable_value(name).tolist() for name in ("scale", "bias")])
 
 
 def _of_numpy() -> Any:
@@ -207,7 +207,7 @@ PROGRAMS = {
     "evaluates_in_memory": Program(**_LINEAR, main=_evaluates_in_memory, shapes=("one",),
                                    why="plain's hook has no strategy"),
     "adds_metrics": Program(**_LINEAR, main=_adds_metrics),
-    "feeds": Program(**_LINEAR, main=_feeds, shapes=("one",), why="a strategy feeds nothing"),
+    "feeds": Program(**_LINEAR, main=_feeding, shapes=("one",), why="a strategy feeds nothing"),
     "predicts": Program(**_LINEAR, main=_predicts, **_ALONE),
     "starts_warm": Program(**_LINEAR, main=_starts_warm, **_ALONE),
     "numpy_endless": Program(models.linear, _of_numpy, models.short_line_input_fn, **_NO_STATE),

@@ -1,4 +1,4 @@
-"""What the platform gives and the program reads: TF_CONFIG of every form, strategies, tasks."""
+"""Settings of the platform that the program reads: TF_CONFIG of every form, strategies, tasks."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ v1 = tf.compat.v1
 
 
 def _reads_tf_config(job: Any) -> None:
-    """Tells of TF_CONFIG, of the RunConfig and of the resolver, then trains."""
-    given = json.loads(os.environ.get("TF_CONFIG") or "{}")
-    job.tell("task", given.get("task"))
-    job.tell("cluster", {role: len(hosts) for role, hosts in given.get("cluster", {}).items()})
+    """Keeps the values of TF_CONFIG, of the RunConfig and of the resolver, then trains."""
+    tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    job.keep("task", tf_config.get("task"))
+    job.keep("cluster", {role: len(hosts) for role, hosts in tf_config.get("cluster", {}).items()})
     config = job.config()
-    job.tell("RunConfig", [config.task_type, config.task_id, config.is_chief, config.master == "",
+    job.keep("RunConfig", [config.task_type, config.task_id, config.is_chief, config.master == "",
                            config.num_worker_replicas, config.num_ps_replicas,
                            config.global_id_in_cluster])
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    job.tell("resolver", [resolver.task_type, resolver.task_id,
+    job.keep("resolver", [resolver.task_type, resolver.task_id,
                           sorted(resolver.cluster_spec().jobs)])
     job.train_and_evaluate()
 
 
 def _sharded_by_tf_config() -> tf.data.Dataset:
     """Reads every n-th row, as scripts did before there was an input_context."""
-    given = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
     trainers = [(role, index) for role in ("chief", "master", "worker")
-                for index in range(len(given.get("cluster", {}).get(role, [])))]
-    task = given.get("task", {})
+                for index in range(len(tf_config.get("cluster", {}).get(role, [])))]
+    task = tf_config.get("task", {})
     place = trainers.index((task["type"], task["index"])) if trainers else 0
     return models.line().shard(max(len(trainers), 1), place).repeat()
 

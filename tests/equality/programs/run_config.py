@@ -70,13 +70,13 @@ def _twice(job: Any) -> None:
     estimator = job.estimator()
     for steps in (3, 4):
         estimator.train(models.endless_line_input_fn, steps=steps)
-        job.tell(f"evaluated after {steps}", estimator.evaluate(models.short_line_input_fn))
+        job.keep(f"evaluated after {steps}", estimator.evaluate(models.short_line_input_fn))
     estimator.train(models.endless_line_input_fn, max_steps=9)
     estimator.train(models.endless_line_input_fn, max_steps=5)
-    job.tell("step", estimator.get_variable_value("global_step"))
-    job.tell("names", estimator.get_variable_names())
-    job.tell("predicted", list(estimator.predict(models.short_line_input_fn)))
-    job.tell("latest", estimator.latest_checkpoint())
+    job.keep("step", estimator.get_variable_value("global_step"))
+    job.keep("names", estimator.get_variable_names())
+    job.keep("predicted", list(estimator.predict(models.short_line_input_fn)))
+    job.keep("latest", estimator.latest_checkpoint())
 
 
 def _epochs(job: Any) -> None:
@@ -84,8 +84,8 @@ def _epochs(job: Any) -> None:
     estimator = job.estimator()
     for _ in range(2):
         estimator.train(models.line_input_fn)
-    job.tell("named", estimator.evaluate(models.line_input_fn, steps=2, name="some"))
-    job.tell("of a checkpoint", estimator.evaluate(
+    job.keep("named", estimator.evaluate(models.line_input_fn, steps=2, name="some"))
+    job.keep("of a checkpoint", estimator.evaluate(
         models.line_input_fn, checkpoint_path=tf.train.latest_checkpoint(job.model_dir)))
 
 
@@ -93,7 +93,7 @@ def _second_call(job: Any) -> None:
     """Calls train_and_evaluate twice; the second finds nothing to do."""
     estimator = job.estimator()
     for i in range(2):
-        job.tell(f"call {i} returns", tf.estimator.train_and_evaluate(
+        job.keep(f"call {i} returns", tf.estimator.train_and_evaluate(
             estimator, job.train_spec(), job.eval_spec()))
 
 
@@ -101,7 +101,7 @@ def _higher_goal(job: Any) -> None:
     """Calls train_and_evaluate twice, the second time with a higher goal."""
     estimator = job.estimator()
     for goal in (4, 10):
-        job.tell(f"to {goal} returns", tf.estimator.train_and_evaluate(
+        job.keep(f"to {goal} returns", tf.estimator.train_and_evaluate(
             estimator, job.train_spec(max_steps=goal), job.eval_spec()))
 
 
@@ -115,7 +115,7 @@ def _several(job: Any) -> None:
             first.model_dir, vars_to_warm_start="weight"))
     second.train(models.endless_line_input_fn, max_steps=3)
     for name, estimator in (("first", first), ("second", second)):
-        job.tell(f"weights of {name}", [estimator.get_variable_value(variable)
+        job.keep(f"weights of {name}", [estimator.get_variable_value(variable)
                                         for variable in ("weight", "bias", "global_step")])
 
 
@@ -136,8 +136,8 @@ def _threads(job: Any) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    job.tell("failed", failed)
-    job.tell("weights", [each.get_variable_value("weight") for each in made])
+    job.keep("failed", failed)
+    job.keep("weights", [each.get_variable_value("weight") for each in made])
 
 
 def _seen_config(job: Any) -> None:
@@ -147,22 +147,22 @@ def _seen_config(job: Any) -> None:
                  config: Any) -> tf.estimator.EstimatorSpec:
         # Plain's chief of a cluster evaluates nothing.
         if mode == "train" or job.shape in ("one", "mirrored"):
-            job.tell(f"model_fn {mode}", [
+            job.keep(f"model_fn {mode}", [
                 dict(params), config.task_type, config.task_id, config.is_chief,
                 config.num_worker_replicas, config.num_ps_replicas, config.save_summary_steps,
                 config.tf_random_seed, config.keep_checkpoint_max])
         return models.linear(features, labels, mode)
 
     def input_fn(params: Any, config: Any) -> tf.data.Dataset:
-        job.tell("input_fn", [dict(params), config.task_type, config.is_chief,
+        job.keep("input_fn", [dict(params), config.task_type, config.is_chief,
                               config.log_step_count_steps])
         return models.endless_line_input_fn()
 
     estimator = tf.estimator.Estimator(model_fn, config=job.config(), params={"rate": 0.5})
-    job.tell("train_and_evaluate returns", tf.estimator.train_and_evaluate(
+    job.keep("train_and_evaluate returns", tf.estimator.train_and_evaluate(
         estimator, tf.estimator.TrainSpec(input_fn, max_steps=4),
         tf.estimator.EvalSpec(models.short_line_input_fn, steps=None, throttle_secs=0)))
-    job.tell("fields", [estimator.params, estimator.config.task_type])
+    job.keep("fields", [estimator.params, estimator.config.task_type])
 
 
 def _raises(job: Any) -> None:
@@ -177,7 +177,7 @@ def _raises(job: Any) -> None:
     except KeyError as error:
         # Under a strategy, a traceback stands in front.
         text = str(error).strip().rpartition("\n")[2].strip()
-        job.tell("raised", [text, error.__cause__ is None, error.__suppress_context__])
+        job.keep("raised", [text, error.__cause__ is None, error.__suppress_context__])
 
 
 _LINE = dict(train_input_fn=models.endless_line_input_fn, eval_input_fn=models.short_line_input_fn)
@@ -191,14 +191,14 @@ def _places(job: Any) -> None:
 
     def model_fn(features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
         spec = models.linear(features, labels, mode)
-        job.tell(f"devices in {mode}", [spec.loss.device, *sorted(
+        job.keep(f"devices in {mode}", [spec.loss.device, *sorted(
             variable.device for variable in v1.trainable_variables())])
         return spec
 
     estimator = tf.estimator.Estimator(model_fn, config=job.config(
         device_fn=lambda op: "/device:CPU:0"))
     estimator.train(models.endless_line_input_fn, max_steps=4)
-    job.tell("evaluated", estimator.evaluate(models.short_line_input_fn))
+    job.keep("evaluated", estimator.evaluate(models.short_line_input_fn))
 
 
 _NO_REPLICAS = dict(shapes=("one", "ps", "ps_worker"),

@@ -44,7 +44,7 @@ def test_images_are_found_in_folders_lists_and_patterns(folder, data, expected):
     assert [name.decode() for name in features["file"]] == [f"{folder}/{e}" for e in expected]
 
 
-def test_the_folder_of_a_class_tells_the_label_of_an_image(folder):
+def test_the_folder_of_a_class_labels_an_image(folder):
     params = _images(predict_files=str(folder), class_names=["cat", "dog"])
     [(_, label)] = _infer(image_folder, params)
     assert label.tolist() == [b"", b"", b"", b"cat"]

@@ -37,7 +37,7 @@ def test_a_table_without_the_label_is_read_in_any_order_of_columns(table):
     assert set(features) == {"age", "job"}
 
 
-def test_the_labels_of_a_table_are_told_as_they_are_written(table):
+def test_the_labels_of_a_table_stay_as_they_are_written(table):
     [(features, label)] = _infer(csv_plugin, table(new="age,job,income\n1,a,high\n2,b,?\n3,c,\n"))
     assert label.tolist() == [b"high", b"?", b""] and set(features) == {"age", "job"}
 
@@ -62,7 +62,7 @@ def test_a_bad_line_of_new_data_is_named(table):
     assert problem.startswith("line 3 of ")
 
 
-def test_types_come_from_the_training_file_where_columns_do_not_tell_them(table, tmp_path):
+def test_types_come_from_the_training_file_unless_columns_has_them(table, tmp_path):
     params = table(new="job,age\ncook,3\n")
     (tmp_path / "train.txt").write_text("age,job,income\n1.5,a,low\n")
     params.update(columns={}, train_files=f"{tmp_path}/train.txt")

@@ -30,8 +30,8 @@ def fixture_file(params, tmp_path):
     return functools.partial(csv_files.write_data, params, tmp_path)
 
 
-@pytest.fixture(name="told")
-def fixture_told(monkeypatch):
+@pytest.fixture(name="logged")
+def fixture_logged(monkeypatch):
     """The lines that are logged."""
     lines = []
     for level in ("info", "warning"):
@@ -47,7 +47,7 @@ def _refused(params):
     return str(caught.value), caught.value.exit_code
 
 
-def test_a_table_with_nothing_given_but_its_label(params, told):
+def test_a_table_with_nothing_set_but_its_label(params, logged):
     known = plugin.data_params({**params, **MALES})
     assert known["columns"] == {
         "year": 1984, "school": 12, "exper": 7,
@@ -59,18 +59,18 @@ def test_a_table_with_nothing_given_but_its_label(params, told):
     for i, name in enumerate(("year", "school", "exper")):
         np.testing.assert_allclose(known["numeric_scale"][name],
                                    [years[:, i].mean(), years[:, i].std()], rtol=1e-5)
-    assert "year int64, school int64, exper int64, union text" in told[0]
-    assert told[0].endswith("label: income, 2 classes (<=median, >median)")
+    assert "year int64, school int64, exper int64, union text" in logged[0]
+    assert logged[0].endswith("label: income, 2 classes (<=median, >median)")
 
 
 @pytest.mark.cluster
-def test_facts_stay_as_they_are_once_they_are_given(params):
+def test_facts_stay_as_the_user_sets_them(params):
     known = plugin.data_params({**params, **MALES})
-    given = {**params, **json.loads(json.dumps(known)), "label": "income",
-             "train_files": "/gone.csv", "eval_files": MALES["eval_files"]}
-    again = plugin.data_params(given)
+    user_set = {**params, **json.loads(json.dumps(known)), "label": "income",
+                "train_files": "/gone.csv", "eval_files": MALES["eval_files"]}
+    again = plugin.data_params(user_set)
     assert again == {name: value for name, value in known.items() if name != "train_examples"}
-    features, labels = next(iter(plugin.input_fn("eval", given)))
+    features, labels = next(iter(plugin.input_fn("eval", user_set)))
     assert features["year"].dtype == tf.int64 and labels.numpy().tolist() == [1, 1, 1, 1]
 
 
@@ -103,21 +103,21 @@ def test_a_nan_after_the_lines_that_are_looked_at_stops_reading(params, file):
         f"line 22 of {path}: column 'x' is 'nan'; expected a number. Correct the line")
 
 
-def test_a_column_with_fewer_numbers_is_text_and_told(params, file, told):
+def test_a_column_with_fewer_numbers_is_text_and_logged(params, file, logged):
     file("code,label\n12,0\n13,1\nA1,0\n")
     assert plugin.data_params(params)["columns"]["code"] == ""
-    assert "column 'code' is text: 2 of its 3 values are numbers, and the first" in told[0]
+    assert "column 'code' is text: 2 of its 3 values are numbers, and the first" in logged[0]
 
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("rule, fills", (("mean", [4, 2.5]), ("zero", [0, 0.0])))
-def test_empty_numbers_are_counted_told_and_filled(params, file, told, rule, fills):
+def test_empty_numbers_are_counted_logged_and_filled(params, file, logged, rule, fills):
     file("n,x,t,label\n2,1.5,a,0\n5,,b,1\n,3.5,,0\n6,2.5,c,1\n")
     known = plugin.data_params({**params, "empty_numbers": rule})
     assert known["columns"] == {"n": fills[0], "x": fills[1], "t": "", "label": 0}
     assert known["empty_fields"] == {"n": [1, fills[0]], "x": [1, fills[1]]}
-    assert told[1] == (f"empty numbers: n: 1 of 4 empty, filled with {fills[0]}; "
-                       f"x: 1 of 4 empty, filled with {fills[1]:g}")
+    assert logged[1] == (f"empty numbers: n: 1 of 4 empty, filled with {fills[0]}; "
+                         f"x: 1 of 4 empty, filled with {fills[1]:g}")
     (features, _), = plugin.input_fn("eval", {**params, "empty_numbers": rule})
     assert features["n"].numpy().tolist() == [2, 5, fills[0], 6]
     assert features["x"].numpy().tolist() == [1.5, fills[1], 3.5, 2.5]
@@ -146,13 +146,13 @@ def test_what_is_learned_comes_from_the_lines_to_train_on(params, file):
 @pytest.mark.parametrize("labels, num_classes, hint", (
     ("0121", 3, ""), ("0011", 2, ""), ("1211", -1, '["1", "2"]'), ("3545", -1, '["3", "4", "5"]'),
     ("0.5,1,0,1", -1, "")))
-def test_whether_numbers_are_classes(params, file, told, labels, num_classes, hint):
+def test_whether_numbers_are_classes(params, file, logged, labels, num_classes, hint):
     values = labels.split(",") if "," in labels else labels
     file("x,label\n" + "".join(f"1,{value}\n" for value in values))
     known = plugin.data_params(params)
     assert known["num_classes"] == num_classes
     assert known.get("class_names", []) == [str(i) for i in range(num_classes)]
-    assert any(f"--param label_vocabulary='{hint}'" in line for line in told) == bool(hint)
+    assert any(f"--param label_vocabulary='{hint}'" in line for line in logged) == bool(hint)
     assert plugin.data_params({**params, **known}) == {
         name: value for name, value in known.items() if name != "train_examples"}
 
@@ -189,14 +189,14 @@ def test_a_label_that_is_no_utf_8_is_named(params, file):
         f"line 3 of {path}: label 'label' is '\ufffdt\ufffd', which")
 
 
-def test_a_scan_has_a_bound_that_is_told(params, tmp_path, told, monkeypatch):
+def test_a_scan_has_a_bound_that_is_logged(params, tmp_path, logged, monkeypatch):
     monkeypatch.setattr(table_scan, "MOST_LINES", 3)
     for number in range(2):
         (tmp_path / f"{number}.csv").write_text(f"a,label\n1,{number}\n2,0\n")
     params.update(train_files=f"{tmp_path}/*.csv", eval_files=f"{tmp_path}/*.csv")
     known = plugin.data_params(params)
     assert known["num_classes"] == 2 and "train_examples" not in known
-    assert told[0].endswith("; learned from the first 3 lines of the training files")
+    assert logged[0].endswith("; learned from the first 3 lines of the training files")
     (tmp_path / "1.csv").write_text("b,label\n1,1\n")
     assert f"line 1 of {tmp_path}/1.csv has the columns b, label" in _refused(params)[0]
 

@@ -191,7 +191,7 @@ def test_a_failing_dataset_keeps_its_own_error(tmp_path, monkeypatch):
         tfds_prepare.prepared(lambda: digits.Digits(data_dir=str(tmp_path)))
 
 
-def test_a_dataset_to_download_by_hand_says_where(tmp_path, monkeypatch):
+def test_a_dataset_to_download_by_hand_names_the_place(tmp_path, monkeypatch):
     def by_hand(self, dl_manager):
         return {"train": self._generate_examples(dl_manager.manual_dir)}
 
