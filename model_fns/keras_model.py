@@ -9,11 +9,15 @@ and newer `tf.keras` means Keras 2.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import inspect
+import pathlib
+import sys
+import types
 from typing import Any
 
 import tensorflow as tf
-
-from model_fns.training import keras_conversion
 
 DEFAULT_PARAMS = {
     "keras_model": "model_fns.keras_model:small_cnn",  # MODULE:NAME or FILE.py:NAME
@@ -21,36 +25,44 @@ DEFAULT_PARAMS = {
 }
 
 
-def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
-             config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-    """Builds a copy of the Keras model in the current graph.
+class KerasModelError(ValueError):
+    """The param `keras_model` names nothing that can be trained."""
+
+    exit_code = 2
+
+
+def model_fn(params: dict[str, Any]) -> tf.keras.Model:
+    """Returns the compiled model, which takes a feature for each of its inputs, by name.
+
+    A model with one input also takes a dict with one entry of any name, or the tensor alone.
 
     Args:
-      features: A dict by the names of the model's inputs (others are ignored); for a model with
-        one input, also a dict with one entry of any name, or the tensor alone.
-      labels: The model's target, or a dict by the names of its outputs; None in mode "infer".
-      mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
-      config: The RunConfig of the Estimator.
 
     Raises:
-      KerasModelError: `keras_model` names no compiled model, or a model with other inputs.
+      KerasModelError: `keras_model` names no compiled model.
     """
-    converted = keras_conversion.convert(params)
-    features = converted.named(features)
-    if mode != tf.estimator.ModeKeys.TRAIN:
-        return _with_whole_loss(converted.estimator.model_fn(features, labels, mode, config))
-    initial = keras_conversion.InitialWeights(converted.weights)
-    with tf.variable_creator_scope(initial.creator):
-        spec = _with_whole_loss(converted.estimator.model_fn(features, labels, mode, config))
-    return spec._replace(scaffold=tf.compat.v1.train.Scaffold(init_fn=initial.assign))
+    name = params["keras_model"]
+    target, _, attribute = name.rpartition(":")
+    found = getattr(_module(name, target), attribute, None) if target else None
+    if callable(found) and not isinstance(found, tf.keras.Model):
+        takes = inspect.signature(found).parameters
+        found = found(params=params) if "params" in takes else found()
+    if not isinstance(found, tf.keras.Model) or not getattr(found, "optimizer", None):
+        got = ("nothing" if found is None else "an uncompiled model"
+               if isinstance(found, tf.keras.Model) else f"a {type(found).__name__}")
+        raise KerasModelError(
+            f"keras_model is {name!r} (from --param), which gives {got}; expected MODULE:NAME or"
+            " FILE.py:NAME of a compiled tf.keras model or a function that returns one. For"
+            " example: --param keras_model=./my_model.py:build")
+    return found
 
 
 def small_cnn(params: dict[str, Any]) -> tf.keras.Model:
     """Builds the default: a compiled classifier of gray images of any size.
 
-    The input is `image`, float32 [batch, height, width, 1], the output logits, float32 [batch,
-    num_classes], the target int64 [batch].
+    Its input is `image`, float32 [batch, height, width, 1]; its output is logits, float32 [batch,
+    num_classes]; the target is int64 [batch].
     """
     image = tf.keras.Input((None, None, 1), name="image")
     hidden = tf.keras.layers.Conv2D(32, 3, use_bias=False)(image)
@@ -67,8 +79,19 @@ def small_cnn(params: dict[str, Any]) -> tf.keras.Model:
     return model
 
 
-def _with_whole_loss(spec: tf.estimator.EstimatorSpec) -> tf.estimator.EstimatorSpec:
-    """Multiplies the loss by the number of replicas: Keras divides by it, to sum over replicas."""
-    if spec.loss is None:
-        return spec
-    return spec._replace(loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)
+def _module(name: str, target: str) -> types.ModuleType:
+    try:
+        if not target.endswith(".py"):
+            return importlib.import_module(target)
+        path = pathlib.Path(target).absolute()
+        sys.path.append(str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)
+        spec.loader.exec_module(module)
+        return module
+    except (ImportError, OSError) as error:
+        raise KerasModelError(
+            f"keras_model is {name!r} (from --param), but {target} cannot be imported: {error}."
+            ) from error

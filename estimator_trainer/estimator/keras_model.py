@@ -1,18 +1,24 @@
-"""A compiled Keras model, made an Estimator of, whose parts are then taken."""
+"""A compiled Keras model as a model_fn, through `tf.keras.estimator.model_to_estimator`.
+
+Training starts from the weights that the model has in the chief: all of them, those that are not
+trained included. TensorFlow's own Estimator of a Keras model warm-starts from a checkpoint in the
+chief's model_dir, which holds for trainable variables alone, and each ps reads that checkpoint.
+"""
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os.path
-import shutil
 import sys
 import tempfile
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator, Mapping
 
+import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
+
+ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
 
 def is_model(thing: Any) -> bool:
@@ -24,11 +30,11 @@ def is_model(thing: Any) -> bool:
         isinstance(thing, type) and issubclass(thing, tf.keras.Model))
 
 
-def estimator_of(model: tf.keras.Model, name: str) -> tf.estimator.Estimator:
-    """Returns the Estimator of a model.
+def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
+    """Returns a model_fn that makes a copy of a model in the current graph.
 
-    It starts from the weights that the model has. Checkpoints have the variables' names, as those
-    of other Estimators do, for an object's checkpoint needs a Saver that no loop can have.
+    Checkpoints have the variables' names, as those of other Estimators do: an object's checkpoint
+    needs a Saver that no loop can have.
 
     Args:
       model: The model. It takes a dict of features by the names of its inputs, or a single feature.
@@ -44,29 +50,94 @@ def estimator_of(model: tf.keras.Model, name: str) -> tf.estimator.Estimator:
             f"model_fn is {name!r} (from --model_fn), a Keras model that is not compiled; expected"
             " one with an optimizer, a loss and metrics. For example: model.compile(\"adam\","
             " loss=\"sparse_categorical_crossentropy\", metrics=[\"accuracy\"])")
-    # It is no directory of the job: this one keeps the weights of this process alone.
-    folder = tempfile.mkdtemp(prefix="estimator_trainer-keras-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
-        if _input_names(model):
-            return _converted(model, folder)
-        return _made_in_a_graph(model, folder)
+        convert = _converted if _input_names(model) else _made_in_a_graph
+        estimator, weights = convert(model)
     except (ValueError, NotImplementedError) as error:
         raise errors.ConfigError(
             f"model_fn is {name!r} (from --model_fn), a Keras model of which no Estimator can be"
             f" made: {error} For example: def get_config(self): return"
             " {\"units\": self.units}") from error
 
+    def model_fn(features: Any, labels: Any, mode: str,
+                 config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        initial = _InitialWeights(weights if mode == tf.estimator.ModeKeys.TRAIN else {})
+        features = _features_of(model, features, name)
+        with initial.kept():
+            spec = estimator.model_fn(features, labels, mode, config)
+        if spec.loss is not None:
+            # Keras divides the loss of each replica by their number, to add them up.
+            spec = spec._replace(
+                loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)
+        return spec._replace(scaffold=initial.scaffold)
 
-def features_of(model: tf.keras.Model, features: Any) -> Any:
-    """Returns the features as the model takes them: a dict, or the only one in it."""
-    if not isinstance(features, dict) or len(features) != 1:
-        return features
-    [(name, only)] = features.items()
+    return model_fn
+
+
+class _InitialWeights:
+    """The weights that the variables of a graph start from, wherever the variables are placed.
+
+    The chief feeds them to the initializers, so tasks share no file. Under an all-reduce every task
+    runs the initializers again, which pass on the chief's values.
+    """
+
+    def __init__(self, weights: Mapping[str, np.ndarray]):
+        """Takes the weights by the names of their variables; without any, nothing is changed."""
+        self._weights = weights
+        self._fed: list[tuple[tf.Variable, tf.Tensor]] = []
+
+    def kept(self) -> contextlib.AbstractContextManager[Any]:
+        """Lets the variables that are made within start from the weights."""
+        return (tf.variable_creator_scope(self._create) if self._weights
+                else contextlib.nullcontext())
+
+    @property
+    def scaffold(self) -> tf.compat.v1.train.Scaffold | None:
+        """The Scaffold that assigns the weights where there is no checkpoint."""
+        return tf.compat.v1.train.Scaffold(init_fn=self._assign) if self._weights else None
+
+    def _create(self, next_creator: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
+        initial_value, values = kwargs["initial_value"], []
+
+        def fed() -> tf.Tensor:
+            value = tf.convert_to_tensor(initial_value(), kwargs.get("dtype"))
+            values.append(tf.compat.v1.placeholder_with_default(value, value.shape))
+            return values[-1]
+
+        if callable(initial_value):
+            kwargs = {**kwargs, "initial_value": fed}
+        variable = next_creator(**kwargs)
+        self._fed += [(variable, value) for value in values]
+        return variable
+
+    def _assign(self, scaffold: tf.compat.v1.train.Scaffold,
+                session: tf.compat.v1.Session) -> None:
+        feed = {value: self._weights[variable.op.name] for variable, value in self._fed
+                if variable.op.name in self._weights}
+        # The initializer of a mirrored variable would be a new operation, and the graph is final.
+        parts = tf.distribute.get_strategy().experimental_local_results
+        session.run([part.initializer for variable, _ in self._fed for part in parts(variable)],
+                    feed)
+
+
+def _features_of(model: tf.keras.Model, features: Any, name: str) -> Any:
+    """Returns the features as the model takes them: a dict, or the only one in it.
+
+    Raises:
+      ConfigError: if it is not clear which feature is which input.
+    """
     inputs = _input_names(model)
-    if inputs:
-        return only if len(inputs) == 1 and name not in inputs else features
-    return features if _takes_dict(model, features) else only
+    if not isinstance(features, dict) or inputs and set(inputs) <= features.keys():
+        return features
+    if len(features) == 1 and (len(inputs) == 1 or not inputs and not _takes_dict(model, features)):
+        return next(iter(features.values()))
+    if not inputs:
+        return features
+    raise errors.ConfigError(
+        f"model_fn is {name!r} (from --model_fn), a Keras model whose inputs are"
+        f" {', '.join(inputs)}, but the features of the input_fn are"
+        f" {', '.join(sorted(map(str, features)))}; expected a feature for each input. For example:"
+        f" tf.keras.Input(..., name={min(map(str, features))!r})")
 
 
 def _input_names(model: tf.keras.Model) -> tuple[str, ...]:
@@ -74,15 +145,24 @@ def _input_names(model: tf.keras.Model) -> tuple[str, ...]:
     return tuple(getattr(model, "input_names", None) or ())
 
 
-def _converted(model: tf.keras.Model, folder: str) -> tf.estimator.Estimator:
-    return tf.keras.estimator.model_to_estimator(
-        model, model_dir=folder, checkpoint_format="saver")
+def _converted(model: tf.keras.Model) -> tuple[tf.estimator.Estimator, dict[str, np.ndarray]]:
+    """Returns the Estimator of a model, and the model's weights by their names in a graph."""
+    with environment.no_cluster(), tempfile.TemporaryDirectory() as folder:
+        estimator = tf.keras.estimator.model_to_estimator(
+            model, model_dir=folder, checkpoint_format="saver")
+        path = tf.train.latest_checkpoint(os.path.join(folder, "keras"))
+        if path is None:
+            return estimator, {}
+        reader = tf.train.load_checkpoint(path)
+        return estimator, {name: reader.get_tensor(name)
+                           for name in reader.get_variable_to_shape_map()}
 
 
-def _made_in_a_graph(model: tf.keras.Model, folder: str) -> tf.estimator.Estimator:
-    """Returns the Estimator of a model of a class of the user's own.
+def _made_in_a_graph(model: tf.keras.Model
+                     ) -> tuple[tf.estimator.Estimator, dict[str, np.ndarray]]:
+    """Returns the Estimator of a model of a class of the user's own, whose weights start anew.
 
-    It cannot be copied into a graph, as an Estimator does, unless it was made in one.
+    An Estimator cannot copy such a model into its graph unless the model was made in one.
     """
     optimizer = tf.keras.__internal__.optimizers.convert_to_legacy_optimizer(model.optimizer)
     settings = {name: tf.keras.saving.deserialize_keras_object(value)
@@ -91,7 +171,7 @@ def _made_in_a_graph(model: tf.keras.Model, folder: str) -> tf.estimator.Estimat
     with tf.Graph().as_default():
         made = type(model).from_config(model.get_config())
         made.compile(optimizer, model.loss, **settings)
-        return _converted(made, folder)
+        return _converted(made)
 
 
 def _takes_dict(model: tf.keras.Model, features: dict[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from typing import Any, Mapping
+import zlib
 
 from absl import logging
 import tensorflow as tf
@@ -151,7 +152,10 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
     recorded_data.tell_imports(plan)
-    with model_shape.same_in_all_tasks(plan):
+    # A function of the user's that draws numbers draws the same in each trainer of an all-reduce.
+    seed = plan.config.seed or (
+        zlib.crc32(plan.config.model_dir.encode()) if plan.task.is_all_reduce else 0)
+    with random_state.seeded(seed):
         with module_flags.parsed(plan.config.plugin_flag):
             model_thing, model_module = loader.load(plan.model, model_shape.is_other)
             input_function, module = loader.load(plan.data)

@@ -7,19 +7,18 @@ after the import: a model_fn takes `features`, and a function that returns a mod
 
 from __future__ import annotations
 
-import contextlib
+from concurrent import futures
 import copy
 import dataclasses
 import inspect
-from typing import Any, Callable, Iterator, Mapping
-import zlib
+from typing import Any, Callable, Mapping
 
 from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator import keras_model, random_state, user_estimator
+from estimator_trainer.estimator import keras_model, user_estimator
 from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.patches import cluster_patches
 from estimator_trainer.plugins import loader
@@ -79,49 +78,40 @@ def model_of(thing: Any, plan: Plan, params: dict[str, Any]) -> Model:
     """Returns the model of a plug-in.
 
     Args:
-      thing: What the plug-in's name stands for, after the import.
+      thing: The object that the plug-in's name stands for, after the import.
       plan: The plan of this task.
       params: The params of the plug-ins.
 
     Raises:
-      ConfigError: if nothing is to be trained in what the user's function returns.
+      ConfigError: if the user's function returns nothing that can be trained.
     """
-    name = plan.config.model_fn
     if not is_other(thing):
         return Model(thing)
+    # Keras numbers the layers that a thread makes: in a thread of its own, each run of a notebook
+    # gives a model the same names.
+    with futures.ThreadPoolExecutor(1) as executor:
+        return executor.submit(_model_of_another_shape, thing, plan, params).result()
+
+
+def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> Model:
+    name = plan.config.model_fn
     if callable(thing) and (inspect.isroutine(thing) or isinstance(thing, type)):
         thing = _called(thing, plan, params)
         if inspect.isroutine(thing) and _is_model_fn(thing):
             return Model(thing)
-    is_keras = keras_model.is_model(thing) and not isinstance(thing, type)
-    if not is_keras and not isinstance(thing, _Estimator):
+    if keras_model.is_model(thing) and not isinstance(thing, type):
+        return Model(keras_model.model_fn_of(thing, name))
+    if not isinstance(thing, _Estimator):
         raise errors.ConfigError(
             f"model_fn is {name!r} (from --model_fn), which takes no `features`, so it was called,"
             f" and returned an object of type {type(thing).__name__}; expected a"
             " tf.estimator.Estimator, a compiled tf.keras.Model or a model_fn. For example: return"
             " tf.estimator.Estimator(model_fn, config=config, params=params)")
-    with environment.no_cluster():
-        estimator = keras_model.estimator_of(thing, name) if is_keras else thing
-    given = user_estimator.take_apart(estimator)
+    given = user_estimator.take_apart(thing)
     if given.config.train_distribute:
         logging.warning("the strategy in the RunConfig of model_fn %s is not used; --train_"
                         "distribute chooses one", name)
-    return Model(_function(given, plan, thing if is_keras else None), given)
-
-
-@contextlib.contextmanager
-def same_in_all_tasks(plan: Plan) -> Iterator[None]:
-    """Lets a Keras model that is made within have the same weights in all trainers.
-
-    Each starts from its own model, and an all-reduce does not make them equal afterwards.
-    """
-    if not plan.task.is_all_reduce:
-        yield
-        return
-    with random_state.kept():
-        tf.keras.utils.set_random_seed(
-            plan.config.seed or zlib.crc32(plan.config.model_dir.encode()))
-        yield
+    return Model(_function(given, plan), given)
 
 
 def _is_model_fn(function: Callable[..., Any]) -> bool:
@@ -154,13 +144,12 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             " params, hparams, or names of params. For example: def model_fn(features, labels,"
             f" mode), or --param {missing[0]}=VALUE")
     # What the function makes must not begin to serve as a task of the cluster.
-    with (cluster_patches.configs_in_any_cluster(lambda: plan.task, user_estimator.of_platform),
+    with (cluster_patches.configs_in_any_cluster(lambda: plan.task),
           cluster_patches.strategies_reading(lambda: "")):
         return loader.call(function, known)
 
 
-def _function(given: UserEstimator, plan: Plan,
-              model: tf.keras.Model | None) -> Callable[..., Any]:
+def _function(given: UserEstimator, plan: Plan) -> Callable[..., Any]:
     """Returns the model_fn of a given Estimator, with the params that the user has set."""
     overriding = plan.params.given if plan.params else ()
 
@@ -169,8 +158,6 @@ def _function(given: UserEstimator, plan: Plan,
         own = copy.deepcopy(given.params)
         for key in overriding:
             user_estimator.add_param(own, key, params[key])
-        if model is not None:
-            features = keras_model.features_of(model, features)
         return given.model_fn(features, labels, mode, own, config)
 
     return model_fn

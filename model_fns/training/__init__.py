@@ -8,14 +8,13 @@
         logits = ...
         return classifier.spec(logits, labels, mode, params)
 
-  schedules         learning rates as functions of the global step
-  optimizers        optimizers by name, and clipping, accumulation, averages wrapped around them
-  averages          moving averages of the variables, for evaluation and export
-  update            from a loss to the EstimatorSpec of mode "train"
-  classifier        from logits to the EstimatorSpec of any mode
-  one_layer         a network of one hidden layer
-  keras_conversion  a Keras model as an Estimator's model_fn
-  errors            the error for wrong params
+  schedules   learning rates as functions of the global step
+  optimizers  optimizers by name, and clipping, accumulation, averages wrapped around them
+  averages    moving averages of the variables, for evaluation and export
+  update      from a loss to the EstimatorSpec of mode "train"
+  classifier  from logits to the EstimatorSpec of any mode
+  one_layer   a network of one hidden layer
+  errors      the error for wrong params
 
 A module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.
 """

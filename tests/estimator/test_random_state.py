@@ -48,6 +48,32 @@ def test_random_state_kept_puts_back_what_was_drawn(draw):
         assert not state.has_changed()
 
 
+@pytest.mark.any_tensorflow
+@pytest.mark.parametrize("earlier", [None, 5])
+def test_seeded_restores_the_state_after_an_exception_too(earlier):
+    def drawn():
+        return random.random(), np.random.rand(), float(tf.random.uniform([]))
+
+    try:
+        tf.random.set_seed(earlier)
+        state, seed = random_state.RandomState(), tf.compat.v1.get_seed(1)
+        found = []
+        for _ in range(2):
+            with pytest.raises(KeyError), random_state.seeded(3):
+                found.append(drawn())
+                raise KeyError
+            assert not state.has_changed() and tf.compat.v1.get_seed(1) == seed
+        assert found[0] == found[1] != drawn()
+    finally:
+        tf.random.set_seed(None)
+
+
+def test_seeded_with_0_seeds_nothing():
+    state = random_state.RandomState()
+    with random_state.seeded(0):
+        assert not state.has_changed()
+
+
 @pytest.mark.cluster
 def test_random_state_leaves_a_plugin_the_first_numbers(tmp_path):
     (tmp_path / "drawing.py").write_text(_PLUGIN)

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import cli
+from estimator_trainer.estimator import keras_model as conversion
 from model_fns import keras_model
 from tests.support import jobs
 
@@ -108,13 +109,13 @@ def test_model_starts_from_its_weights_and_resumes_from_the_runs(run, tmp_path):
 def test_model_uses_dropout_in_training_alone(tmp_path):
     (tmp_path / "dropping.py").write_text(textwrap.dedent(KNOWN_WEIGHTS))
     params = {"keras_model": f"{tmp_path}/dropping.py:build", "num_classes": 10}
+    model_fn = conversion.model_fn_of(keras_model.model_fn(params), "keras_model")
     losses = {}
     for mode in (tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.EVAL):
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             tf.compat.v1.train.create_global_step()
             images = tf.random.stateless_uniform([32, 8, 8, 1], seed=(1, 2))
-            spec = keras_model.model_fn({"picture": images}, tf.range(32) % 10, mode, params,
-                                        tf.estimator.RunConfig())
+            spec = model_fn({"picture": images}, tf.range(32) % 10, mode, tf.estimator.RunConfig())
             session.run(tf.compat.v1.global_variables_initializer())
             losses[mode] = {float(session.run(spec.loss)) for _ in range(5)}
     assert len(losses["train"]) > 1 and len(losses["eval"]) == 1
