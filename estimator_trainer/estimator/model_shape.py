@@ -144,7 +144,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             " params, hparams, or names of params. For example: def model_fn(features, labels,"
             f" mode), or --param {missing[0]}=VALUE")
     # What the function makes must not begin to serve as a task of the cluster.
-    with (cluster_patches.configs_in_any_cluster(lambda: plan.task),
+    with (cluster_patches.configs_in_any_cluster(lambda: plan.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: "")):
         return loader.call(function, known)
 
