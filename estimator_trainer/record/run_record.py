@@ -106,8 +106,8 @@ class RunRecord:
         return dataclasses.replace(self, runs=[*self.runs[:-1], last])
 
 
-def told(run: Run) -> str:
-    """Returns a sentence that tells when and where a run began, and how it ended."""
+def describe(run: Run) -> str:
+    """Returns a line on when and where a run began, and how it ended."""
     tasks = ", ".join(f"{count} {role}" for role, count in run.get("cluster", {}).items())
     end = (f"{run['status']} at step {run['step']} ({run['reason']}), {run['ended']}"
            if {"ended", "status", "step", "reason"} <= run.keys() else

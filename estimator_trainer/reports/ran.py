@@ -80,7 +80,7 @@ def _layers(run: RunFiles) -> Markup:
 def _runs(record: RunRecord) -> Markup:
     parts: list[str] = []
     for run in record.runs:
-        parts.append(markup.note(run_record.told(run)))
+        parts.append(markup.note(run_record.describe(run)))
         parts.append(f"<pre>{markup.text(shlex.join(run['command']))}</pre>")
         parts += [markup.note(change) for change in run.get("changes", ())]
     return Markup("".join(parts))

@@ -105,7 +105,7 @@ def _of_record(record: RunRecord) -> list[str]:
 
 
 def _run(run: Run) -> list[str]:
-    return [run_record.told(run), f"  {' '.join(run['command'])}",
+    return [run_record.describe(run), f"  {' '.join(run['command'])}",
             *(f"  {change}" for change in run.get("changes", ()))]
 
 

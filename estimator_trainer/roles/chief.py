@@ -11,7 +11,7 @@ from estimator_trainer.coordination import (checkpoint_choice, checkpoints, eval
 from estimator_trainer.estimator import builder, loaded_plugins, strategy
 from estimator_trainer.evaluation import exporters, kept_evaluation
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.record import run_history
+from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import (experiment as experiment_lib, final_evaluation, outcome,
@@ -35,8 +35,8 @@ def train(run: ChiefRun) -> Result:
     single = builder.for_one_process(config, plugins)
     kept = kept_evaluation.build(single, plugins, evaluations) if plan.is_evaluated else None
     preflight.check(plan, plugins, kept)
-    earlier = run_history.of(plan, plugins, is_trained)
-    run_history.begin(plan, plugins, earlier)
+    earlier = runs.of(plan, plugins, is_trained)
+    runs.begin(plan, plugins, earlier)
     run.log_start(plugins)
     job_history.announce_page(plan)
     hooks = experiment_lib.hooks_of(run, plugins)

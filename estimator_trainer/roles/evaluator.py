@@ -14,7 +14,7 @@ from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.membership import Membership
 from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.evaluation import exporters, kept_evaluation
-from estimator_trainer.record import run_history
+from estimator_trainer.record import runs
 from estimator_trainer.result import Result
 from estimator_trainer.roles import (experiment as experiment_lib, final_evaluation, outcome,
                                      preflight)
@@ -57,7 +57,7 @@ def evaluate(run: FollowerRun) -> Result:
             return ended
         final.judge(run, plugins)
         return outcome.report(plan, evaluations, final_state.step, final_state.reason,
-                              run_history.as_recorded(config.model_dir))
+                              runs.as_recorded(config.model_dir))
 
 
 def _is_replaced(run: FollowerRun) -> bool:

@@ -19,7 +19,7 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_record
-from estimator_trainer.record.run_history import EarlierRun
+from estimator_trainer.record.runs import EarlierRun
 from estimator_trainer.result import Result
 from estimator_trainer.roles.task_run import FollowerRun
 from estimator_trainer.training import end_of_training
@@ -149,7 +149,7 @@ def report(plan: Plan, evaluations: EvaluationLog, step: int, reason: str,
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
     step = evaluations.metrics.get("global_step", step)
     exports = tuple(path for path in evaluations.exports if tf.io.gfile.exists(path))
-    ended = earlier.told_in(Result(
+    ended = earlier.add_to(Result(
         plan.task.name, "done", step, reason, evaluations.metrics, exports,
         returned=(evaluations.returned, evaluations.returned_exports)))
     checkpoints.write_result(plan.config.model_dir, ended)
@@ -167,7 +167,7 @@ def report_of_evaluator(plan: Plan, step: int, reason: str, earlier: EarlierRun)
     if found is None or found.status != "done" or found.step < step:
         return None
     exports = tuple(path for path in found.exports if tf.io.gfile.exists(path))
-    ended = earlier.told_in(Result(plan.task.name, "done", step, reason, found.metrics, exports))
+    ended = earlier.add_to(Result(plan.task.name, "done", step, reason, found.metrics, exports))
     if ended.note or exports != found.exports:
         # The evaluator wrote the file without what the chief found.
         checkpoints.write_result(model_dir, dataclasses.replace(

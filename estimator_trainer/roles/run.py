@@ -16,7 +16,7 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.patches import cluster_patches, saving_patches, session_patches
-from estimator_trainer.record import run_history
+from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import chief, evaluator, outcome, preflight, ps, worker
@@ -71,7 +71,7 @@ def _run_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
     with Watchdog(config, task, stop, ChiefView(task, stop, state, lease)) as watchdog:
         try:
             ended = chief.train(ChiefRun(plan, stop, watchdog, state))
-            run_history.end(plan, ended)
+            runs.end(plan, ended)
             return ended
         except errors.Interrupted as interruption:
             ended = outcome.interrupted(plan, interruption)
@@ -112,7 +112,7 @@ def _report_early_end(plan: Plan, state: JobStateWriter, ended: Result) -> None:
         state.announce(ended.status, ended.step, ended.reason)
         if ended.step and not _is_result_complete(plan, ended):
             checkpoints.write_result(plan.config.model_dir, ended)
-        run_history.end(plan, ended)
+        runs.end(plan, ended)
     except tf.errors.OpError as error:
         logging.warning("cannot write how the job ended: %s", errors.first_line(error))
 

@@ -14,7 +14,7 @@ from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters, judgement
 from estimator_trainer.evaluation.regression import Regression
-from estimator_trainer.record import record_file, recorded_run, run_history
+from estimator_trainer.record import record_file, recorded_run, runs
 from estimator_trainer.reports import history, page, show
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs, line_model, run_files
@@ -130,7 +130,7 @@ def _read(model_dir):
     judgement.read(model_dir, told.append)
     history.read(model_dir, told.append)
     record_file.read_if_whole(model_dir, told.append)
-    run_history.as_recorded(model_dir)
+    runs.as_recorded(model_dir)
     return told
 
 
@@ -269,7 +269,7 @@ def test_an_unknown_best_value_gives_way_to_the_next(tmp_path, caplog):
 def test_an_evaluator_and_an_export_do_not_fail_for_a_damaged_record(tmp_path, caplog):
     model_dir = _write_all(tmp_path / "m", ("record.json", {"runs": 5}))
     (tmp_path / "export").mkdir()
-    assert not run_history.as_recorded(model_dir).note
+    assert not runs.as_recorded(model_dir).note
     record_file.copy_into(str(tmp_path / "export"), model_dir, 10)
     assert caplog.text.count("runs is 5; expected a list") == 2
 

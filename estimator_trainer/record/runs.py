@@ -1,4 +1,4 @@
-"""The history of a model_dir: the chief writes into its record when a run begins and ends."""
+"""The runs in `record.json`, which the chief writes when a run begins and ends."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from estimator_trainer.record.run_record import PluginEntry, Run, RunRecord
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-# Every run finds them out anew, from what it is given.
+# Settings that every run derives from its data.
 _DERIVED = frozenset(("global_batch_size", "train_examples"))
 _NOT_SETTINGS = frozenset(("param", "params_file", "model_dir", "allow_changed", "force"))
 
 
 def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
-    """Writes what is about to train: plug-ins, params, settings, data, versions, and this run.
+    """Writes the record of plug-ins, params, settings, data and versions, and adds this run.
 
-    A run that trains nothing adds itself alone: the rest tells what wrote the checkpoints.
+    A run that trains nothing only adds itself, because the rest belongs to the checkpoints.
     """
-    # A script resumes what it wrote without a record, for only it knows its model_dir.
+    # The plan of a script has no record, because only the script sets its model_dir.
     before = plan.recorded.record if plan.recorded else (
         plan.script and record_file.read(plan.config.model_dir)) or RunRecord()
     run: Run = {
@@ -45,7 +45,7 @@ def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
 
 
 def end(plan: Plan, ended: Result) -> None:
-    """Writes how the run has ended; a failure to do so is only logged."""
+    """Writes how the run has ended; a failure is only logged."""
     try:
         record = record_file.read(plan.config.model_dir)
         if record and record.runs:
@@ -106,12 +106,12 @@ def _now() -> str:
 
 @dataclasses.dataclass(frozen=True)
 class EarlierRun:
-    """What an earlier run leaves to this one.
+    """The earlier run of a model_dir.
 
     Attributes:
       is_finished: Whether it had trained to the last step, so that this run trains nothing.
-      edited: One text for each plug-in whose source is not what wrote the checkpoint.
-      note: What the result says of this; "" if there is nothing to say.
+      edited: One text for each plug-in whose source has changed since the checkpoint.
+      note: The note in the result; "" for none.
       is_other: Whether this run differs from the earlier one.
     """
 
@@ -120,7 +120,7 @@ class EarlierRun:
     note: str = ""
     is_other: bool = False
 
-    def told_in(self, ended: Result) -> Result:
+    def add_to(self, ended: Result) -> Result:
         """Returns the result with the note, and logs the note as one of the last lines."""
         if self.note:
             logging.log(logging.WARNING if self.is_other else logging.INFO, "%s", self.note)
