@@ -100,7 +100,6 @@ def secrets_of(pairs: Sequence[str]) -> list[str]:
 
 
 def _masked_pair(pair: str) -> str:
-    """Returns NAME=VALUE, or any other word, with its secrets masked."""
     name, equals, value = pair.partition("=")
     if not equals:
         # With a mistyped `=` the secret still follows.
@@ -115,7 +114,6 @@ def _masked_pair(pair: str) -> str:
 
 
 def _masked_json(text: str) -> str:
-    """Returns a text, whose secret entries are masked if the text is JSON."""
     if text.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(text)

@@ -268,7 +268,6 @@ def _one_of(hints: tuple[Any, ...]) -> _Reader:
 
 
 def _expected(hint: Any) -> str:
-    """Returns an annotation in words."""
     origin = typing.get_origin(hint)
     if origin is Annotated:
         return str(typing.get_args(hint)[1].expected)

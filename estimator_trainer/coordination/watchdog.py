@@ -31,7 +31,6 @@ class Watchdog:
     """Watches a task's peers, its progress, and whether it obeys a request to stop."""
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, view: JobView):
-        """Makes a watchdog, whose thread runs within the context."""
         self._config, self._task, self._stop, self._view = config, task, stop, view
         self._peers, self._ports = peers.needed(task), ports(task)
         self._connections_at = 0.0

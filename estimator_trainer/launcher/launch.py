@@ -144,7 +144,6 @@ def _fork_server(args: Sequence[str]) -> ForkServer | None:
 
 
 def _program() -> list[str]:
-    """Returns the words that start this program again."""
     started_as = sys.argv[0]
     if os.path.basename(started_as).startswith("estimator-trainer"):
         return [sys.executable, started_as]

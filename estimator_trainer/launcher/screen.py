@@ -22,7 +22,6 @@ class Screen:
 
     def __init__(self, names: Sequence[str], max_steps: int | None,
                  stream: TextIO | None = None, is_coloured: bool = True):
-        """Makes a screen on `stream`, or on standard output."""
         self._stream = stream or sys.stdout
         self._is_terminal = self._stream.isatty()
         self._max_steps = max_steps

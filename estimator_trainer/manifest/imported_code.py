@@ -97,7 +97,6 @@ def _distributions() -> Mapping[str, list[str]]:
 
 
 def _is_from_folder(distribution: str) -> bool:
-    """Returns whether a distribution was installed from a folder of this machine."""
     text = metadata.distribution(distribution).read_text("direct_url.json")
     return bool(text and json.loads(text).get("url", "").startswith("file:"))
 

@@ -158,7 +158,6 @@ def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig)
 
 
 def _code_problems(plan: Plan, script: Script | None) -> list[str]:
-    """Returns a sentence for each part of a job's code that is missing here."""
     defaults = {key: value for plugin in plan.plugins
                 for key, value in (plugin.default_params or {}).items()}
     named = param_code.problems(plan.params.values, defaults) if plan.params else []
@@ -185,7 +184,6 @@ def _commands(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
 
 
 def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
-    """Returns a line if the tasks may not share the model_dir."""
     folder = config.model_dir
     if not folder:
         return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
@@ -205,7 +203,6 @@ def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
 
 
 def _secret_warnings(flags: Sequence[str]) -> list[str]:
-    """Returns a line if the job's file contains a secret."""
     shown = redaction.masked_words(flags)
     found = [word.lstrip("-") for word, flag in zip(shown, flags) if word != flag]
     if not found:

@@ -151,7 +151,6 @@ def _tops(dotted: Iterable[str]) -> set[str]:
 
 
 def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:
-    """Returns the files in a folder by their names in the package."""
     def wanted() -> Iterator[pathlib.Path]:
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
@@ -185,7 +184,6 @@ def _refuse_link_outside(path: pathlib.Path, folder: pathlib.Path) -> None:
 
 
 def _setup(files: Mapping[str, bytes], required: list[str]) -> str:
-    """Returns the package's setup.py, which lists every file."""
     tops: dict[str, list[str]] = {}
     packages: set[str] = set()
     for name in sorted(files):

@@ -35,7 +35,6 @@ def _table_or_note(shown: Sequence[str], rows: Sequence[Sequence[Any]]) -> Marku
 
 
 def _results(run: RunFiles) -> dict[str, Any]:
-    """Returns how a run ended, and its metrics."""
     found: dict[str, Any] = {"model_dir": run.model_dir}
     models, lines = run.of_kind("model"), run.of_kind("train")
     if run.result:
@@ -53,7 +52,6 @@ def _results(run: RunFiles) -> dict[str, Any]:
 
 
 def _settings(run: RunFiles) -> dict[str, Any]:
-    """Returns plug-ins, params, settings, data, versions and tasks of a run by name."""
     record = run.record
     if record is None:
         return {}

@@ -159,7 +159,6 @@ def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
 
 
 def _state(run: RunFiles, lives: dict[str, list[Life]]) -> tuple[str, int, str]:
-    """Returns the status of the job, its step, and its reason."""
     head = next(iter(lives.values()), None)
     steps = [line["step"] for line in run.lines if isinstance(line.get("step"), int)]
     result = run.result

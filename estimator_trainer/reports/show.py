@@ -121,7 +121,6 @@ def _flag(value: Any) -> str:
 
 
 def _wrapped(words: list[str], width: int = 86) -> list[str]:
-    """Returns words joined to lines."""
     lines: list[str] = []
     for word in words:
         if lines and len(lines[-1]) + len(word) < width:

@@ -97,7 +97,6 @@ def _hparam(protos: Any, name: str, value: Any) -> Any:
 
 
 def _errors(judged: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
-    """Yields the images of the worst errors."""
     for number, example in enumerate(judged["worst"]):
         for shown in example["inputs"]:
             if not shown.get("image", "").startswith(_PNG):
