@@ -1,4 +1,4 @@
-"""The program runs one command, and ends with its exit code."""
+"""The command line: runs one command, and returns its exit code."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from typing import Any, Callable, Iterator, Sequence, TYPE_CHECKING
 from estimator_trainer import (__version__, environment, errors, result, storage, streams,
                                task_events, versions)
 from estimator_trainer.environment import Environment
-from estimator_trainer.settings import help_page
+from estimator_trainer.settings import command_table, help_page
 from estimator_trainer.settings.command_table import COMMANDS
 
 if TYPE_CHECKING:
     from estimator_trainer.settings.command_line import CommandLine
 
-from estimator_trainer.settings import command_table
-
-# The results of these commands are in model_dir, not on standard output.
+# These commands write their results to model_dir, not to standard output.
 _ANSWERED_IN_MODEL_DIR = ("train", "run", "launch")
 
 
@@ -35,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = _answer(list(sys.argv[1:] if argv is None else argv))
         _flush()
     except BrokenPipeError:
-        # The reader, such as `head`, has read enough.
+        # The reader of the pipe (`head`) has exited.
         _drop_output()
         code = 0
     except KeyboardInterrupt:
@@ -53,7 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _terminable(is_process: bool) -> Iterator[None]:
-    """Lets SIGTERM end a process as stopped before its work began, and not after its last line."""
+    """Lets SIGTERM end a process as stopped before its work begins, and not after its last line.
+    """
     def end(number: int, frame: Any) -> None:
         print("estimator-trainer: SIGTERM: ends before the work began", file=sys.stderr)
         raise SystemExit(result.EXIT_CODES["stopped"])
@@ -62,12 +61,12 @@ def _terminable(is_process: bool) -> Iterator[None]:
         signal.signal(signal.SIGTERM, end)
     yield
     if is_process:
-        # At its own end Python gives a handler back to the kernel, which would kill.
+        # At exit Python restores the kernel's own handler, which would kill.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _flush() -> None:
-    """Writes what is left of standard output, which is no answer of the command's, or warns."""
+    """Writes the rest of standard output, which is not the command's answer, or warns."""
     try:
         sys.stdout.flush()
     except errors.OutputError as error:
@@ -76,13 +75,13 @@ def _flush() -> None:
 
 
 def _drop_output() -> None:
-    """Lets Python throw away at its end what cannot be written."""
+    """Lets Python drop, at exit, output that cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_uncaught(kind: type[BaseException], error: BaseException,
                     where: TracebackType | None) -> None:
-    """Prints what nothing has caught; Python itself would repeat the passwords of URLs."""
+    """Prints an uncaught error; Python itself would print the passwords of URLs."""
     errors.print_traceback(error)
 
 
@@ -95,7 +94,7 @@ def _answer(argv: list[str]) -> int:
         if topic is not None:
             print(help_page.text(topic), flush=True)
             return 0
-        # Help and the version need nothing of these.
+        # Help and the version do not wait for these.
         from estimator_trainer import commands
         from estimator_trainer.settings import command_line
         line = command_line.parse(argv)
@@ -121,10 +120,10 @@ def asks_version(argv: Sequence[str]) -> bool:
 
 
 def help_topic(argv: Sequence[str]) -> str | None:
-    """Returns the command whose help is asked for, "" for all of them, or None for no help.
+    """Returns the command whose help is requested, "" for all of them, or None for no help.
 
-    `--help`, `-h` and `--helpfull` ask as flags, not as values of others nor after `--`, and the
-    word `help` asks before or behind a command.
+    `--help`, `-h` and `--helpfull` count as flags, but not as the values of other flags or after
+    `--`; the word `help` counts before and behind a command.
 
     Raises:
       ConfigError: if there is no such command.
@@ -134,14 +133,14 @@ def help_topic(argv: Sequence[str]) -> str | None:
     if not set(_HELP) & set(flag_names) and "help" not in (words[:1] + words[1:][-1:]):
         return None
     if topic and topic[0] not in COMMANDS:
-        # An answer without a mistake in it does not wait for absl's flags.
+        # Only this mistake waits for absl's flags.
         from estimator_trainer.settings import command_line
         raise command_line.unknown(topic[0])
     return topic[0] if topic else ""
 
 
 def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Returns the words and the names of the flags before `--`, be the flags known or not."""
+    """Returns the words and the names of the flags, known or not, before `--`."""
     fields = command_table.fields_of(argv[0] if argv else "")
     with_value = {field.name for field in fields if not isinstance(field.default, bool)}
     with_value |= {"flagfile", "job_dir"} if fields is command_table.TASK_FIELDS else {"flagfile"}
@@ -154,7 +153,7 @@ def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
             continue
         flag_names.append(name)
         if name in with_value:
-            next(left, None)  # This is the flag's value, whatever it looks like.
+            next(left, None)  # Skips the value of the flag.
     return words, flag_names
 
 

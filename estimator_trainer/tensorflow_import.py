@@ -1,6 +1,6 @@
-"""Imports TensorFlow, which takes seconds in every start, once and as cheaply as possible.
+"""Imports TensorFlow, which takes seconds, once and as cheaply as possible.
 
-The package compat comes first, and gives TensorFlow back its Estimator.
+The package compat comes first, and gives TensorFlow its Estimator back.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from estimator_trainer import environment, errors, logs
 
 
 def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
-    """Imports TensorFlow, without what its libraries print meanwhile unless `is_verbose`.
+    """Imports TensorFlow; unless `is_verbose`, drops what its libraries print meanwhile.
 
     Args:
       is_verbose: Whether everything is printed.
-      as_tensorflow1: Whether plug-ins get TensorFlow 1's names and behaviour by `tensorflow`.
+      as_tensorflow1: Whether `import tensorflow` gives plug-ins TensorFlow 1.
 
     Raises:
-      ConfigError: Nothing may be written where temporary files go, as in a read-only container.
+      ConfigError: if there is no place for temporary files, as in a read-only container.
     """
     _check_temporary_files()
     if not is_verbose:
@@ -38,7 +38,7 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
 
 
 def _check_temporary_files() -> None:
-    """Says in a sentence what would end the import of TensorFlow, which makes such files."""
+    """Raises ConfigError where temporary files cannot be made, as TensorFlow's import does."""
     try:
         tempfile.gettempdir()
     except FileNotFoundError as error:
@@ -50,14 +50,13 @@ def _check_temporary_files() -> None:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keeps garbage collection off within the context, and off what exists at its end for ever.
+    """Stops garbage collection within the context, and exempts what exists at its end for good.
 
-    The 400,000 objects of TensorFlow stay as long as the process; to walk through them again and
-    again, while they grow in number, takes a tenth to a quarter of the import. Forks share their
-    memory as long as nothing writes to it.
+    The 400,000 objects of TensorFlow live as long as the process. Scanning them again and again
+    takes a tenth to a quarter of the import, and writes to memory that forks could share.
     """
     if "tensorflow" in sys.modules:
-        yield  # There is nothing to gain, and garbage of the caller's would stay.
+        yield  # Nothing is gained, and the caller's garbage would stay.
         return
     gc.disable()
     try:

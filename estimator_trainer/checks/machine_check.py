@@ -1,7 +1,4 @@
-"""Finds what may keep a job from running that the command line does not tell.
-
-It looks at the machine, in seconds at most, and imports no TensorFlow; checks/probe.py does.
-"""
+"""Finds what on this machine may keep a job from running, in seconds and without TensorFlow."""
 
 from __future__ import annotations
 
@@ -29,13 +26,7 @@ _LEAST_FREE_CHECKPOINTS = 3
 
 
 def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> Findings:
-    """Looks at the plug-ins' imports, model_dir, GPUs and host names.
-
-    Args:
-      plan: The plan of what would run.
-      environment: The environment of this process.
-      is_probing: Whether to ask the other tasks of the cluster, too.
-    """
+    """Checks the plug-ins' imports, model_dir, GPUs and host names; with `is_probing` peers too."""
     found = Findings()
     for plugin in plan.plugins:
         found.problems += source_files.problems(plugin)
@@ -48,7 +39,7 @@ def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> F
 
 
 def _hosts(task: TaskConfig) -> Findings:
-    """Looks up every host, and only warns: Kubernetes knows a pod's name only once it runs."""
+    """Looks up every host, and only warns: a pod of Kubernetes has a name only once it runs."""
     found = Findings()
     hosts = sorted({address.rpartition(":")[0].strip("[]")
                     for group in task.cluster.values() for address in group})
@@ -84,21 +75,21 @@ def _peers(task: TaskConfig) -> Findings:
                                   " Start that task; if it runs, compare its host and port with"
                                   " this address, and open the port in the firewall.")
         elif state == "silent":
-            found.warnings.append(f"{name} at {address} takes connections, or loses them, and says"
-                                  " nothing. Look whether its process is stopped or hangs, and"
+            found.warnings.append(f"{name} at {address} takes connections, or loses them, and does"
+                                  " not answer. Check whether its process is stopped or hangs, and"
                                   " whether a firewall drops packets to this port.")
     return found
 
 
 def _model_dir(model_dir: str) -> Findings:
-    """Looks at a local model_dir; only TensorFlow can open a remote one."""
+    """Checks a local model_dir; only TensorFlow can open a remote one."""
     found = Findings()
     if not model_dir or "://" in model_dir:
         return found
     folder = pathlib.Path(model_dir).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir():
-        return found  # The plan has this problem.
+        return found  # The plan names this problem.
     if not os.access(existing, os.W_OK | os.X_OK):
         found.problems.append(Problem(
             "model_dir", model_dir, f"and {existing} cannot be written by this user",

@@ -45,13 +45,8 @@ def problem(model_dir: str, source: str = "") -> Problem | None:
 def of_trial(model_dir: str, trial: str, aip_model_dir: str) -> str:
     """Returns the directory that one trial of a tuning job has for itself.
 
-    Vertex AI has put the trial into AIP_MODEL_DIR (BASE/TRIAL/model/), so a directory in BASE/TRIAL
-    is the trial's own already. Any other directory is that of all trials: AI Platform's --job-dir.
-
-    Args:
-      model_dir: The directory that the job was given; "" stays "".
-      trial: The number of the trial; "" outside a tuning job.
-      aip_model_dir: The text of AIP_MODEL_DIR, or "".
+    Vertex AI puts the trial into AIP_MODEL_DIR (BASE/TRIAL/model/), so a directory in BASE/TRIAL
+    is the trial's own already. Any other directory is shared: AI Platform's --job-dir.
     """
     if not model_dir or not trial:
         return model_dir
@@ -67,13 +62,13 @@ def _mounted(path: str) -> str:
 
 
 def _plain(path: str) -> str:
-    """Returns a path like this one, without the signs of patterns."""
+    """Returns a similar path without the signs of patterns."""
     return "/".join(_REPLACED.sub("-", part).strip("-") or "job" if _PATTERN.search(part) else part
                     for part in path.split("/"))
 
 
 _PREFIX = "estimator_trainer-"
-# The process that trains there has it locked; the lock goes with the process, however it ends.
+# The process that trains there holds a lock on this file, which ends with the process.
 _LOCK = ".in_use"
 _held: list[int] = []
 
@@ -106,7 +101,7 @@ def _remove_unused(folder: pathlib.Path) -> None:
     try:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
-        return  # It is no such directory, or another user's.
+        return  # The directory has no lock, or is another user's.
     try:
         is_own = os.stat(folder, follow_symlinks=False)
         if not stat.S_ISDIR(is_own.st_mode) or is_own.st_uid != os.getuid():
@@ -122,13 +117,13 @@ PAGE = "report.html"
 
 
 def while_it_runs(model_dir: str) -> str:
-    """Returns the line that tells where the page will be, and how to see it before."""
+    """Returns the line on where the page will be, and how to see it before."""
     return (f"report: {posixpath.join(model_dir, PAGE)} at the end; before: estimator-trainer"
             f" report --serve --model_dir={shlex.quote(model_dir)}")
 
 
 def tensorboard(model_dir: str) -> str:
-    """Returns the line that tells how to look at a run with TensorBoard."""
+    """Returns the line on how to see a run in TensorBoard."""
     command = f"tensorboard --logdir={shlex.quote(model_dir)}"
     if importlib.util.find_spec("tensorboard") is not None:
         return f"TensorBoard: {command}"

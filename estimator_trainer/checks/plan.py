@@ -1,4 +1,4 @@
-"""The plan of a run holds all that is known, and every problem found, before TensorFlow."""
+"""The plan of a run: everything known, and every problem found, before TensorFlow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from estimator_trainer.versions import Versions
 
 
 class ScriptRun(Protocol):
-    """A training that a script asks for, in the place of plug-ins; see script/experiment.py."""
+    """A training that a script requests in the place of plug-ins; see script/experiment.py."""
 
     @property
     def evaluates(self) -> bool:
@@ -52,9 +52,9 @@ class Plan:
       serving: The plug-in of --serving_input_fn, or None.
       script: The script that runs in the place of plug-ins, or None.
       script_run: The training that the script has begun; None before, and without a script.
-      recorded: What the run before in the same model_dir has left, or None.
+      recorded: The record of the run before in the same model_dir, or None.
       changes: The differences from that run.
-      notes: Sentences on what this process does otherwise than the defaults say.
+      notes: Sentences on differences of this process from the defaults.
       command: The words that started this process, for the record.
     """
 
@@ -94,12 +94,12 @@ class Plan:
 
 @dataclasses.dataclass
 class Findings:
-    """The findings of one look at a job; each sentence names its remedy.
+    """The findings of one check of a job; each sentence names its remedy.
 
     Attributes:
       problems: What would make `train` fail.
       warnings: Sentences, each on what may still come right, such as a peer that has not started.
-      facts: Texts, numbers or lists of texts, by what they tell of.
+      facts: Texts, numbers or lists of texts, by their subject.
     """
 
     problems: list[Problem | str] = dataclasses.field(default_factory=list)

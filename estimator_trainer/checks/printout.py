@@ -16,13 +16,7 @@ _TEXT_COLUMN = 36
 
 
 def describe(plan: Plan, found: Findings, as_json: bool) -> str:
-    """Describes what `train` would run, and everything found about it.
-
-    Args:
-      plan: The plan, with the problems that keep `train` from running it.
-      found: The findings of the machine check.
-      as_json: Whether to write JSON, for machines.
-    """
+    """Returns a description of a plan and of the machine check's findings, as JSON or as text."""
     content = redaction.masked("", _content(plan, found))
     if as_json:
         return json.dumps(content, indent=2)
@@ -32,13 +26,13 @@ def describe(plan: Plan, found: Findings, as_json: bool) -> str:
     lines = [f"{name:{width}}{_line(value)}" for name, value in content.items()]
     lines += [f"WARNING  {warning}" for warning in warnings]
     lines += [f"PROBLEM  {problem}" for problem in problems]
-    told = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}"
+    warned = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}"
     end = f"{len(problems)} problem{'s' * (len(problems) > 1)}" if problems else "ready"
-    return "\n".join([*lines, f"{end}, {told}" if warnings else end])
+    return "\n".join([*lines, f"{end}, {warned}" if warnings else end])
 
 
 def list_plugins(as_json: bool) -> str:
-    """Lists the project's plug-ins: what each is, its params, their defaults and meaning."""
+    """Returns the list of the project's plug-ins with their params, defaults and meanings."""
     found = [loader.find(kind, name) for kind in loader.ARGUMENTS
              for name in loader.available(kind)]
     declared = {plugin.path: param_defaults.read_docs(pathlib.Path(plugin.path))
@@ -55,7 +49,7 @@ def list_plugins(as_json: bool) -> str:
                   *_params(of_plugin.own, of_plugin.texts),
                   *(f"    and the params of {module}, below" for module in of_plugin.included)]
     for module in dict.fromkeys(name for each in declared.values() for name in each.included):
-        lines += [f"params of {module}, unless told otherwise above", *_shared(module)]
+        lines += [f"params of {module}, except where listed above", *_shared(module)]
     return "\n".join(lines)
 
 

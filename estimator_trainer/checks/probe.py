@@ -1,4 +1,4 @@
-"""The probe finds out what `check` can with TensorFlow, by writing, importing and reading."""
+"""The probe checks with TensorFlow, by writing to model_dir and reading the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARK = "check-%s.json"
 
 @dataclasses.dataclass(frozen=True)
 class _Mark:
-    """The mark of a task that was checked, in model_dir; `time` is in seconds since 1970."""
+    """The mark of a checked task in model_dir; `time` is in seconds since 1970."""
 
     task: str
     host: str
@@ -38,7 +38,7 @@ def examine(plan: Plan) -> Findings:
 
 
 def _model_dir(plan: Plan) -> Findings:
-    """Writes a mark into model_dir, and reads the others' marks, to see which tasks share it."""
+    """Writes a mark into model_dir, and reads the other tasks' marks."""
     found, folder, task = Findings(), plan.config.model_dir, plan.task
     mark = dataclasses.asdict(_Mark(task.name, socket.gethostname(), time.time()))
     try:

@@ -67,15 +67,7 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
 
 def for_script_training(plan: Plan, config: TrainerConfig, task: TaskConfig,
                         script_run: ScriptRun, has_own_strategy: bool) -> Plan:
-    """Plans a training that a script has begun.
-
-    Args:
-      plan: The plan of the script.
-      config: The settings, those that the script makes included.
-      task: The place of this process in the job, as the script left it.
-      script_run: The training.
-      has_own_strategy: Whether the script made the strategy.
-    """
+    """Plans a training that a script has begun, with the settings and the task that it made."""
     # The ports of an earlier training of this process are in use, by itself.
     problems = [*([] if task is plan.task else _port_problems(task)),
                 *_task_problems(config, task, has_own_strategy), *replica_problems(config),
@@ -97,7 +89,7 @@ def for_one_process(config: TrainerConfig, environment: Environment,
 
 
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
-    """Plans `show`, which looks at a model_dir and uses no plug-in."""
+    """Plans a command that reads a model_dir and uses no plug-in."""
     config = _with_model_dir(config, environment)
     problems = [*_version_problems(environment), *_lacks_model_dir(config),
                 *storage_problems(config)]
@@ -106,10 +98,10 @@ def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
 
 def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
             script: Script | None = None, num_gpus: int = 0) -> Plan:
-    """Plans `train`, or the run of a script, in all tasks of a job that other machines will run.
+    """Plans `train`, or the run of a script, in all tasks of a job on other machines.
 
-    Each trainer has `num_gpus` there. Ports, versions and variables of this machine do not count;
-    the plug-ins are those here.
+    Each trainer has `num_gpus` there. The plug-ins are this machine's; its ports, versions and
+    variables do not count.
     """
     if script is not None:
         return Plan(config, tasks[0], None, None, None, (), versions.installed(), script=script)
@@ -147,7 +139,7 @@ def refuse(plan: Plan) -> None:
 
 
 def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskConfig:
-    """Returns which task this is, as TF_CONFIG tells it, or else Slurm or MPI."""
+    """Returns the task of this process by TF_CONFIG, or else by Slurm or MPI."""
     if environment.tf_config.strip() or environment.cluster_spec.strip():
         return task_config.parse(environment.tf_config, environment.cluster_spec)
     if not (environment.ranks or config.rank_hosts or config.num_ps or config.num_evaluators):
@@ -164,7 +156,7 @@ def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskCo
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: Problems,
                   invocation: Invocation, recorded: RecordedRun | None = None,
                   num_replicas: int = 0) -> Plan:
-    """Finds the plug-ins and their params; without a replica nothing is to be trained."""
+    """Finds the plug-ins and their params; a plan without replicas trains nothing."""
     model = _collect(problems, lambda: loader.find("model_fn", config.model_fn))
     data = _collect(problems, lambda: loader.find_inputs(config, bool(num_replicas)))
     plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
@@ -193,7 +185,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
 
 def _as_recorded(problems: Problems, config: TrainerConfig, invocation: Invocation,
                  is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
-    """Returns the settings, those of the run before among them, and what that run has left."""
+    """Returns the settings, completed from the record of the run before, and that record."""
     recorded = _collect(problems, lambda: recorded_run.find(
         config, invocation.user_set, is_training, invocation.read))
     if recorded is None:
@@ -262,10 +254,7 @@ def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,
                     trial: str = "") -> TrainerConfig:
-    """Returns the settings with their model_dir: the one given, or that of Vertex AI.
-
-    Training in a trial of a tuning job gets a directory of its own; other commands take the
-    directory as it is given.
+    """Returns the settings with the user's model_dir, or Vertex AI's; a trial trains in its own.
     """
     folder = config.model_dir or environment.aip_model_dir
     return dataclasses.replace(config, model_dir=model_dir_name.of_trial(
@@ -310,14 +299,9 @@ def replica_problems(config: TrainerConfig) -> list[Problem]:
 
 def count_replicas(config: TrainerConfig, task: TaskConfig,
                    cuda_visible_devices: str | None) -> int:
-    """Returns how many replicas take a step together.
+    """Returns how many replicas make a step together.
 
-    Every trainer of an all-reduce is taken to have as many GPUs as this machine.
-
-    Args:
-      config: The settings.
-      task: The place of this process in the job.
-      cuda_visible_devices: The variable of that name; None if it is not set.
+    Every trainer of an all-reduce is assumed to have as many GPUs as this machine.
     """
     if config.sync_replicas:
         return config.sync_replicas
@@ -332,13 +316,7 @@ def count_replicas(config: TrainerConfig, task: TaskConfig,
 def share_batch(config: TrainerConfig, data: Plugin, params: Params, replicas: int) -> SharedBatch:
     """Returns the params with a batch that the replicas can share.
 
-    A batch size that the user gives has to be a multiple of the replicas; a default is rounded up.
-
-    Args:
-      config: The settings.
-      data: The input_fn of training.
-      params: The params of the plug-ins.
-      replicas: Number of replicas.
+    The user's batch size has to be a multiple of the replicas; a default is rounded up.
     """
     key = data.global_batch_param
     if config.global_batch_size % replicas:

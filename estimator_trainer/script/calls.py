@@ -1,4 +1,4 @@
-"""The calls of an Estimator that a script makes, and what is done in their place.
+"""Takes over the calls of an Estimator that a script makes.
 
     train_and_evaluate, train      the role of this task, as with plug-ins
     evaluate, predict, export      the Estimator's own; in a cluster, as if there were none
@@ -48,51 +48,44 @@ class _OfThread(threading.local):
 
 
 class Calls:
-    """What the calls of a script's Estimator do.
+    """The functions that a script's Estimator calls in the place of its own.
 
     Attributes:
-      result: How training in this task ended last, or that the script failed; None before.
-      plan: The plan of this task, with what only the script knows, once it asks for a training.
+      result: How the last training in this task ended, or that the script failed; None before.
+      plan: The plan of this task; from the first training on, with the script's settings.
       has_begun: Whether a training has passed its checks.
     """
 
     def __init__(self, plan: Plan, user_set: frozenset[str],
                  strategies: Strategies | None):
-        """Makes the object.
-
-        Args:
-          plan: The plan of this task, as far as it was known before the script began.
-          user_set: The names of the settings on the command line.
-          strategies: The strategies that the command line asks for, or None.
+        """Makes the object, with the names of the settings and the strategies of the command line.
         """
         self.result: Result | None = None
         self.has_begun = False
         self.plan, self._user_set = plan, user_set
         self._strategies = strategies
         self._of_thread = _OfThread()
-        self._teller, self._num_trainings = sequel.SequelWriter(), 0
+        self._sequel, self._num_trainings = sequel.SequelWriter(), 0
 
     @property
     def task(self) -> TaskConfig:
-        """The task that TF_CONFIG describes now: a script may make one of its own arguments."""
+        """The task that TF_CONFIG describes now; a script may have made it of its arguments."""
         text = environment.read().tf_config
         known = self.plan.task
         return known if text == known.platform_tf_config else task_config.parse(text)
 
     def replacements(self) -> dict[str, Callable[..., Any]]:
-        """Returns what takes the place of each call, by the call's name.
-
-        Each function takes the function that it replaces, then the arguments of that.
+        """Returns the replacement of each call by name; each gets the original as first argument.
         """
         uses = {name: self._use for name in _USES}
         return {"train_and_evaluate": self._train_and_evaluate, "train": self._train, **uses}
 
     def end(self) -> None:
-        """Tells the other tasks that the script has ended."""
-        self._teller.end()
+        """Announces to the other tasks that the script has ended."""
+        self._sequel.end()
 
     def fail(self, reason: str) -> None:
-        """Makes the result a failure, unless it is one."""
+        """Turns the result into a failure."""
         plan, ended = self.plan, self.result
         if ended is None:
             step = checkpoints.latest_step(plan.config.model_dir) if self.has_begun else 0
@@ -124,7 +117,7 @@ class Calls:
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         if steps is not None:
-            # A task of a cluster may start anew, when others have made steps.
+            # A task of a cluster may restart after others have made steps.
             max_steps = steps + (checkpoints.latest_step(estimator.model_dir)
                                  if self.plan.task.is_local else 0)
         self._run(estimator, tf.estimator.TrainSpec(
@@ -141,8 +134,8 @@ class Calls:
     def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> Result:
         """Runs the role of this task.
 
-        In a cluster, only the chief goes on with the script after the last training. The others
-        cannot know which is the last, and wait for the chief to begin another one, or to end.
+        In a cluster only the chief continues the script after the last training. The others cannot
+        know which is the last, and wait until the chief begins another one or ends.
         """
         if self.result is not None and "ps" in self.plan.task.cluster:
             raise errors.ConfigError(
@@ -163,18 +156,19 @@ class Calls:
         return self.result
 
     def _going_on(self, plan: Plan) -> Callable[[], bool]:
-        """Returns what tells, after a training that now begins, whether the script goes on here."""
+        """Returns whether, after the training that now begins, the script continues in this task.
+        """
         config, task = plan.config, plan.task
         if "ps" in task.cluster or task.name == "local":
             return lambda: task.is_chief
         if task.is_chief:
-            self._teller.begin(config.model_dir, config.peer_timeout_secs, task.num_trainers - 1)
+            self._sequel.begin(config.model_dir, config.peer_timeout_secs, task.num_trainers - 1)
             return lambda: True
         listener = sequel.SequelReader(config.model_dir, task.name, config.peer_timeout_secs)
         return lambda: listener.wait_for_training(self._num_trainings)
 
     def _run_its_own_way(self, estimator: Any, train: Callable[[], Any]) -> Any:
-        """Lets an Estimator train itself whose `train` is more than TensorFlow's."""
+        """Lets an Estimator with a `train` of its own train itself."""
         errors.refuse(run_plan.model_dir_problems(estimator.model_dir, "the script's Estimator"))
         logging.warning("%s has a `train` of its own, which runs as it is: without checkpoint on a"
                         " signal, watchdog and loop over steps", type(estimator).__name__)
@@ -193,7 +187,7 @@ class Calls:
         return returned
 
     def _serve(self, estimator: Any) -> NoReturn:
-        """Serves variables, as a ps, until an Estimator has trained its own way; ends the script.
+        """Serves variables until an Estimator has trained its own way, then ends the script.
 
         The Estimator's own ps never ends.
         """
@@ -207,7 +201,7 @@ class Calls:
         raise SystemExit(self.result.exit_code)
 
     def _planned(self, experiment: ScriptExperiment) -> Plan:
-        """Returns the plan with what only the script knows."""
+        """Returns the plan with the script's settings."""
         task = self.task
         plan = run_plan.for_script_training(
             self.plan, experiment.settings(self.plan.config, task), task, experiment,
@@ -216,7 +210,7 @@ class Calls:
 
     @contextlib.contextmanager
     def _inside(self) -> Iterator[None]:
-        """Lets Estimators be as TensorFlow made them, for this program's own calls."""
+        """Leaves this program's own calls of Estimators to TensorFlow, in this thread."""
         self._of_thread.is_inside = True
         try:
             yield
@@ -235,7 +229,7 @@ def _alone(estimator: Any) -> Any:
     """
     session_config = tf.compat.v1.ConfigProto()
     session_config.CopyFrom(estimator.config.session_config or tf.compat.v1.ConfigProto())
-    # It names the tasks that a session of the cluster needs.
+    # A session of the cluster needs the tasks that these name.
     del session_config.device_filters[:]
     alone = copy.copy(estimator)
     for name, value in (

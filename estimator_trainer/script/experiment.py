@@ -1,4 +1,4 @@
-"""What a script gives to `tf.estimator.train_and_evaluate`, in the place of plug-ins."""
+"""The Estimator and the specs of a script, in the place of plug-ins."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ _NEVER = 10**9
 
 @dataclasses.dataclass(frozen=True)
 class ScriptExperiment:
-    """An Estimator, taken apart, with what it is to be trained and evaluated on.
+    """An Estimator, taken apart, with its specs of training and evaluation.
 
     Attributes:
       model: The Estimator.
       train_spec: The input, the hooks and the last step of training.
-      eval_spec: The input, hooks, exporters and rhythm of evaluation; None for `Estimator.train`.
-      asked: The strategies that the command line asks for, or None.
-      flags: The names of the settings that the command line gives, which win.
+      eval_spec: The input, hooks, exporters and interval of evaluation; None for
+        `Estimator.train`.
+      asked: The strategies of the command line, or None.
+      flags: The names of the settings on the command line, which win.
     """
 
     model: UserEstimator
@@ -58,7 +59,7 @@ class ScriptExperiment:
         return self.asked or Strategies(config.train_distribute, config.eval_distribute)
 
     def settings(self, config: TrainerConfig, task: TaskConfig) -> TrainerConfig:
-        """Returns the settings of the command line, with those of the script where that is silent.
+        """Returns the settings of the script, overridden by the command line.
 
         Raises:
           ConfigError: if the script's strategy of evaluation needs several processes.
@@ -88,7 +89,7 @@ class ScriptExperiment:
             " For example: estimator-trainer run --eval_distribute=none")
 
     def problems(self, task: TaskConfig) -> list[str]:
-        """Returns what this task's cluster cannot do with the script's RunConfig."""
+        """Returns why this task's cluster cannot follow the script's RunConfig."""
         if self.model.config.cluster_spec and task.name == "local":
             return ["experimental_distribute.remote_cluster is given (from RunConfig), by which"
                     " one process trains a cluster; expected None, because here each task of the"
@@ -151,7 +152,7 @@ class ScriptExperiment:
         return found
 
     def _input_fn(self, function: Callable[..., Any], mode: str) -> Callable[..., Any]:
-        """Returns an input_fn of the script that gets what its Estimator gives to it."""
+        """Returns an input_fn of the script that receives its Estimator's config and params."""
         @functools.wraps(function)
         def input_fn(**passed: Any) -> Any:
             if "config" in passed:

@@ -1,4 +1,4 @@
-"""The run of a script: as `python SCRIPT` runs it, but for its calls of an Estimator."""
+"""Runs a script as `python SCRIPT` does, except for its calls of an Estimator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(plan: Plan, user_set: frozenset[str]) -> int:
       user_set: The names of the settings on the command line, which win over the script's.
 
     Returns:
-      The exit code: the script's own, or that of the way in which training ended.
+      The exit code of the script; if that is 0, the exit code of the training.
     """
     assert plan.script is not None
     environment.write_tf_config(plan.task.platform_tf_config)
@@ -57,7 +57,7 @@ def run(plan: Plan, user_set: frozenset[str]) -> int:
 
 
 def _exit_code(script: Script, calls: Calls) -> int:
-    """Runs the script, reports what it raises, and returns the exit code that Python would."""
+    """Runs the script, prints an error that it raises, and returns Python's exit code."""
     try:
         _execute(script)
         return 0
