@@ -99,7 +99,7 @@ def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
         raise errors.ConfigError(Problem(
             plugin.kind, plugin.name, f"but {plugin.function!r} in {plugin.path} is"
             f" {'missing' if function is None else 'not a function'}", "a function",
-            Setting(plugin.kind, f"{plugin.name.rpartition(':')[0]}:NAME")))
+            Setting(plugin.kind, f"{plugin.name.partition(':')[0]}:NAME")))
     _check_arguments(plugin, function)
     return function, module
 
@@ -159,7 +159,8 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
     function = function or plugin_lib.function(kind, names)
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
-        defined = sorted(n.name for n in tree.body if isinstance(n, kinds))
+        defined = sorted({n.name for n in source_files.module_level(tree)
+                          if isinstance(n, kinds)})
         raise errors.ConfigError(Problem(
             kind, name, f"but {path} defines no {function!r}",
             f"one of {', '.join(defined) or '(it defines no function)'}",

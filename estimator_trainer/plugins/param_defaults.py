@@ -81,7 +81,7 @@ def included(node: ast.Dict, tree: ast.Module) -> dict[str, pathlib.Path]:
 
 
 def _assigned(tree: ast.Module, name: str) -> ast.expr | None:
-    for node in tree.body:
+    for node in source_files.module_level(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Name) and target.id == name:
@@ -125,7 +125,7 @@ def _module(value: ast.expr, tree: ast.Module) -> tuple[str, pathlib.Path]:
 def _imports(tree: ast.Module) -> dict[str, str]:
     """Returns the dotted name of each module that the top level imports, by the name it has."""
     found: dict[str, str] = {}
-    for node in tree.body:
+    for node in source_files.module_level(tree):
         if isinstance(node, ast.ImportFrom) and not node.level:
             found |= {alias.asname or alias.name: f"{node.module}.{alias.name}"
                       for alias in node.names}

@@ -8,6 +8,7 @@ import importlib.util
 import pathlib
 import posixpath
 import sys
+from typing import Iterator
 
 from estimator_trainer.plugins.plugin import Plugin
 
@@ -65,15 +66,35 @@ def packed_place(target: str) -> str:
     return "/".join("up" if part == ".." else part for part in parts if part.strip("/"))
 
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def module_level(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yields the nodes that run in a module's own scope, in order; `if` and `try` are part of it.
+
+    A function or class is one node; the nodes within have a scope of their own.
+    """
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if not isinstance(node, _SCOPES):
+            yield from module_level(node)
+
+
 def of(tree: ast.Module) -> set[str]:
     """Returns the names a module's top level binds; `*` for a star import."""
     names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+    inner = {id(name) for node in module_level(tree) if isinstance(node, _COMPREHENSIONS)
+             for loop in node.generators for name in ast.walk(loop.target)}
+    declared = {id(node.target) for node in module_level(tree)
+                if isinstance(node, ast.AnnAssign) and node.value is None}
+    for node in module_level(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and (
+                id(node) not in inner | declared):
             names.add(node.id)
     return names
 
