@@ -1,4 +1,7 @@
-"""Exporters: checkpoints become SavedModels, after every evaluation or at the end."""
+"""Exporters: checkpoints become SavedModels, after every evaluation or at the end.
+
+Early stopping is an exporter too, since exporters alone see each evaluation in every role.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,13 @@ from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.record import record_file, recorded_run
+from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
+# The reason of a training that stopped early.
+EARLY_STOPPING = "early_stopping"
+# Requests the end of training, with a status, a reason and a task.
+RequestEnd = Callable[[Status, str, str], None]
 # The classes that export after any evaluation, the last or not.
 _AFTER_EVALUATIONS = (tf.estimator.LatestExporter, tf.estimator.BestExporter)
 
@@ -101,6 +109,37 @@ class BestExporter(tf.estimator.Exporter):
         if best is None or best.metric != self._metric:
             return not math.isnan(value)
         return is_better(value, best.value, self._mode)
+
+
+class EarlyStopping(tf.estimator.Exporter):
+    """Ends training when a metric has not improved for a number of steps; exports nothing.
+
+    The task that evaluates requests the end of the job. Checkpoints hold no trace of this, so a
+    later run in the same model_dir trains on; `tf.estimator.experimental.stop_if_no_decrease_hook`
+    stores its flag there, raises under most strategies, and leaves the evaluator waiting
+    (early_stopping.py).
+    """
+
+    name = EARLY_STOPPING
+
+    def __init__(self, config: TrainerConfig, request_end: RequestEnd, task: str):
+        """Makes the exporter; `task` is the name of this task."""
+        self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
+        self._patience_steps = config.early_stopping_steps
+        self._request_end, self._task = request_end, task
+        self._best, self._best_step = math.nan, 0
+
+    def export(self, estimator: Any, export_path: str, checkpoint_path: str,
+               eval_result: dict[str, Any], is_the_final_export: bool) -> None:
+        metrics = evaluation_log.plain_metrics(eval_result)
+        evaluation_log.check_metric("early_stopping_metric", self._metric, metrics)
+        value, step = metrics[self._metric], metrics["global_step"]
+        if math.isnan(self._best) or is_better(value, self._best, self._mode):
+            self._best, self._best_step = value, step
+        elif step - self._best_step >= self._patience_steps:
+            logging.info("early stopping at step %d: %s was best, %.4g, at step %d", step,
+                         self._metric, self._best, self._best_step)
+            self._request_end("done", EARLY_STOPPING, self._task)
 
 
 def export_with_record(export: Callable[[], Any], model_dir: str, step: int) -> Any:

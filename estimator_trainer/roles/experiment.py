@@ -18,7 +18,6 @@ from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
-from estimator_trainer.evaluation.early_stopping import EarlyStopping, RequestEnd
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
@@ -104,7 +103,7 @@ def evaluation_log(run: TaskRun,
 
 def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
           evaluations: EvaluationLog, hooks: TrainingHooks | None,
-          request_end: RequestEnd | None = None) -> Experiment:
+          request_end: exporters.RequestEnd | None = None) -> Experiment:
     """Builds the experiment of this task.
 
     `hooks` is None in a task that does not train. `request_end` ends the job, in a task that may
@@ -112,7 +111,7 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
     """
     during = exporters.during_training(plan.config, plugins, evaluations)
     if request_end and plan.config.early_stopping_metric:
-        during.append(EarlyStopping(plan.config, request_end, plan.task.name))
+        during.append(exporters.EarlyStopping(plan.config, request_end, plan.task.name))
     return Experiment(
         builder.for_training(plan, plugins, strategies),
         _train_spec(plan, plugins, hooks),

@@ -15,7 +15,7 @@ import pytest
 from docs.site import reference, reference_words as words
 from estimator_trainer import errors, result
 from estimator_trainer.coordination import checkpoints, stop
-from estimator_trainer.evaluation import early_stopping
+from estimator_trainer.evaluation import exporters
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.training import end_of_training
 from tests.support import jobs
@@ -91,8 +91,9 @@ def test_the_exit_codes_are_those_of_the_program():
 
 def test_the_reasons_are_those_of_the_program():
     listed = _names(words.REASONS)
-    of_code = {early_stopping.REASON, end_of_training.BY_HOOK, end_of_training.REQUESTED_BY_ANOTHER,
-               result.CONFIGURATION, *(number.name for number in stop._SIGNALS)}
+    of_code = {exporters.EARLY_STOPPING, end_of_training.BY_HOOK,
+               end_of_training.REQUESTED_BY_ANOTHER, result.CONFIGURATION,
+               *(number.name for number in stop._SIGNALS)}
     in_docstring = set(re.findall(r'"(\w+_\w+)"', result.Result.__doc__ or ""))
     assert listed == of_code | in_docstring
     statuses = {status for row in words.REASONS for status in row[1].split(", ")}

@@ -16,7 +16,7 @@ import pytest
 from estimator_trainer import cli
 from estimator_trainer.checks import machine_check
 from estimator_trainer.coordination import checkpoint_choice
-from estimator_trainer.evaluation import early_stopping
+from estimator_trainer.evaluation import exporters
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
@@ -147,7 +147,7 @@ def test_a_local_run_stops_early_and_a_later_one_trains_on(run, tmp_path):
 
 def test_early_stopping_ignores_nan():
     asked = []
-    hook = early_stopping.EarlyStopping(
+    hook = exporters.EarlyStopping(
         TrainerConfig(early_stopping_metric="m", early_stopping_steps=20),
         lambda *request: asked.append(request), "local")
     for step, value in [(10, math.nan), (20, 1.0), (30, 0.5), (40, math.nan), (49, 0.6)]:
