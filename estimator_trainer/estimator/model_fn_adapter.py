@@ -93,13 +93,13 @@ class _Adapted:
             return self._looped(call, stop_vote, run_config)
         spec, made = self._step((features, labels), call)
         if stop_vote is not None:
-            spec, made = self._balloted(spec, made, stop_vote, run_config)
+            spec, made = self._voted(spec, made, stop_vote, run_config)
         made.make_known()
         return spec
 
-    def _balloted(self, spec: tf.estimator.EstimatorSpec, made: loop.Step, stop_vote: tf.Tensor,
-                  run_config: tf.estimator.RunConfig
-                  ) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
+    def _voted(self, spec: tf.estimator.EstimatorSpec, made: loop.Step, stop_vote: tf.Tensor,
+               run_config: tf.estimator.RunConfig
+               ) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
         """Adds to a step how its trainers agree to end: later where a hook may ask for it."""
         told = made.is_last, made.is_missing, stop_vote
         has_hooks = self._has_hooks or spec.training_hooks or spec.training_chief_hooks
@@ -119,7 +119,8 @@ class _Adapted:
             known = loop_unsupported.things()
             spec, made = self._step(batch, call)
             loop_unsupported.check(spec, known)
-            reasons.append(loop_unsupported.of_one_trainer(spec, self._config))
+            reasons.append(loop_unsupported.of_one_trainer(
+                spec, self._config.steps_per_loop > 0))
             return made
 
         def settle(found: loop_unsupported.LoopUnsupported | None) -> None:
@@ -129,7 +130,7 @@ class _Adapted:
             if found or not is_agreed:
                 raise found or loop_unsupported.LoopUnsupported("another trainer can make no more")
 
-        made = loop.build(step, self._config, self._task.num_trainers, stop_vote, settle)
+        made = loop.build(step, self._config.max_steps, self._task.num_trainers, stop_vote, settle)
         # The Estimator does not see that the optimizer scaled the loss, and adds up the losses of
         # all replicas. What else a spec holds is for other modes, or hooks, which a loop cannot
         # have.

@@ -1,4 +1,4 @@
-"""The feed: how a loop over training steps gets its batches."""
+"""How a loop over training steps gets its batches: prefetched, or each in its step."""
 
 from __future__ import annotations
 
@@ -7,111 +7,107 @@ from typing import Any
 import tensorflow as tf
 
 
-def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Ahead | InStep:
-    """Returns the feed of a loop in this process's graph; the session starts its iterator."""
+def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Prefetched | InStep:
+    """Returns the input of a loop in this process's graph; the session starts its iterator."""
     devices = strategy.extended.worker_devices if tf.distribute.has_strategy() else (None,)
-    feed: Ahead | InStep
+    source: Prefetched | InStep
     if len(devices) > 1:
         iterator = strategy.make_input_fn_iterator(lambda context: dataset)
-        feed = InStep(iterator)
+        source = InStep(iterator)
     else:
         # The iterator of a strategy asks all processes before each batch whether there is one.
         with tf.device(devices[0]):
             iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
-        feed = Ahead(iterator, dataset.element_spec, is_marked=tf.distribute.has_strategy())
+        source = Prefetched(iterator, dataset.element_spec, tf.distribute.has_strategy())
     tf.compat.v1.add_to_collection(
         tf.compat.v1.GraphKeys.TABLE_INITIALIZERS, tf.group(iterator.initializer))
-    return feed
+    return source
 
 
-class Ahead:
-    """The next batch comes while a step computes, and is carried from one step to the next.
+class Prefetched:
+    """The next batch is read while a step computes, and is a variable of the loop.
 
-    Otherwise a small network's step would wait for the iterator's thread, a sixth of its time.
+    Otherwise a small network waits for the iterator's thread for a sixth of its time.
 
     Attributes:
-      shapes: The shapes of what is carried, as `tf.while_loop` takes them.
+      shapes: The shapes of the loop variables, as `tf.while_loop` takes them.
     """
 
     def __init__(self, iterator: Any, spec: Any, is_marked: bool):
-        """Makes a feed; `is_marked` says whether a batch tells by its mark that it is the last."""
+        """Makes the input; `is_marked` says whether the last batch has a mark."""
         self._iterator, self.shapes, self._is_marked = iterator, spec, is_marked
 
     def first(self) -> tuple[Any, tf.Tensor]:
-        """Returns what is carried to the first step, and the seconds that it took."""
+        """Returns the loop variables of the first step, and the seconds that they took."""
         return _pull(self._iterator)
 
-    def batch(self, carried: Any) -> tuple[Any, tf.Tensor]:
-        """Returns the batch of a step, and the seconds that it took: none, since it is there."""
-        return carried, tf.constant(0.0, tf.float64)
+    def batch(self, loop_vars: Any) -> tuple[Any, tf.Tensor]:
+        """Returns the batch of a step, and the seconds that the step waited for it: none."""
+        return loop_vars, tf.constant(0.0, tf.float64)
 
-    def following(self, carried: Any, is_wanted: tf.Tensor,
+    def following(self, loop_vars: Any, is_wanted: tf.Tensor,
                   done: tf.Tensor) -> tuple[Any, tf.Tensor, tf.Tensor]:
-        """Returns what is carried to the next step.
+        """Returns the loop variables of the next step.
 
         Args:
-          carried: What was carried to this step.
-          is_wanted: Whether there is to be a next step.
+          loop_vars: The loop variables of this step.
+          is_wanted: Whether there is a next step.
           done: The time when this step was done, in seconds, a float64 scalar.
 
         Returns:
           The batch of the next step, the seconds that it came late, and whether the input has
-          ended before it, which a marked batch has told already.
+          ended before it; a marked batch says so by its mark.
         """
         def pull() -> tuple[Any, tf.Tensor, tf.Tensor]:
-            batch, has_ended = self._next_or(carried)
+            batch, has_ended = self._next_or(loop_vars)
             with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
                 return batch, tf.timestamp(), has_ended
 
         batch, came, has_ended = tf.cond(is_wanted, pull, lambda: (
-            carried, tf.constant(0.0, tf.float64), tf.constant(False)))
+            loop_vars, tf.constant(0.0, tf.float64), tf.constant(False)))
         return batch, tf.maximum(came - done, 0.0), has_ended
 
-    def _next_or(self, carried: Any) -> tuple[Any, tf.Tensor]:
-        """Returns the next batch and False; at the end, `carried` and True."""
+    def _next_or(self, loop_vars: Any) -> tuple[Any, tf.Tensor]:
+        """Returns the next batch and False; at the end, `loop_vars` and True."""
         if self._is_marked:
             return self._iterator.get_next(), tf.constant(False)
         optional = self._iterator.get_next_as_optional()
         has_value = optional.has_value()
-        return (tf.cond(has_value, optional.get_value, lambda: carried),
+        return (tf.cond(has_value, optional.get_value, lambda: loop_vars),
                 tf.logical_not(has_value))
 
 
 class InStep:
-    """Each step asks for its batch: a strategy's iterator gives one to each of several replicas.
+    """Each step reads its batch: a strategy's iterator has one for each of several replicas."""
 
-    Attributes:
-      shapes: The shapes of what is carried, which is nothing.
-    """
-
-    shapes = ()
+    shapes = ()  # There are no loop variables.
 
     def __init__(self, iterator: Any):
         self._iterator = iterator
 
     def first(self) -> tuple[Any, tf.Tensor]:
-        """Returns nothing, in no time."""
+        """Returns no loop variables, in no time."""
         return (), tf.constant(0.0, tf.float64)
 
-    def batch(self, carried: Any) -> tuple[Any, tf.Tensor]:
-        """Returns the batch of a step, and the seconds that it took."""
+    def batch(self, loop_vars: Any) -> tuple[Any, tf.Tensor]:
+        """Returns the batch of a step, and the seconds that the step waited for it."""
         return _pull(self._iterator)
 
-    def following(self, carried: Any, is_wanted: tf.Tensor,
+    def following(self, loop_vars: Any, is_wanted: tf.Tensor,
                   done: tf.Tensor) -> tuple[Any, tf.Tensor, tf.Tensor]:
-        """Returns nothing, in no time; the step that finds no batch ends the session run."""
+        """Returns no loop variables; the step that finds no batch ends the session run."""
         return (*self.first(), tf.constant(False))
 
 
 def _pull(iterator: Any) -> tuple[Any, tf.Tensor]:
-    """Returns a batch, and the seconds that it took to come."""
+    """Returns a batch, and the seconds that it took."""
     start = tf.timestamp()
     with tf.control_dependencies([start]):
         batch = iterator.get_next()
     tensors = tf.nest.flatten(batch, expand_composites=True)
     with tf.control_dependencies(tensors):
         end = tf.timestamp()
-    # Otherwise a thread might read the clock only when it has time, after the first layers.
+    # Otherwise a thread may read the clock only when it has time, after the first layers.
     with tf.control_dependencies([end]):
         timed = [_identity(tensor) for tensor in tensors]
     return tf.nest.pack_sequence_as(batch, timed, expand_composites=True), end - start

@@ -1,7 +1,6 @@
 """Several training steps in one session run: a loop in the graph, around any model_fn.
 
-A session run costs tens of microseconds to milliseconds beside the step it makes, more where other
-processes take part in it.
+A session run costs tens of microseconds to milliseconds besides its step, and more in a cluster.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from estimator_trainer import errors
 from estimator_trainer.graph import graph_names, graph_state
 from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api
-from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import loop_unsupported, stop_consensus
 from estimator_trainer.training.loop_unsupported import LoopUnsupported
 
@@ -24,17 +22,17 @@ _AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictiona
 
 
 class Step(NamedTuple):
-    """A training step, or a loop over steps, of which it tells the last.
+    """A training step, or the last one of a loop over steps.
 
     Attributes:
       train_op: The operation that makes the step, or all steps of the loop.
       loss: The loss, a float scalar.
       is_last: Whether the input is known to end with the batch, a bool scalar.
-      is_missing: Whether there is no batch, since this process has run out of data and others
-        have not, a bool scalar; None for a loop.
+      is_missing: Whether this process has run out of data before the others, a bool scalar; None
+        for a loop.
       examples: Number of examples in the batch, an int64 scalar; for a loop, the mean per step.
-      counts: What `ballots.counts` returns, where the trainers make a step together; else None.
-      scaffold: The Scaffold of the model; None in a replica that leaves the loop to another one.
+      counts: The result of `stop_consensus.counts` if the trainers make a step together, or None.
+      scaffold: The Scaffold of the model; None in a replica whose loop another one builds.
       is_loss_scaled: Whether the optimizer of a loop divides the loss by the number of replicas.
     """
 
@@ -48,7 +46,7 @@ class Step(NamedTuple):
     is_loss_scaled: bool = False
 
     def make_known(self) -> None:
-        """Leaves in the current graph what the hooks ask of each session run."""
+        """Adds to the current graph's state what the hooks fetch in each session run."""
         graph_state.TRAIN_OPS.add(self.train_op)
         graph_state.LOSSES.add(self.loss)
         graph_state.IS_LAST.add(self.is_last)
@@ -58,7 +56,7 @@ class Step(NamedTuple):
 
 
 class _State(NamedTuple):
-    """The values that one step of the loop hands on to the next."""
+    """The loop variables that each step computes for the next."""
 
     count: tf.Tensor
     global_step: tf.Tensor
@@ -74,7 +72,7 @@ def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Keeps the training set for the loop of the current graph.
 
     Returns:
-      A dataset of the same elements, and of none of them: what the Estimator gets to iterate.
+      An empty dataset of the same elements, for the Estimator to iterate.
     """
     graph_state.DATASET.put(dataset)
     with graph_names.own():
@@ -91,18 +89,18 @@ def graph_around(graph: tf.Graph) -> tf.Graph:
     return _AROUND.get(graph, graph)
 
 
-def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
+def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
           stop_vote: tf.Tensor | None, settle: Callable[[LoopUnsupported | None], None]) -> Step:
     """Builds the loop, in one replica for all of this process, and makes it known to the hooks.
 
     Args:
       step: Makes a replica's step with an element of the dataset.
-      config: The settings; `max_steps` ends the loop.
-      num_trainers: How many processes train.
-      ballot: The placeholder by which they agree to end (ballots.py) if they make each step
-        together, or None.
-      settle: Called once in each process, with the obstacle to its loop if there is one; raises
-        LoopUnsupported if there is to be no loop.
+      max_steps: The global step at which the loop ends, or None.
+      num_trainers: Number of processes that train.
+      stop_vote: The placeholder by which they agree to end (`stop_consensus`) if they make each
+        step together, or None.
+      settle: Called once in each process, with the reason why its loop is unsupported, or None;
+        raises LoopUnsupported if no process is to loop.
 
     Raises:
       LoopUnsupported: if a step cannot be made in a loop.
@@ -110,10 +108,10 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
     [dataset] = graph_state.DATASET.all()
     with graph_names.own():
         steps = tf.compat.v1.placeholder_with_default(tf.constant(1, tf.int64), [], "steps")
-        # Each has timed its own steps, and all must make as many.
+        # Each trainer chooses by its own clock, and all must make the same number of steps.
         agreed = (steps,) if stop_vote is None else stop_consensus.agree(
             steps, not batches.is_endless(dataset), stop_vote, num_trainers)
-    loop = _Loop(step, config.max_steps)
+    loop = _Loop(step, max_steps)
 
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
         graph_state.STEPS.add(steps)
@@ -126,7 +124,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
         except errors.TrainerError:
             raise
         except Exception as error:
-            # The loop or the model is to blame; a step by itself, which is tried next, will tell.
+            # Single steps, which are tried next, fail too if the model is the cause.
             found = loop_unsupported.explain(error)
             found.__cause__ = error
         settle(found)
@@ -138,7 +136,7 @@ def build(step: Callable[[Any], Step], config: TrainerConfig, num_trainers: int,
 
 
 class _Loop:
-    """The loop of one process; each replica has an object, and the first one's is built.
+    """The loop of one process; each replica has an object, and the first replica's is built.
 
     Attributes:
       scaffold: The Scaffold of the model; None until the loop is built.
@@ -146,7 +144,7 @@ class _Loop:
 
     def __init__(self, step: Callable[[Any], Step], max_steps: int | None):
         """Makes the loop of a replica's `step`, which ends at the global step `max_steps`."""
-        # A model_fn is called as it is, without autograph, where there is no loop.
+        # Without a loop no model_fn is converted by autograph.
         self._step, self._max_steps = batches.as_it_is(step), max_steps
         self.scaffold: tf.compat.v1.train.Scaffold | None = None
         self._is_loss_scaled = False
@@ -154,7 +152,7 @@ class _Loop:
 
     def build(self, strategy: tf.distribute.Strategy, steps: tf.Tensor,
               *together: tf.Tensor) -> Step:
-        """Builds the loop of `steps` steps; `together` is what else `ballots.agree` returns."""
+        """Builds the loop; `steps` and `together` are the results of `stop_consensus.agree`."""
         self._strategy, self._steps, self._together = strategy, steps, together
         self._graph = tf.compat.v1.get_default_graph()
         self._taken_names = graph_names.of_graph(self._graph)
@@ -175,11 +173,11 @@ class _Loop:
         return made
 
     def _loop(self) -> _State:
-        """Builds the loop; returns what its last step hands on."""
+        """Builds the loop; returns the loop variables after its last step."""
         dataset = graph_state.DATASET.take()
         assert dataset is not None
         self._source = prefetch.build(self._strategy, dataset)
-        # TensorFlow's hooks take the step that they fetch for the one before the run.
+        # TensorFlow's hooks expect the global step before the session run.
         with tf.control_dependencies(graph_state.STEP_READ.all()):
             zero = tf.identity(tf.constant(0, tf.int64))
         first, waited_secs = self._source.first()
@@ -191,31 +189,31 @@ class _Loop:
                                parallel_iterations=1)
         return end
 
-    def _goes_on(self, state: _State, carried: Any) -> tf.Tensor:
+    def _goes_on(self, state: _State, loop_vars: Any) -> tf.Tensor:
         is_ending = tf.reduce_any(state.counts > 0) if self._together else state.is_last
         goes = tf.logical_and(state.count < self._steps, tf.logical_not(is_ending))
-        # Another trainer may have made the last one.
+        # Another trainer may have made the last step.
         return (tf.logical_and(goes, state.global_step < self._max_steps) if self._max_steps
                 else goes)
 
-    def _body(self, state: _State, carried: Any) -> tuple[_State, Any]:
+    def _body(self, state: _State, loop_vars: Any) -> tuple[_State, Any]:
         with graph_names.own():
-            batch, waited_secs = self._source.batch(carried)
+            batch, waited_secs = self._source.batch(loop_vars)
         train_ops, losses, lasts, missing, examples = self._made_in_replicas(batch)
         is_last = tf.reduce_any(tf.stack(lasts))
         counts = (_counts(self._strategy, is_last, tf.reduce_any(tf.stack(missing)),
                           *self._together) if self._together else state.counts)
         with tf.control_dependencies(train_ops):
             global_step = tf.identity(tf.compat.v1.train.get_global_step().read_value())
-        # A ps then sends this value alone, and no word of its own that the step is made.
+        # A ps then sends this value alone, and no further message that the step is done.
         with tf.control_dependencies([global_step]):
             done = tf.timestamp()
         following, late_secs, has_ended = self._source.following(
-            carried, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
+            loop_vars, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
         loss = tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses)
         summary = _merged_summaries()
         self._summary_name = graph_names.SummaryName.beside(_own_summaries())
-        # The next step must not begin before.
+        # The next step must begin later.
         with tf.control_dependencies([global_step]):
             return _State(
                 state.count + 1, global_step, tf.logical_or(is_last, has_ended),
@@ -226,13 +224,13 @@ class _Loop:
                 state.waited_secs + waited_secs + late_secs, summary), following
 
     def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
-        """Returns the entries of a step's `Step` that the loop needs, one of each a replica."""
+        """Returns the fields of a `Step` that the loop needs, each a list over the replicas."""
         _AROUND[tf.compat.v1.get_default_graph()] = self._graph
         with graph_names.shared(self._taken_names, self._graph):
             made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
         self._is_loss_scaled = private_api.is_loss_scaled(tf.compat.v1.get_default_graph())
         if self.scaffold is None:
-            # The body can hand on nothing but tensors.
+            # Loop variables are tensors.
             scaffold = self._strategy.experimental_local_results(made.scaffold)[0]
             self.scaffold = loop_unsupported.GuardedScaffold(copy_from_scaffold=scaffold)
         return [self._strategy.experimental_local_results(each) for each in (
@@ -240,14 +238,15 @@ class _Loop:
 
 
 def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_missing: tf.Tensor,
-            may_end: tf.Tensor, asked: tf.Tensor) -> tf.Tensor:
-    """Returns what `ballots.counts` does; asks the other trainers only if an input may end."""
+            may_end: tf.Tensor, stop_requests: tf.Tensor) -> tf.Tensor:
+    """Returns what `stop_consensus.counts` does, with no all-reduce if no input may end."""
     def request_end() -> tf.Tensor:
         counted = strategy.extended.call_for_each_replica(
             stop_consensus.counts, args=(is_last, is_missing, tf.constant(0)))
         return strategy.experimental_local_results(counted)[0]
 
-    return tf.cond(may_end, request_end, lambda: tf.zeros([3], tf.int32)) + tf.stack([0, 0, asked])
+    counts = tf.cond(may_end, request_end, lambda: tf.zeros([3], tf.int32))
+    return counts + tf.stack([0, 0, stop_requests])
 
 
 def _own_summaries() -> list[tf.Tensor]:
@@ -263,7 +262,7 @@ def _merged_summaries() -> tf.Tensor:
 
 
 def _leave_out_inner_ops() -> None:
-    """Empties the collections of what is inside the loop, where no session can fetch it."""
+    """Removes from collections what is inside the loop, where no session can fetch it."""
     graph = tf.compat.v1.get_default_graph()
     for name in graph.get_all_collection_keys():
         entries = graph.get_collection_ref(name)

@@ -1,4 +1,4 @@
-"""The obstacle: why the steps of a model are not looped over in one session run."""
+"""The reason why a session run makes a single step of a model, not a loop over steps."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.graph import ancestry, variable_names
 from estimator_trainer.patches import private_api
-from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
 _REFERENCE_OPS = {"Variable", "VariableV2"}
-# Operations that change what is outside of the loop, or keep their state from one step to the next
-# in a loop as in single session runs. A random op draws the same numbers in both.
+# Operations that change something outside the loop, or keep their state between steps in a loop as
+# in single session runs. Random ops draw the same numbers in both.
 _SAFE_OPS = re.compile(
     r"(ReadVariableOp|VarIsInitializedOp|VariableShape|DisableCopyOnRead"
     r"|Assign(Add|Sub)?VariableOp|Resource(Sparse)?Apply\w+|Resource(Gather|GatherNd|CountUpTo)"
@@ -35,7 +34,7 @@ _REFERENCES = ("it has reference variables, which TensorFlow's loops cannot chan
 
 
 class LoopUnsupported(Exception):
-    """The reason why the steps of a model cannot, or had better not, be looped over."""
+    """The reason why the steps of a model cannot, or should not, be looped over."""
 
     def __str__(self) -> str:
         # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
@@ -43,68 +42,56 @@ class LoopUnsupported(Exception):
 
 
 def check_process() -> None:
-    """Looks at this process before the user's functions are called.
-
-    Raises:
-      LoopUnsupported: if no graph of it can have a loop of ours, whatever the model.
-    """
+    """Raises LoopUnsupported if no graph of this process can have a loop, whatever the model."""
     if not tf.compat.v1.control_flow_v2_enabled():
         raise LoopUnsupported("TensorFlow 1's control flow is on, whose loops make no variables")
 
 
 def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
-    """Looks at a step that was made in the loop.
+    """Raises LoopUnsupported if the current graph, a loop's body, cannot hold the model's step.
 
     Args:
-      spec: What the model_fn returned for the step.
-      known: What `things` returned before the step was made.
-
-    Raises:
-      LoopUnsupported: if there is one.
+      spec: The model_fn's EstimatorSpec.
+      known: The result of `things` before the step was made.
     """
     for name, count in things().items():
         if count > known[name]:
             raise LoopUnsupported(
                 f"it makes {name.replace('_', ' ')}, which cannot be made in a loop")
     kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
-    # A Saver finds its operations by their names, which others have in the graph around the loop.
+    # A Saver finds its operations by name; in the graph around the loop others have these names.
     if kinds & _CHECKPOINT_OPS:
         raise LoopUnsupported(
-            "it makes operations that read or write checkpoints, as a Saver has, which"
+            "it makes operations that read or write checkpoints, as a Saver does, which"
             " no session reaches in a loop")
     _check_state()
     _check_scaffold(spec.scaffold)
     if _moves_of_global_step(spec.train_op) > 1:
         raise LoopUnsupported(
-            "its train_op moves the global step by more than one, which would pass by"
+            "its train_op moves the global step by more than one, and a loop would skip"
             " what is due at a step")
 
 
-def of_one_trainer(spec: tf.estimator.EstimatorSpec, config: TrainerConfig) -> str:
-    """Returns what speaks against a loop that could be built; "" if nothing does.
+def of_one_trainer(spec: tf.estimator.EstimatorSpec, is_requested: bool) -> str:
+    """Returns the reason against a loop that could be built; "" if there is none.
 
-    A model_fn may have this in one trainer of an all-reduce alone.
+    A single trainer of an all-reduce may have such a reason.
 
     Args:
-      spec: What the model_fn returned for the step, which was made in the current graph.
-      config: The settings; `steps_per_loop` says whether the user asks for a loop.
+      spec: The model_fn's EstimatorSpec of the step in the current graph.
+      is_requested: Whether the user requests a loop.
     """
     if spec.training_hooks or spec.training_chief_hooks:
         return "its EstimatorSpec has training hooks, which are called once a session run"
     kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
     large = kinds & _LARGE_SUMMARIES
-    if large and not config.steps_per_loop:
+    if large and not is_requested:
         return f"it has summaries ({', '.join(sorted(large))}) that each step would compute"
     return ""
 
 
 def check_variables() -> None:
-    """Looks at the variables of the current graph once the loop is in it.
-
-    Raises:
-      LoopUnsupported: if a session could not initialize them, or a replica's is not known to the
-        others.
-    """
+    """Raises LoopUnsupported if a loop's variables cannot be initialized, or are not shared."""
     graph = tf.compat.v1.get_default_graph()
     variables = tf.compat.v1.global_variables()
     if any(variable.initializer.graph is not graph for variable in variables):
@@ -113,12 +100,11 @@ def check_variables() -> None:
     if tf.distribute.get_strategy().num_replicas_in_sync > 1 and not all(
             hasattr(variable, "distribute_strategy") for variable in variables):
         raise LoopUnsupported(
-            "each replica makes variables of its own in a loop, as those of a Keras"
-            " optimizer")
+            "each replica makes its own variables in a loop, as a Keras optimizer does")
 
 
 def explain(error: Exception) -> LoopUnsupported:
-    """Makes an obstacle of what was raised while the loop was built."""
+    """Returns the reason that an error of building the loop stands for."""
     variables = tf.compat.v1.global_variables()
     if any(variable.op.type in _REFERENCE_OPS for variable in variables):
         return LoopUnsupported(_REFERENCES)
@@ -129,7 +115,7 @@ def explain(error: Exception) -> LoopUnsupported:
 
 
 def things() -> dict[str, int]:
-    """Returns how many there are of each thing that cannot be made in a loop."""
+    """Returns the number of each kind of things that cannot be made in a loop."""
     keys = tf.compat.v1.GraphKeys
     return {name: len(tf.compat.v1.get_collection(name)) for name in (
         keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS, keys.INIT_OP, keys.LOCAL_INIT_OP,
@@ -137,9 +123,9 @@ def things() -> dict[str, int]:
 
 
 class GuardedScaffold(tf.compat.v1.train.Scaffold):
-    """A copy of a Scaffold whose init_fn raises LoopUnsupported where it needs what is in the loop.
+    """A copy of a Scaffold whose init_fn raises LoopUnsupported if it needs what is in the loop.
 
-    Only the call tells, which comes before the first step.
+    Only its call, before the first step, shows this.
     """
 
     @property
@@ -152,7 +138,7 @@ class GuardedScaffold(tf.compat.v1.train.Scaffold):
                 own(session)
             except Exception as error:
                 raise LoopUnsupported(
-                    f"its init_fn raises {type(error).__name__} beside a loop:"
+                    f"its init_fn raises {type(error).__name__} outside a loop:"
                     f" {errors.first_line(error)}") from error
 
         return init_fn if own else None
@@ -168,11 +154,11 @@ def _check_state() -> None:
     if unsafe:
         raise LoopUnsupported(
             f"it has operations with a state of their own ({', '.join(unsafe)}), which"
-            " a loop might not keep as single steps do")
+            " a loop may not keep as single steps do")
 
 
 def _moves_of_global_step(train_op: Any) -> int:
-    """Returns by how much the ops that are seen to run with `train_op` move the global step."""
+    """Returns how far the ops that run with `train_op` move the global step, as far as is known."""
     outside = ancestry.outside(tf.compat.v1.get_default_graph())
     step = tf.compat.v1.train.get_global_step()
     moves: collections.Counter[str] = collections.Counter()
@@ -188,8 +174,7 @@ def _moves_of_global_step(train_op: Any) -> int:
 def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
     if scaffold.local_init_op is not None:
         raise LoopUnsupported(
-            "its Scaffold has a local_init_op in place of that which starts a loop's"
-            " input")
+            "its Scaffold has a local_init_op in place of the one that starts a loop's input")
     graph = tf.compat.v1.get_default_graph()
     for name in ("init_op", "ready_op", "ready_for_local_init_op", "summary_op"):
         if getattr(getattr(scaffold, name), "graph", None) is graph:
