@@ -147,7 +147,7 @@ def _reader(make: MakePlan, config: TrainerConfig, variables: Environment) -> re
 def _split_cpu(config: TrainerConfig) -> None:
     from estimator_trainer.estimator import strategy
     try:
-        strategy.split_cpu(config)
+        strategy.split_cpu(config.num_replicas)
     except RuntimeError as error:
         raise errors.ConfigError(Problem(
             "num_replicas", config.num_replicas,

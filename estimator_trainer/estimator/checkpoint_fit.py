@@ -1,4 +1,4 @@
-"""The checkpoint's fit: whether a model can be restored from the checkpoint that it begins with."""
+"""Whether a model can be restored from the checkpoint that it begins with."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ class CheckpointFit(tf.estimator.SessionRunHook):
     """Compares the model with the checkpoint that it is restored from."""
 
     def __init__(self, config: TrainerConfig, path: str = ""):
-        """Makes the hook.
-
-        Args:
-          config: The settings; model_dir says where to look.
-          path: The checkpoint; "" is the latest, which training resumes from.
-        """
+        """Makes the hook; `path` is the checkpoint, "" the latest, which training resumes from."""
         self._config, self._path = config, path
         self._misfit = ""
 
@@ -38,7 +33,7 @@ class CheckpointFit(tf.estimator.SessionRunHook):
                 logging.warning("warm_start_from is ignored: training resumes from %s", path)
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        # A resource variable of another shape is restored without an error, and broadcasts.
+        # A resource variable of another shape is restored without an error, and then broadcasts.
         for variable in tf.compat.v1.global_variables() if self._misfit else []:
             if variable.shape.is_fully_defined() and (
                     session.run(variable).shape != tuple(variable.shape.as_list())):
@@ -49,11 +44,7 @@ class CheckpointFit(tf.estimator.SessionRunHook):
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Explains a failure of the first step, or before, by what does not fit.
-
-        Raises:
-          ConfigError: in place of TensorFlow's own error.
-        """
+        """Raises a ConfigError for a failure, up to the first step, that the checkpoint causes."""
         try:
             yield
         except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError) as error:

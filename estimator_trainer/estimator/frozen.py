@@ -1,7 +1,7 @@
-"""Frozen variables: trained by no optimizer, whichever way a model_fn uses one (`--freeze`).
+"""Frozen variables, which no optimizer of a model_fn trains (`--freeze`).
 
-Their gradients are left out where an optimizer gets them, so a frozen variable has no slots, and a
-decay of weights or a momentum does not move it either.
+An optimizer does not get their gradients, so they have no slots, and neither weight decay nor
+momentum moves them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|
 def kept(config: TrainerConfig) -> ContextManager[None]:
     """Keeps frozen variables out of every optimizer, within a `with` statement.
 
-    An evaluation is within too: a model_fn may make its optimizer in each mode. The variables that
-    an optimizer makes are noted in the graph, and a warm start leaves them out.
+    An evaluation needs it too, because a model_fn may make its optimizer in each mode. The graph
+    state lists the variables of optimizers, which a warm start leaves out.
     """
     return gradient_patches.applying_gradients_with(_applying(config))
 
@@ -42,16 +42,16 @@ def _applying(config: TrainerConfig) -> Callable[..., Any]:
         left = [(gradient, variable) for gradient, variable in pairs
                 if not _is_frozen(variable_names.of(variable), patterns)]
         if pairs and not left:
-            # All that this optimizer trains is frozen; the step counts all the same.
+            # All variables of this optimizer are frozen, but the step counts.
             [optimizer] = own_apply.args
-            given = (*args, *kwargs.values(), getattr(optimizer, "iterations", None))
-            steps = [each for each in given if hasattr(each, "assign_add")]
+            passed = (*args, *kwargs.values(), getattr(optimizer, "iterations", None))
+            steps = [each for each in passed if hasattr(each, "assign_add")]
             return tf.group(*(step.assign_add(1) for step in steps))
         before, calls = _variable_names(), len(base_calls)
         applied = own_apply(left, *args, **kwargs)
         if is_base:
             base_calls.append(None)
-        # A wrapper calls another optimizer, and makes variables of the model: moving averages.
+        # A wrapper calls another optimizer; its own variables are the model's: moving averages.
         if is_base or len(base_calls) == calls:
             for name in _variable_names() - before:
                 graph_state.OPTIMIZER_VARIABLES.add(name)
@@ -64,13 +64,13 @@ def _variable_names() -> set[str]:
     return {variable_names.of(each) for each in tf.compat.v1.global_variables()}
 
 
-@batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.
+@batches.as_it_is  # With a strategy autograph would rewrite it, and hide its log.
 def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
-    """Looks at a training step for variables that were to be frozen.
+    """Checks that a training step leaves the frozen variables as they are; the chief logs them.
 
     Raises:
-      ConfigError: if a pattern stands for no trainable variable, if nothing is left to train, or
-        if the model_fn changes a frozen variable by other means than an optimizer.
+      ConfigError: if a pattern matches no trainable variable, if nothing is left to train, or if
+        the model_fn changes a frozen variable without an optimizer.
     """
     patterns = name_patterns.split(config.freeze)
     if not patterns:

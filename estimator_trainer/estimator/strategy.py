@@ -1,4 +1,4 @@
-"""Strategies: from a setting's name to a `tf.distribute` strategy for this task."""
+"""Builds the `tf.distribute` strategies of a task from the settings."""
 
 from __future__ import annotations
 
@@ -26,31 +26,27 @@ class Strategies(NamedTuple):
     eval: tf.distribute.Strategy | None
 
 
-def split_cpu(config: TrainerConfig) -> None:
-    """Makes a logical CPU for every replica, where replicas share CPUs.
+def split_cpu(num_replicas: int) -> None:
+    """Makes a logical CPU for every replica that gets no GPU; call it before TensorFlow's first op.
 
-    It must be called before TensorFlow runs its first op. This serves the strategies' eager part;
-    `session_options.config_of` does the same for their graphs.
+    The strategies' eager part uses them; `builder.config_of` does the same for their graphs.
     """
     cpu = tf.config.list_physical_devices("CPU")[0]
-    if replicas_share_cpus(config) and not tf.config.get_logical_device_configuration(cpu):
+    if replicas_share_cpus(num_replicas) and not tf.config.get_logical_device_configuration(cpu):
         tf.config.set_logical_device_configuration(
-            cpu, [tf.config.LogicalDeviceConfiguration()] * config.num_replicas)
+            cpu, [tf.config.LogicalDeviceConfiguration()] * num_replicas)
 
 
-def replicas_share_cpus(config: TrainerConfig) -> bool:
-    """Returns whether each replica is to have a logical CPU, for want of GPUs."""
-    return config.num_replicas > 1 and not tf.config.list_physical_devices("GPU")
+def replicas_share_cpus(num_replicas: int) -> bool:
+    """Returns whether each replica gets a logical CPU, because there are no GPUs."""
+    return num_replicas > 1 and not tf.config.list_physical_devices("GPU")
 
 
 def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
-    """Builds the strategies of this task, which read a TF_CONFIG that names tasks as they can.
+    """Returns the strategies of this task; call it before TensorFlow's first op, and any plug-in.
 
-    It must be called before TensorFlow runs its first op, so before any plug-in: the all-reduce
-    between processes has to be set up at the start of each.
-
-    A ps only serves variables and an evaluator trains nothing, so both train with None;
-    upstream, `MultiWorkerMirroredStrategy` dies in an evaluator with `KeyError: 'evaluator'`.
+    A ps and an evaluator do not train, and `MultiWorkerMirroredStrategy` fails in an evaluator with
+    `KeyError: 'evaluator'`, so both get None for training.
     """
     trains = task.role not in ("ps", "evaluator")
     with environment.tf_config(task.strategy_tf_config()):
@@ -61,7 +57,7 @@ def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
 def of_plan(plan: Plan) -> Strategies:
     """Returns the strategies of this task: those that a script has made, or new ones."""
     if plan.script_run is None:
-        # All trainers have joined, and one that is gone since then is waited for in vain.
+        # All trainers have joined; a strategy would wait for ever for one that is gone since then.
         config = plan.config
         patience_secs = min(config.stall_timeout_secs,
                             config.peer_timeout_secs + deadlines.DISK_REMEMBERS_SECS)
@@ -76,7 +72,7 @@ def name_of(strategy: tf.distribute.Strategy | None) -> str:
     """Returns the setting's name of a strategy.
 
     Raises:
-      ConfigError: if the strategy is none of those that have a name.
+      ConfigError: if it has none.
     """
     if strategy is None:
         return "none"
@@ -89,7 +85,7 @@ def name_of(strategy: tf.distribute.Strategy | None) -> str:
 
 
 def _kinds() -> dict[str, tuple[type, ...]]:
-    """Returns the classes of each setting's name, those of TensorFlow 1 and 2."""
+    """Returns the classes, of TensorFlow 1 and 2, of each setting's name."""
     v1 = tf.compat.v1.distribute
     return {
         "one_device": (tf.distribute.OneDeviceStrategy, v1.OneDeviceStrategy),
@@ -102,7 +98,7 @@ def _kinds() -> dict[str, tuple[type, ...]]:
 
 
 def for_one_process(config: TrainerConfig) -> Strategies:
-    """Builds the evaluation strategy alone; an evaluation runs in one process, of any task."""
+    """Returns the strategy of an evaluation, which runs in one process of any task."""
     return Strategies(None, _build(config.eval_distribute, config))
 
 
@@ -113,8 +109,7 @@ def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
     if name == "one_device":
         return tf.distribute.OneDeviceStrategy(devices[0])
     if name == "mirrored":
-        # Without NCCL the replicas' gradients meet on one device; the default all-reduce
-        # hangs between logical CPUs.
+        # The default all-reduce hangs between logical CPUs.
         reduce_ops = None if "GPU" in devices[0] else tf.distribute.ReductionToOneDevice()
         return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduce_ops)
     if name == "central_storage":
@@ -127,7 +122,7 @@ def _build(name: str, config: TrainerConfig) -> tf.distribute.Strategy | None:
 def _multi_worker_mirrored(config: TrainerConfig, on_gpus: bool) -> tf.distribute.Strategy:
     machine.keep_freed_memory()
     implementation = tf.distribute.experimental.CommunicationImplementation
-    # In a graph TensorFlow uses NCCL for several tensors alone, so it gets those of GPUs unpacked.
+    # In a graph TensorFlow uses NCCL only for several tensors, so GPUs send theirs unpacked.
     pack_mb = None if on_gpus else config.all_reduce_pack_mb or gradient_packs.CPU_PACK_MB
     strategy = tf.distribute.MultiWorkerMirroredStrategy(
         communication_options=tf.distribute.experimental.CommunicationOptions(
@@ -146,7 +141,7 @@ def _devices(num_replicas: int) -> list[str]:
 def check(config: TrainerConfig, task: TaskConfig) -> None:
     """Raises ConfigError if --device names a GPU that TensorFlow does not see.
 
-    Soft placement would let the model compute on a CPU in its place, and say nothing.
+    With soft placement the model would silently compute on a CPU.
     """
     kind, _, number = config.device.partition(":")
     gpus = tf.config.list_physical_devices("GPU")

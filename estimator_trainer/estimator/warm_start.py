@@ -1,8 +1,8 @@
 """The warm start: a fresh run takes the variables of a model from another run's checkpoint.
 
-TensorFlow's own takes the trainable variables alone. The statistics of batch norm are part of what
-a model has learned, so here every variable of the model comes along that the checkpoint has; those
-of optimizers and the global step begin anew.
+TensorFlow's own warm start takes only trainable variables. This one takes every variable of the
+model that the checkpoint has, such as the statistics of batch norm, but neither those of optimizers
+nor the global step.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 @dataclasses.dataclass
 class _Choice:
-    """The variables that a warm start takes, and those that it does not.
+    """The variables that a warm start takes, and the others.
 
     Attributes:
       taken: The name in the checkpoint of each variable, by its name in the model.
-      missing: The names of the variables that the checkpoint does not have.
-      others: The reason of each other variable that is not taken, by its name.
+      missing: The names of the variables that are not in the checkpoint.
+      others: Why each other variable is not taken, by its name.
     """
 
     taken: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -38,15 +38,16 @@ class _Choice:
     others: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-@batches.as_it_is  # Under a strategy TensorFlow would rewrite it, and hide its log.
+@batches.as_it_is  # With a strategy autograph would rewrite it, and hide its log.
 def apply(config: TrainerConfig, is_chief: bool) -> None:
-    """Makes the variables of the current graph start from a checkpoint, if that is asked for.
+    """Makes the model's variables in the current graph start from the checkpoint of the settings.
 
-    The variables of a model_fn have to be there. In a replica of a strategy it is called in each.
+    Call it after the model_fn, in each replica of a strategy. A run that resumes from a checkpoint
+    of its own uses no other.
 
     Args:
-      config: The settings; a run that resumes from a checkpoint of its own takes no other.
-      is_chief: Whether this task tells of it.
+      config: The settings.
+      is_chief: Whether this task logs the variables.
 
     Raises:
       ConfigError: if there is no checkpoint, or it does not fit.
@@ -64,12 +65,12 @@ def apply(config: TrainerConfig, is_chief: bool) -> None:
         if is_chief:
             _log(config, path, choice, variables)
 
-    # All replicas have made their variables then.
+    # By then all replicas have made their variables.
     tf.distribute.get_replica_context().merge_call(start)
 
 
 def _checkpoint(path: str) -> str:
-    """Returns the path of a checkpoint that is named so, or is the latest of a directory."""
+    """Returns the path of the checkpoint, of an export's, or of the latest one of a directory."""
     if tf.saved_model.contains_saved_model(path):
         return posixpath.join(path, "variables", "variables")
     found = tf.train.latest_checkpoint(path) if tf.io.gfile.isdir(path) else path
@@ -84,7 +85,7 @@ def _checkpoint(path: str) -> str:
 def _variables() -> dict[str, list[Any]]:
     """Returns the variables of the model by name; a partitioned one has several.
 
-    Those of optimizers and the global step are not among them.
+    The variables of optimizers and the global step are left out.
     """
     left_out = {*graph_state.OPTIMIZER_VARIABLES.all(),
                 variable_names.of(tf.compat.v1.train.get_global_step())}
@@ -97,11 +98,11 @@ def _variables() -> dict[str, list[Any]]:
 
 
 def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]) -> _Choice:
-    """Chooses what to take.
+    """Chooses the variables to take.
 
     Raises:
-      ConfigError: if a pattern or a rename stands for nothing, or if a trainable variable is not
-        there, or of another shape.
+      ConfigError: if a pattern or a rename matches nothing, or if a trainable variable is missing
+        or has another shape.
     """
     reader = tf.train.load_checkpoint(path)
     shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
@@ -180,7 +181,7 @@ def _check_missing(config: TrainerConfig, path: str, missing: list[str],
 
 
 def _keys(reader: Any) -> dict[str, str]:
-    """Returns the key of each variable's name, in a checkpoint of objects as Keras writes it."""
+    """Returns the key of each variable's name in a checkpoint of objects, as Keras writes them."""
     if not reader.has_tensor(_OBJECT_GRAPH):
         return {}
     from tensorflow.core.protobuf import trackable_object_graph_pb2

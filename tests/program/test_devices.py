@@ -26,13 +26,13 @@ if settings.xla:
     environment.compile_on_cpus()
 from estimator_trainer import compat
 import tensorflow as tf
-from estimator_trainer.estimator import session_options
+from estimator_trainer.estimator import builder
 with tf.Graph().as_default():
     x = tf.compat.v1.placeholder(tf.float32, [None, 64])
     w = tf.compat.v1.get_variable("w", [64, 64], use_resource=True)
     loss = tf.reduce_mean(tf.nn.relu(tf.matmul(tf.nn.relu(tf.matmul(x, w)), w)))
     step = tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(loss)
-    with tf.compat.v1.Session(config=session_options.config_of(settings)) as run:
+    with tf.compat.v1.Session(config=builder.config_of(settings)) as run:
         run.run(tf.compat.v1.global_variables_initializer())
         ran = tf.compat.v1.RunMetadata()
         run.run([step, loss], {{x: [[0.5] * 64] * 256}}, tf.compat.v1.RunOptions(
