@@ -1,4 +1,4 @@
-"""Ancestry: the operations of a graph that run before another one."""
+"""The operations of a graph that run before another one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 def of(end: tf.Operation | tf.Tensor) -> set[tf.Operation]:
-    """Returns the operation, or that of the tensor, and all that run before it."""
+    """Returns the operation, or the tensor's, and all that run before it."""
     found: set[tf.Operation] = set()
     open_ends = [end.op if isinstance(end, tf.Tensor) else end]
     while open_ends:
@@ -18,20 +18,20 @@ def of(end: tf.Operation | tf.Tensor) -> set[tf.Operation]:
 
 
 def outside(graph: tf.Graph) -> dict[tf.Operation, tf.Operation]:
-    """Returns what each input of a loop's body is outside of it; nothing for another graph.
+    """Returns the outer operation of each input of a loop's body; nothing for another graph.
 
-    A variable is such an input, and known outside of the body by its name.
+    A variable is such an input, and has its name outside of the body.
     """
     return {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
 
 
 def variable_of(operation: tf.Operation,
                 outside: dict[tf.Operation, tf.Operation]) -> tf.Operation:
-    """Returns the operation that holds the variable which another one reads or changes.
+    """Returns the operation of the variable that `operation`, by its first input, reads or changes.
 
     Args:
-      operation: The other one; its first input is the variable.
-      outside: The result of `outside` for the graph of `operation`.
+      operation: The operation.
+      outside: The result of `outside` for its graph.
     """
     holder = operation.inputs[0].op
     return outside.get(holder, holder)
@@ -42,5 +42,5 @@ def is_fed(operation: tf.Operation) -> bool:
 
     The inputs of a function's graph, such as a loop's body, are placeholders that need no feed.
     """
-    given = {tensor.op for tensor in getattr(operation.graph, "inputs", ())}
-    return any(each.type == "Placeholder" for each in of(operation) - given)
+    inputs = {tensor.op for tensor in getattr(operation.graph, "inputs", ())}
+    return any(each.type == "Placeholder" for each in of(operation) - inputs)

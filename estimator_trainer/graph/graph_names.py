@@ -1,9 +1,8 @@
-"""The names in a graph are the model's: the same as if nothing but the Estimator built it.
+"""Keeps the names in a graph as if only the Estimator and the model built it.
 
-TensorFlow makes each name unique in its graph, and holds "Sum" and "sum" for the same. An operation
-of this program therefore stands in a scope of its own. The operations of a loop's body are in
-another graph than the variables; either would take a name that the other has, and a checkpoint or
-an events file would tell of it.
+TensorFlow makes each name unique in its graph, without regard to case. So the operations of this
+program are in a scope of their own. The operations of a loop's body are in another graph than its
+variables, so each graph could use a name of the other, as checkpoints and event files would show.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ _LOSS = "loss"
 
 
 def own() -> ContextManager[str]:
-    """Names what is made within in this program's scope, whatever scope is open."""
+    """Puts operations that are made within a `with` statement into this program's scope."""
     made: ContextManager[str] = tf.name_scope(_SCOPE)
     return made
 
 
 def of_graph(graph: tf.Graph) -> set[str]:
-    """Returns the names in `graph` that a model finds taken: of operations, and of scopes."""
+    """Returns the names of operations and scopes in `graph` that are taken for a model."""
     found: set[str] = set()
     for operation in graph.get_operations():
         parts = operation.name.split("/") if not operation.name.startswith(_SCOPE) else []
@@ -36,10 +35,10 @@ def of_graph(graph: tf.Graph) -> set[str]:
 
 @contextlib.contextmanager
 def shared(taken: set[str], around: tf.Graph) -> Iterator[None]:
-    """Lets the current graph, a loop's body, and that around it name things as one graph would.
+    """Makes the current graph, a loop's body, and the graph around it share their names.
 
     Args:
-      taken: Names that the model finds taken.
+      taken: Names that are taken for the model.
       around: The graph that gets the variables.
     """
     body = tf.compat.v1.get_default_graph()
@@ -64,7 +63,7 @@ def _scoped(graph: tf.Graph, name: str) -> str:
 
 
 def _free(graph: tf.Graph, name: str) -> str:
-    """Returns the name that an operation would get, outside of all scopes."""
+    """Returns the name that an operation would get outside all scopes."""
     with graph.name_scope(None):
         return graph.unique_name(name, mark_as_used=False)
 
@@ -80,11 +79,11 @@ def _take(graph: tf.Graph, name: str) -> None:
 
 
 class SummaryName(NamedTuple):
-    """The names of a model that decide what the Estimator, outside the loop, calls its summary.
+    """The names of a model that decide on the name of the Estimator's summary outside the loop.
 
     Attributes:
-      has_loss: Whether the model has a summary of that name itself.
-      free_loss: The name that an operation called "loss" would have beside the model's.
+      has_loss: Whether the model itself has a summary "loss".
+      free_loss: The name that another operation "loss" would get in the model.
     """
 
     has_loss: bool
@@ -92,12 +91,12 @@ class SummaryName(NamedTuple):
 
     @classmethod
     def beside(cls, summaries: list[tf.Tensor]) -> SummaryName:
-        """Returns what the model in the current graph, with these summaries, leaves free."""
+        """Returns the names for the model in the current graph, which has these summaries."""
         return cls(any(each.op.name == _LOSS for each in summaries),
                    _free(tf.compat.v1.get_default_graph(), _LOSS))
 
     def taken_outside(self, summary: tf.Tensor) -> tf.Tensor:
-        """Takes the names in the graph around the loop; returns the summary under its name."""
+        """Takes the names in the graph around the loop; returns the summary with its name."""
         graph = tf.compat.v1.get_default_graph()
         if self.has_loss:
             return tf.identity(summary, _LOSS)

@@ -1,8 +1,8 @@
-"""The state of a graph: the collections in which one module leaves what another one asks for.
+"""The state of a graph: the collections through which modules share tensors and numbers.
 
-A model_fn, the hooks and the input_fn of an Estimator meet in the graph alone. Each collection has
-its one name here, with its writers and its readers, as modules of estimator_trainer; "model_fn"
-is the user's, or `model_fns/training/update.py`.
+The graph is all that a model_fn, the hooks and the input_fn of an Estimator share. Each collection
+has its name here, with its writers and readers: modules of estimator_trainer, or "model_fn" for the
+user's and for `model_fns/training/update.py`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Entry = TypeVar("Entry")
 
 @dataclasses.dataclass(frozen=True)
 class Collection(Generic[Entry]):
-    """A list that belongs to a graph; the methods take that of the current graph.
+    """A list that belongs to a graph; the methods use the current graph.
 
     Attributes:
       name: The name of TensorFlow's collection.
       holds: What an entry is, with its dtype and shape.
-      writers: The modules that put entries in, or remove them.
-      readers: The modules that ask for entries.
+      writers: The modules that add or remove entries.
+      readers: The modules that read entries.
     """
 
     name: str
@@ -42,25 +42,24 @@ class Collection(Generic[Entry]):
         tf.compat.v1.get_collection_ref(self.name)[:] = entries
 
     def all(self, graph: tf.Graph | None = None) -> list[Entry]:
-        """Returns the entries, in the order in which they came; `graph` defaults to the current."""
+        """Returns the entries in order; `graph` defaults to the current one."""
         return list((graph or tf.compat.v1.get_default_graph()).get_collection(self.name))
 
     def first(self) -> Entry | None:
-        """Returns the first entry, which every replica has the like of; None if there is none."""
+        """Returns the first entry, such as the first replica's, or None."""
         return next(iter(self.all()), None)
 
     def take(self) -> Entry | None:
-        """Removes all entries, and returns the last; None if there is none.
+        """Removes all entries, and returns the last one, or None.
 
-        A checkpoint holds the graph, which cannot hold entries that are other than tensors,
-        operations and numbers.
+        The graph of a checkpoint cannot hold entries other than tensors, operations and numbers.
         """
         entries = self.all()
         self.put()
         return entries[-1] if entries else None
 
 
-# What a training step leaves for the hooks; each replica adds an entry, a loop adds one for all.
+# For the hooks, from each training step: each replica adds an entry, a loop adds one for all.
 EXAMPLES = Collection[tf.Tensor](
     "estimator_trainer/examples", "int64 []: the examples of the batch",
     writers=("training.loop", "estimator.model_fn_adapter"),
@@ -75,7 +74,7 @@ TRAIN_OPS = Collection[tf.Operation](
     "estimator_trainer/train_ops", "the operation that makes the step",
     writers=("training.loop",), readers=("training.end_of_training",))
 STOP_VOTES = Collection[tf.Tensor](
-    "estimator_trainer/ballots", "int32 []: the placeholder that asks all trainers to end",
+    "estimator_trainer/ballots", "int32 []: the placeholder of a vote to end training",
     writers=("training.stop_consensus",), readers=("training.end_of_training",))
 OWN_COUNTS = Collection[tf.Tensor](
     "estimator_trainer/own_counts", "int32 [3]: what a replica adds to COUNTS after the step",
@@ -92,7 +91,7 @@ OPTIMIZER_VARIABLES = Collection[str](
     "estimator_trainer/optimizer_variables", "the name of a variable that an optimizer has made",
     writers=("estimator.frozen",), readers=("estimator.warm_start",))
 
-# What belongs to a loop over training.
+# For a loop over training steps.
 DATASET = Collection[tf.data.Dataset](
     "estimator_trainer/dataset", "the training set, until the loop takes it",
     writers=("training.loop",), readers=("training.loop",))
@@ -109,17 +108,17 @@ STEP_READ = Collection[tf.Tensor](
     private_api.STEP_READ, "int64 []: the global step, as TensorFlow's hooks read it",
     writers=(), readers=("training.loop",))
 
-# What belongs to a class that runs its own iterations, and to synchronous training with ps.
+# For a class that runs its own iterations, and for synchronous training with ps.
 FED_BATCH = Collection[tf.Tensor](
-    "estimator_trainer/fed_batch", "float32 [batch]: what stands for features that `train` feeds",
+    "estimator_trainer/fed_batch", "float32 [batch]: in place of features that `train` feeds",
     writers=("estimator.model_class",), readers=("estimator.model_class",))
 WAKE = Collection[tf.Operation](
-    "estimator_trainer/wake", "the operation that lets trainers go on that wait for a step",
+    "estimator_trainer/wake", "the operation that wakes trainers that wait for a step",
     writers=("training.sync_replicas",), readers=("training.end_of_training",))
 
-# The contract with model_fns, which do not import this package: the names in `update.py`.
+# The contract with model_fns, which do not import this package: these names are in `update.py`.
 SYNC_REPLICAS = Collection[int](
-    "sync_replicas", "two numbers, if it is wanted: gradients that a step takes, and trainers",
+    "sync_replicas", "two numbers, if enabled: gradients of a step, and trainers",
     writers=("training.train_op",), readers=("estimator.model_class", "model_fn"))
 SYNC_OPTIMIZER = Collection[Any](
     "sync_replicas_optimizer", "the SyncReplicasOptimizer that the train op was made with",
@@ -132,6 +131,6 @@ LOSS_SCALED = Collection[int](
     "loss_scaled", "1, if the loss is scaled", writers=("model_fn",),
     readers=("training.train_op",))
 RUNS_PER_STEP = Collection[int](
-    "runs_per_step", "the session runs that one global step takes; 1 if there is no entry",
+    "runs_per_step", "session runs of a global step; 1 if there is no entry",
     writers=("model_fn",), readers=("training.end_of_training",))
 CONTRACT = (SYNC_REPLICAS, SYNC_OPTIMIZER, LOSS_SCALE, LOSS_SCALED, RUNS_PER_STEP)

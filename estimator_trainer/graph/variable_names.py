@@ -30,9 +30,9 @@ def shown(names: Iterable[str]) -> str:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """Returns a sentence that names the variables that someone may have meant."""
+    """Returns a sentence with the variables that the user may have meant."""
     found = sorted(names)
-    # A pattern has signs that no name has.
+    # A pattern may have characters that no name has.
     plain = re.sub(r"[^\w/]+", "", name)
     alike = errors.near_match(plain, found) or errors.near_match(
         plain, {each.rpartition("/")[0] for each in found} - {""})

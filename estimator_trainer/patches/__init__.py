@@ -1,1 +1,1 @@
-"""Every place where this program changes TensorFlow's behaviour, or reads a private name."""
+"""Every patch of TensorFlow, by what it patches, and every private name of it, with the reason."""

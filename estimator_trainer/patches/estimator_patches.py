@@ -17,13 +17,13 @@ Train = Callable[..., tf.estimator.Estimator]
 def train_with(estimator: tf.estimator.Estimator, train: Train) -> None:
     """Makes an Estimator train with `train`.
 
-    The class of the object is changed. The Estimator refuses to be constructed as a subclass that
-    overrides one of its methods. An attribute of the object, as in `evaluating_with`, would not do:
-    under a strategy a copy of the Estimator trains.
+    This changes the object's class, because an Estimator cannot be constructed as a subclass that
+    overrides its methods. An attribute, as in `evaluating_with`, would not be enough: with a
+    strategy a copy of the Estimator trains.
 
     Args:
       estimator: The Estimator.
-      train: Takes the Estimator, its class's own `train`, and the arguments of that.
+      train: Takes the Estimator, the original `train`, and its arguments.
     """
     class Training(type(estimator)):  # type: ignore[misc]
         """An Estimator with another `train`."""
@@ -40,8 +40,8 @@ def evaluating_with(estimators: Iterable[tf.estimator.Estimator],
                     evaluate: Callable[..., dict[str, Any]]) -> Iterator[None]:
     """Makes Estimators evaluate with `evaluate`, within a `with` statement.
 
-    It is an attribute of each object, since the Estimator refuses a subclass that overrides it,
-    and `train_and_evaluate`, which calls it, takes no other kind of object.
+    `train_and_evaluate`, which calls it, takes only Estimators, and these refuse a subclass that
+    overrides their methods, so it is an attribute of each object.
     """
     estimators = list(estimators)
     for estimator in estimators:
@@ -72,18 +72,18 @@ def discarding_events(estimator: tf.estimator.Estimator) -> Iterator[None]:
 
 @contextlib.contextmanager
 def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
-    """Makes what a script calls of an Estimator call something else, within a `with` statement.
+    """Replaces `train_and_evaluate` and methods of every Estimator, within a `with` statement.
 
-    The script makes its own Estimator and calls `tf.estimator.train_and_evaluate` by any of that
-    function's names, so function and methods are replaced where they are defined.
+    A script makes its own Estimator and calls `tf.estimator.train_and_evaluate` by any name of the
+    function, so both are replaced where they are defined.
 
     Args:
-      replacements: Takes the place of "train_and_evaluate", or of an Estimator's method, by name.
-        Each is called with what it replaces, then with the arguments.
+      replacements: The replacement of "train_and_evaluate", or of a method, by name. It takes the
+        original, then the arguments.
     """
     places: list[tuple[Any, str]] = [
         (module, "train_and_evaluate") for module in private_api.homes_of_train_and_evaluate()]
-    # TPUEstimator has some methods of its own, which call those of Estimator.
+    # Some methods of TPUEstimator call Estimator's.
     for kind in (tf.compat.v1.estimator.Estimator, tf.estimator.Estimator,
                  tf.compat.v1.estimator.tpu.TPUEstimator):
         places += [(kind, name) for name in replacements if name in vars(kind)]

@@ -1,4 +1,4 @@
-"""Patches of what is done with gradients: sent to other replicas, and applied."""
+"""Patches of how gradients are sent to other replicas, and applied."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
                       received: Callable[[Values, Values], Values]) -> None:
     """Makes a strategy convert what an all-reduce sends.
 
-    Every optimizer of TensorFlow hands its gradients to `StrategyExtended.batch_reduce_to`. No
-    option of a strategy cuts them or sets their dtype, and its class is not the user's to choose.
-    The class of the object is changed, since a copy of the strategy trains.
+    Every optimizer of TensorFlow passes its gradients to `StrategyExtended.batch_reduce_to`, and no
+    option of a strategy splits them or sets their dtype. A copy of the strategy trains, so this
+    changes the object's class.
 
     Args:
       strategy: The strategy.
-      sent: Makes of the values of one replica what the all-reduce gets.
-      received: Makes the sums of what the all-reduce returns, and of the values.
+      sent: Returns what the all-reduce gets for the values of one replica.
+      received: Returns the sums, from the results of the all-reduce and the values.
     """
     class Converting(type(strategy.extended)):  # type: ignore[misc]
         """A StrategyExtended that converts what it reduces."""
@@ -45,12 +45,12 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
 def applying_gradients_with(apply: Callable[..., Any]) -> Iterator[None]:
     """Makes optimizers apply gradients by `apply`, within a `with` statement.
 
-    A model_fn makes its optimizer by itself, and hands it gradients by `minimize`, `get_updates` or
-    `apply_gradients`, with variables of its own choice; all of them end in `apply_gradients`.
+    A model_fn makes its optimizer, and calls `minimize`, `get_updates` or `apply_gradients` with
+    variables of its choice; all of them end in `apply_gradients`.
 
     Args:
-      apply: Takes the optimizer's own `apply_gradients`, whether that is the base class's, the
-        pairs of gradients and variables, and the further arguments.
+      apply: Takes the optimizer's own `apply_gradients`, whether it is the base class's, the pairs
+        of gradients and variables, and further arguments.
     """
     bases = (tf.compat.v1.train.Optimizer, tf.keras.optimizers.legacy.Optimizer,
              tf.keras.optimizers.Optimizer)

@@ -1,4 +1,4 @@
-"""Patches of what an input_fn or a model_fn calls while it builds a graph."""
+"""Patches of functions that an input_fn or a model_fn calls while it builds a graph."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from estimator_trainer.patches import private_api, replacement
 
 @contextlib.contextmanager
 def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> Iterator[None]:
-    """Makes iterators of datasets, and queues of arrays, by other functions, within a `with`.
+    """Replaces the makers of iterators and of queues of arrays, within a `with` statement.
 
-    An input_fn that returns tensors has no other trace of the dataset that they come from.
+    An input_fn that returns tensors leaves no other trace of their dataset.
 
     Args:
-      iterate: Takes a dataset, TensorFlow's own function that makes an iterator of it, whether
-        that one needs no initializer, and the further arguments.
-      enqueue: Takes Estimator's own `_enqueue_data`, and the arguments of that.
+      iterate: Takes a dataset, TensorFlow's own maker of its iterator, whether that iterator needs
+        no initializer, and further arguments.
+      enqueue: Takes Estimator's own `_enqueue_data`, and its arguments.
     """
     data = tf.compat.v1.data
     iterators = [
@@ -35,7 +35,7 @@ def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> 
 
 def _iterating(iterate: Callable[..., Any], make: Callable[..., Any],
                is_one_shot: bool) -> Callable[..., Any]:
-    """Returns what stands for TensorFlow's `make`, as a function and as a method."""
+    """Returns the replacement of TensorFlow's `make`, as a function and as a method."""
     def made(dataset: tf.data.Dataset, *args: Any, **kwargs: Any) -> Any:
         return iterate(dataset, make, is_one_shot, *args, **kwargs)
 
@@ -44,11 +44,11 @@ def _iterating(iterate: Callable[..., Any], make: Callable[..., Any],
 
 @contextlib.contextmanager
 def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
-    """Gives the random ops of a graph the seeds that they would have in another one.
+    """Gives random ops the seeds that they would have in another graph, within a `with` statement.
 
-    A graph numbers its random ops, and derives the seed of each from its number. A loop's body is a
-    graph of its own, whose numbers begin at 0, while the variables that are made in it have their
-    initializers in the graph around it. No public name sets the number. It holds within a `with`.
+    A graph numbers its random ops, and derives their seeds from the numbers. A loop's body is a
+    separate graph, whose numbers begin at 0, while the initializers of its variables are in the
+    graph around it. No public name sets the number.
 
     Args:
       graph_of: Takes the graph of a random op, and returns the graph that numbers the op.
@@ -73,8 +73,8 @@ def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
 def initializing_outside() -> Iterator[None]:
     """Makes `tf.train.init_from_checkpoint` work in a loop's body, within a `with` statement.
 
-    It makes the operations that initialize variables where it is called. In the body no session
-    reaches them; the variables themselves are in the graph around it.
+    Its initializers of variables are made in the current graph, but no session reaches those of a
+    loop's body; the variables are in the graph around it.
     """
     train = tf.compat.v1.train
     original = train.init_from_checkpoint
@@ -87,10 +87,10 @@ def initializing_outside() -> Iterator[None]:
 
         replica = tf.distribute.get_replica_context()
         if replica is None:
-            # Another training, in a thread of its own, has called `outside` of this one.
+            # The training of another thread, which replaced the function later, calls it there.
             original(*args, **kwargs)
         else:
-            # A replica cannot leave its graph; what calls the replicas can.
+            # A replica cannot leave its graph; the caller of the replicas can.
             replica.merge_call(outside)
 
     with replacement.attributes([(train, "init_from_checkpoint", init_from_checkpoint)]):

@@ -1,11 +1,10 @@
-"""Every private name of TensorFlow that estimator_trainer touches, with the reason.
+"""Every private name of TensorFlow that estimator_trainer uses, with the reason.
 
-USED must exist; a new TensorFlow that moves one of them gets a sentence with its name, from
-`tests/patches/test_private_api.py` before a release, from a ConfigError after it. ATTRIBUTES are
-those of objects of Estimator, which `estimator_training.py` reads and sets. PARTS are those that
-`part` and `set_part` reach in an Estimator of the user's. SUPPLIED is what
-tensorflow-estimator 2.15.0 imports and TensorFlow 2.16 or later no longer has; what a given
-TensorFlow still has stays as it is. The other modules of `patches/` have the replaced methods.
+USED must exist. If a TensorFlow moves one, `tests/patches/test_private_api.py` and a ConfigError
+name it. ATTRIBUTES are private attributes of Estimator's objects, which `estimator_training.py`
+reads and sets, and PARTS those that `part` and `set_part` read and set in the user's Estimator.
+SUPPLIED is imported by tensorflow-estimator 2.15.0 and missing in TensorFlow 2.16 and later. The
+other modules of `patches/` have the replaced methods.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ _OP_DEFS = "tensorflow.python.framework.op_def_registry"
 _TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 
 USED = {
-    f"{_COORDINATOR}.run_distribute_coordinator": "starts the server of a task and its work",
+    f"{_COORDINATOR}.run_distribute_coordinator": "starts a task, and runs a function",
     f"{_COORDINATOR}.CoordinatorMode": "whether each task runs this program, or one client all",
-    f"{_CONTEXT}.get_current_worker_context": "tells the work which task it is",
-    f"{_EXPORT}.API_ATTRS": "where the decorator of Estimator's public names looks up `estimator`",
+    f"{_CONTEXT}.get_current_worker_context": "the task of the function that it runs",
+    f"{_EXPORT}.API_ATTRS": "the decorator of Estimator's public names reads `estimator` there",
     f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
     f"{_TRAINING}.train_and_evaluate": "where a script's call of it arrives",
     f"{_ESTIMATOR_LIB}.train_and_evaluate": "another name of the same",
@@ -47,7 +46,7 @@ USED = {
     f"{_OP_DEFS}.get": "the definition of an op of a name, in a function's body",
     f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",
 }
-# They are listed by class. Estimator has no public way to say that a copy does another task's work.
+# By class. Estimator has no public setting for a copy that does another task's work.
 ATTRIBUTES = {
     "RunConfig": {
         "_experimental_distribute": "the DistributeConfig that the user gave",
@@ -74,27 +73,26 @@ ATTRIBUTES = {
         "_eval_distribution": "the strategy of evaluation, as the Estimator took it",
     },
 }
-# No public name says with what an Estimator was made, nor gives its model_fn other params.
+# No public name returns the arguments of an Estimator, or gives its model_fn other params.
 PARTS = {
-    "_model_fn": "the function that an Estimator was made with, or made itself",
-    "_params": "the params that an Estimator gives to its model_fn",
+    "_model_fn": "the model_fn that an Estimator got or made",
+    "_params": "the params of the model_fn",
     "_config": "the RunConfig itself; `config` returns a copy",
     "_session_config": "the ConfigProto of each session",
     "_device_fn": "where an Estimator places variables",
-    "_warm_start_settings": "what an Estimator starts a fresh run from, or None",
+    "_warm_start_settings": "the warm start of a fresh run, or None",
     "_ctx": "the batch sizes of a TPUEstimator",
     "_use_tpu": "whether that context is for a TPU",
     "_is_input_fn_invoked": "whether a TPUEstimator's model_fn is called after its input_fn",
 }
-# TensorFlow's hook takes a clock of steps or one of seconds, and makes it itself.
+# CheckpointSaverHook makes its timer by itself, of steps or of seconds.
 SAVER_TIMER = "_timer"
-# An optimizer of TensorFlow 1 that divides the loss by the number of replicas says so in the graph,
-# from which the Estimator learns to report the mean of the replicas' losses, not their sum.
+# An optimizer of TensorFlow 1 that divides the loss by the number of replicas sets this attribute
+# of the graph, and the Estimator then reports the mean of the replicas' losses, not their sum.
 LOSS_SCALED = "_is_loss_scaled_by_optimizer"
-# A strategy of several processes numbers its collective operations as they are made. Those of two
-# processes belong together by their numbers.
+# A strategy numbers its collective operations as it makes them, and processes match them by number.
 COLLECTIVE_KEYS = ("_collective_keys", "_group_key", "_known_groups", "_instance_key_table")
-# TensorFlow's operations keep their inputs, but for this method.
+# The only way to change an operation's input.
 UPDATE_INPUT = "_update_input"
 OPTIONAL = {
     "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
@@ -113,19 +111,18 @@ ESTIMATOR_MODULES = {
     **{f"tensorflow.python.tpu.{name}": f"tensorflow_estimator.python.estimator.tpu.{name}"
        for name in ("error_handling", "tpu_config", "tpu_context", "tpu_estimator", "util")},
 }
-# They moved before 2.15; adanet, the last of whose releases is older, imports them.
+# Moved before TensorFlow 2.15; adanet's last release, which is older, imports these names.
 MOVED_MODULES = {
     "tensorflow.python.training.tracking": "tensorflow.python.trackable",
     "tensorflow.python.training.tracking.graph_view": "tensorflow.python.checkpoint.graph_view",
     "tensorflow.python.training.tracking.tracking": "tensorflow.python.trackable.autotrackable",
 }
-# The value of GLOBAL_STEP_READ_KEY: the graph collection of the op that TensorFlow's hooks read the
-# global step with.
+# The value of GLOBAL_STEP_READ_KEY: the collection of the op that reads the global step for hooks.
 STEP_READ = "global_step_read_op_cache"
 
 
 class _ExportNames(NamedTuple):
-    """The attributes in which TensorFlow's decorator notes the public names of a symbol."""
+    """The attributes in which TensorFlow's decorator keeps the public names of a symbol."""
 
     names: str
     constants: str
@@ -162,7 +159,7 @@ def estimator_api(version: str) -> Any:
 
 
 def homes_of_train_and_evaluate() -> list[Any]:
-    """Returns the modules that have the function `train_and_evaluate`, each by its own name."""
+    """Returns the modules that have the function `train_and_evaluate`."""
     tf = sys.modules["tensorflow"]
     return [use(_TRAINING), use(_ESTIMATOR_LIB), estimator_api("_v1"), estimator_api("_v2"),
             tf.estimator, tf.compat.v1.estimator, tf.compat.v2.estimator]
@@ -200,17 +197,17 @@ def is_loss_scaled(graph: Any) -> bool:
 
 
 class CollectiveKeys:
-    """The numbers that a strategy's next collective operations get, at the time this is made."""
+    """The numbers of a strategy's next collective operations, when the object was made."""
 
     def __init__(self, strategy: Any):
-        """Takes note of the numbers of a strategy, or of None."""
+        """Copies the numbers of a strategy; None has none."""
         keys, *names = COLLECTIVE_KEYS
         self._keys = getattr(getattr(strategy, "extended", None), keys, None)
         self._state = {name: copy.deepcopy(getattr(self._keys, name))
                        for name in names if self._keys}
 
     def pass_over(self, most: int) -> None:
-        """Passes over numbers, as many in each process, where at most so many were used since."""
+        """Skips `most` numbers in each process, of which fewer were used since."""
         _, group, _, instances = COLLECTIVE_KEYS
         for name, value in self._state.items():
             setattr(self._keys, name, value)
@@ -231,7 +228,7 @@ def set_request_stop(run_context: Any, function: Any) -> None:
 
 
 def request_stop(run_context: Any) -> None:
-    """Requests the stop of a session, whatever `set_request_stop` did."""
+    """Requests the stop of a session, also after `set_request_stop`."""
     type(run_context).request_stop(run_context)
 
 
@@ -247,14 +244,14 @@ def worker_context() -> Any:
 
 
 def array_queues() -> tuple[ModuleType, str]:
-    """Returns the module, and the name in it, of what fills queues with arrays."""
+    """Returns the module and the name of the function that fills queues with arrays."""
     name = "_enqueue_data"
     use(f"{_QUEUES}.{name}")
     return sys.modules[_QUEUES], name
 
 
 def imported_with_legacy_keras(default: bool) -> bool:
-    """Returns whether the imported TensorFlow took Keras 2; `default` when it does not say."""
+    """Returns whether the imported TensorFlow took Keras 2; `default` if that is unknown."""
     return bool(getattr(sys.modules["tensorflow"], "_tf_uses_legacy_keras", default))
 
 

@@ -1,4 +1,4 @@
-"""The replacement of attributes, such as methods of a class, for as long as a `with` lasts."""
+"""Replaces attributes, such as methods of a class, within a `with` statement."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import functools
 import threading
 from typing import Any, Callable, Iterator, Sequence
 
-# Two trainings in two threads replace the same attributes, and end in any order.
+# Trainings in two threads replace the same attributes, and end in any order.
 _LOCK = threading.RLock()
 _LAYERS: dict[tuple[Any, str], list[Any]] = {}
 
 
 @contextlib.contextmanager
 def attributes(places: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Sets attributes within a `with` statement; each is an owner, a name and the value.
+    """Sets attributes, each an owner, a name and a value, within a `with` statement.
 
-    At its end the value below comes back, be it the first one or that of another thread.
+    At the end the value before is restored, which may be another thread's.
     """
     with _LOCK:
         for owner, name, value in places:
@@ -37,10 +37,7 @@ def attributes(places: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
 @contextlib.contextmanager
 def functions_of_this_thread(
         places: Sequence[tuple[Any, str, Callable[..., Any]]]) -> Iterator[None]:
-    """Sets functions and methods as `attributes` does; other threads call what was there before.
-
-    A training in another thread has hooks, inputs and a graph of its own.
-    """
+    """Sets functions and methods as `attributes` does, for this thread's calls only."""
     mine = threading.get_ident()
     has_ended = threading.Event()
 
@@ -57,5 +54,5 @@ def functions_of_this_thread(
                          for owner, name, value in places]):
             yield
     finally:
-        # A replacement that began later, in another thread, still calls the functions above.
+        # A later replacement of another thread still calls the functions above.
         has_ended.set()

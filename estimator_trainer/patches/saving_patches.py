@@ -1,4 +1,4 @@
-"""Patches of what writes files: checkpoints, events and exports."""
+"""Patches of the writers of files: checkpoints, events and exports."""
 
 from __future__ import annotations
 
@@ -16,59 +16,55 @@ _RENAMES = 5
 
 
 @contextlib.contextmanager
-def saving_by_time_too(secs: float | None) -> Iterator[None]:
-    """Makes what saves every so many steps save after `secs` without a checkpoint, too.
+def saving_with(listener: tf.estimator.CheckpointSaverListener | None,
+                secs: float | None) -> Iterator[None]:
+    """Makes CheckpointSaverHooks also call a listener, and save by time, within a `with` statement.
 
-    CheckpointSaverHook, and so a RunConfig, takes steps or seconds; for both it raises ValueError.
+    The hook, and so a RunConfig, takes either steps or seconds. With a strategy in a cluster the
+    Estimator refuses the listeners of a TrainSpec, or drops them (TensorFlow 2.15). A subclass of
+    the hook among the hooks of a TrainSpec does not help: a session of an all-reduce makes another
+    hook in any case, and the hook needs the model's Scaffold.
+
+    Args:
+      listener: Called before and after each checkpoint, or None.
+      secs: A hook that saves by steps also saves after this time without a checkpoint; None: only
+        by steps.
     """
-    saver, made = tf.estimator.CheckpointSaverHook, tf.estimator.CheckpointSaverHook.__init__
+    saver, construct = tf.estimator.CheckpointSaverHook, tf.estimator.CheckpointSaverHook.__init__
+    signature = inspect.signature(construct)
 
-    def made_with_both(hook: Any, *args: Any, **kwargs: Any) -> None:
-        made(hook, *args, **kwargs)
-        timer = getattr(hook, private_api.SAVER_TIMER)
-        by_steps = timer.should_trigger_for_step
-        by_secs = tf.estimator.SecondOrStepTimer(every_secs=secs)
-
-        def is_due(step: int) -> bool:
-            last = timer.last_triggered_step()
-            if last != by_secs.last_triggered_step():
-                by_secs.update_last_triggered_step(last)
-            return bool(by_steps(step) or by_secs.should_trigger_for_step(step))
-
-        timer.should_trigger_for_step = is_due
-
-    with replacement.functions_of_this_thread(
-            [(saver, "__init__", made_with_both)] if secs else []):
-        yield
-
-
-@contextlib.contextmanager
-def saving_with(listener: tf.estimator.CheckpointSaverListener | None) -> Iterator[None]:
-    """Makes every CheckpointSaverHook call a listener, within a `with` statement; None: no change.
-
-    Under a strategy in a cluster the Estimator refuses the listeners of a TrainSpec, or drops them
-    (TensorFlow 2.15), and makes the hook by itself.
-    """
-    saver, made = tf.estimator.CheckpointSaverHook, tf.estimator.CheckpointSaverHook.__init__
-    signature = inspect.signature(made)
-
-    def made_with_listener(*args: Any, **kwargs: Any) -> None:
+    def constructed(*args: Any, **kwargs: Any) -> None:
         bound = signature.bind(*args, **kwargs)
-        own = bound.arguments.get("listeners") or ()
-        bound.arguments["listeners"] = [listener, *own]
-        made(*bound.args, **bound.kwargs)
+        bound.arguments["listeners"] = [
+            *filter(None, [listener]), *(bound.arguments.get("listeners") or ())]
+        construct(*bound.args, **bound.kwargs)
+        if secs:
+            _save_by_time_too(bound.arguments["self"], secs)
 
-    with replacement.functions_of_this_thread(
-            [(saver, "__init__", made_with_listener)] if listener else []):
+    with replacement.functions_of_this_thread([(saver, "__init__", constructed)]):
         yield
+
+
+def _save_by_time_too(hook: tf.estimator.CheckpointSaverHook, secs: float) -> None:
+    timer = getattr(hook, private_api.SAVER_TIMER)
+    by_steps = timer.should_trigger_for_step
+    by_secs = tf.estimator.SecondOrStepTimer(every_secs=secs)
+
+    def is_due(step: int) -> bool:
+        last = timer.last_triggered_step()
+        if last != by_secs.last_triggered_step():
+            by_secs.update_last_triggered_step(last)
+        return bool(by_steps(step) or by_secs.should_trigger_for_step(step))
+
+    timer.should_trigger_for_step = is_due
 
 
 @contextlib.contextmanager
 def saving_apart() -> Iterator[None]:
-    """Lets a Saver that goes on from a checkpoint delete none of those before, within a `with`.
+    """Makes a Saver that resumes delete no earlier checkpoint, within a `with` statement.
 
     Every trainer of an all-reduce saves, all but the chief into a folder that nothing reads. Each
-    begins with the chief's list of checkpoints, and would delete the chief's to keep its own
+    begins with the chief's list of checkpoints, and would delete the chief's files to keep its own
     number: with one to keep, the only checkpoint of the job.
     """
     def forget(saver: tf.compat.v1.train.Saver, checkpoint_paths: Sequence[str]) -> None:
@@ -81,12 +77,12 @@ def saving_apart() -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_event_files(task_name: str) -> Iterator[None]:
-    """Ends the names of event files with the name of the task that writes, within a `with`.
+    """Ends the names of event files with the name of their task, within a `with` statement.
 
-    TensorFlow names a file after the second and the host, so two tasks of one machine may write
-    into one file, which is then corrupt. So did every job with a `master`: Estimator lets worker 0
-    write the summaries, and the master the marks of checkpoints. No setting of a RunConfig, a hook
-    or FileWriterCache reaches FileWriter's `filename_suffix`. What gives one has its own.
+    TensorFlow names a file after the second and the host, so two tasks on one machine may write to
+    the same file and corrupt it, as in every job with a `master`, where worker 0 writes summaries
+    and the master checkpoint events. Neither a RunConfig nor a hook nor FileWriterCache has a
+    setting for FileWriter's `filename_suffix`.
     """
     writer = tf.compat.v1.summary.FileWriter
     named = functools.partialmethod(
@@ -97,11 +93,11 @@ def naming_event_files(task_name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def renaming_again() -> Iterator[None]:
-    """Makes `gfile.Rename`, with which an export ends, try again in a bucket, within a `with`.
+    """Makes `gfile.Rename`, the end of an export, retry in a bucket, within a `with` statement.
 
-    TensorFlow first asks the bucket whether the name is a folder. If the answer is 429 or 503, it
-    takes the folder for an object, which is not there, and raises NotFoundError
-    (`GcsFileSystem::RenameFile`); after an error at any other request it tries again by itself.
+    TensorFlow retries all requests but the first, whether the name is a folder: after an answer of
+    429 or 503 it looks for an object of that name, and raises NotFoundError
+    (`GcsFileSystem::RenameFile`).
     """
     gfile = tf.compat.v1.gfile
     rename = gfile.Rename
@@ -114,7 +110,7 @@ def renaming_again() -> Iterator[None]:
             except tf.errors.NotFoundError:
                 if not storage.is_object_store(path) or not tf.io.gfile.glob(f"{path}/*"):
                     raise
-                overwrite = True  # A part may have its new name.
+                overwrite = True  # Some files may have their new names.
         return rename(old, new, overwrite)
 
     with replacement.attributes([(gfile, "Rename", renamed)]):

@@ -1,4 +1,4 @@
-"""Patches of what a session of training is made of."""
+"""Patches of sessions and of their hooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_trainer.patches import replacement
 
 POLL_SECS = 1
-# Values of tensorflow.RewriterConfig.Toggle, an enum that TensorFlow exports under no name.
+# Values of RewriterConfig.Toggle, an enum without a public name.
 REWRITER_ON, REWRITER_OFF = 1, 2
 
 
@@ -31,13 +31,14 @@ def polling_every_second() -> Iterator[None]:
 
 @contextlib.contextmanager
 def synchronizing_with(make_hook: Callable[..., Any]) -> Iterator[None]:
-    """Makes a SyncReplicasOptimizer's hook with another function, within a `with` statement.
+    """Makes SyncReplicasOptimizers use another hook, within a `with` statement.
 
-    The thread of its own hook waits for gradients at the end of a session, which waits for the
-    thread, 120 seconds long. A trainer that waits for a step is not woken by anything.
+    At the end of a session the thread of TensorFlow's own hook waits for gradients, and the session
+    waits 120 seconds for the thread. Nothing wakes a trainer that waits for a step.
 
     Args:
-      make_hook: Takes the optimizer and the arguments of `make_session_run_hook`.
+      make_hook: Returns the hook; takes the optimizer and the arguments of
+        `make_session_run_hook`.
     """
     optimizer = tf.compat.v1.train.SyncReplicasOptimizer
 

@@ -128,9 +128,9 @@ def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks) -> None:
     plan, task, clock = run.plan, run.task, run.config.checkpoints
     is_apart = task.is_all_reduce and not task.is_chief
     try:
-        with (hooks.fit.explained(), saving_patches.saving_with(hooks.numerics),
-              saving_patches.saving_apart() if is_apart else contextlib.nullcontext(),
-              saving_patches.saving_by_time_too(clock.every_secs if clock.every_steps else None)):
+        with (hooks.fit.explained(), saving_patches.saving_with(
+                  hooks.numerics, clock.every_secs if clock.every_steps else None),
+              saving_patches.saving_apart() if is_apart else contextlib.nullcontext()):
             if task.is_local and (task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,
                 # and would evaluate in process too.

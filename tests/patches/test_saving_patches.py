@@ -32,14 +32,14 @@ def test_saving_with_adds_a_listener(tmp_path):
     ours, own, init = Counts(), Counts(), tf.estimator.CheckpointSaverHook.__init__
     estimator = tf.estimator.Estimator(weight_model.model_fn, str(tmp_path), tf.estimator.RunConfig(
         save_checkpoints_steps=5))
-    with saving_patches.saving_with(ours):
+    with saving_patches.saving_with(ours, None):
         estimator.train(lambda: weight_model.input_fn().repeat(), steps=8, saving_listeners=[own])
     assert tf.estimator.CheckpointSaverHook.__init__ is init
     assert ours.saved == own.saved == 3
 
 
 @pytest.mark.parametrize("secs, saved", [(0.2, True), (600, False)])
-def test_saving_by_time_too(secs, saved, tmp_path):
+def test_saving_with_saves_by_time_too(secs, saved, tmp_path):
     class Slow(tf.estimator.SessionRunHook):
         """Makes each step take a while."""
 
@@ -49,7 +49,7 @@ def test_saving_by_time_too(secs, saved, tmp_path):
     slow = tf.estimator.Estimator(weight_model.model_fn, str(tmp_path), tf.estimator.RunConfig(
         save_checkpoints_steps=5))
     init = tf.estimator.CheckpointSaverHook.__init__
-    with saving_patches.saving_by_time_too(secs):
+    with saving_patches.saving_with(None, secs):
         slow.train(lambda: weight_model.input_fn().repeat(), hooks=[Slow()], steps=8)
     assert tf.estimator.CheckpointSaverHook.__init__ is init
     steps = {int(path.name.partition("-")[2].partition(".")[0])
