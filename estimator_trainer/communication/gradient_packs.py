@@ -1,13 +1,12 @@
-"""Packs of gradients: how gradients travel between the processes of an all-reduce.
+"""Packs of gradients that travel between the processes of an all-reduce.
 
-A large gradient is cut into packs of one size, small ones share a pack. A pack leaves as soon as
-its gradients are computed, and several are under way at once: the network works while the core
-computes, and the buffers of a pack are soon used again. PyTorch calls them buckets (Li et al. 2020,
-arXiv:2006.15704), but cuts no gradient.
+A large gradient is split into packs of one size, and small ones share a pack. A pack is sent when
+its gradients are computed, and several travel at once, so the network works during computation and
+the buffers of a pack are soon free. PyTorch calls them buckets (Li et al. 2020,
+arXiv:2006.15704), but splits no gradient.
 
-Gradients of 32 bit may travel in 16 bit: they are rounded before they are added, and stay 32 bit
-everywhere else. bfloat16 keeps the range of float32 with 8 bits of precision, float16 has 11 bits
-and overflows above 65,504.
+Gradients of 32 bit may travel in 16 bit: they are rounded before they are added. bfloat16 keeps the
+range of float32 with 8 bits of precision, float16 has 11 bits and overflows above 65,504.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import tensorflow as tf
 
 from estimator_trainer.patches import gradient_patches
 
-# Packs of 4 MB were the fastest of 1, 2, 4 and 8 MB for models of 53 and 80 MB, and lost at most
-# 6% to the fastest for one of 13 MB (docs/scaling.md).
+# Packs of 4 MB were the fastest of 1, 2, 4 and 8 MB for models of 53 and 80 MB, and at most 6%
+# slower than the fastest for one of 13 MB (docs/scaling.md).
 CPU_PACK_MB = 4
 _BYTES_PER_MB = 2**20
 
@@ -31,8 +30,7 @@ def send_in_packs(strategy: tf.distribute.Strategy, pack_mb: int | None,
     Args:
       strategy: The strategy, which is changed, and sends each tensor by itself
         (`bytes_per_pack=1`).
-      pack_mb: Size of a pack in megabytes, before gradients are made smaller. None leaves each
-        gradient as it is, for the strategy to pack.
+      pack_mb: Size of a pack in megabytes before rounding; None leaves packing to the strategy.
       dtype: The dtype in which float32 gradients travel.
 
     Returns:
@@ -52,13 +50,13 @@ class _Piece(NamedTuple):
 
 
 class _Packing:
-    """Packs gradients of one replica, and unpacks what an all-reduce makes of the packs."""
+    """Packs gradients of one replica, and unpacks the sums of an all-reduce."""
 
     def __init__(self, pack_bytes: int | None, dtype: tf.DType):
         self._pack_bytes, self._dtype = pack_bytes, dtype
 
     def sent(self, gradients: list[Any]) -> list[Any]:
-        """Returns the packs, then the gradients that are in none."""
+        """Returns the packs, then the gradients that are in no pack."""
         packs, others = self._plan(gradients)
         flat = {piece.number: tf.reshape(gradients[piece.number], [-1])
                 for pack in packs for piece in pack}
@@ -67,7 +65,7 @@ class _Packing:
                 [gradients[number] for number in others])
 
     def received(self, reduced: list[Any], gradients: list[Any]) -> list[Any]:
-        """Returns the sums of `gradients`, whose packs and others `reduced` are sums of."""
+        """Returns the sums of `gradients` from the sums of what `sent` returned."""
         packs, others = self._plan(gradients)
         sums: list[Any] = [None] * len(gradients)
         for number, value in zip(others, reduced[len(packs):]):
@@ -84,9 +82,9 @@ class _Packing:
         return sums
 
     def _plan(self, gradients: list[Any]) -> tuple[list[list[_Piece]], list[int]]:
-        """Returns the packs, and the numbers of the gradients that are sparse or of unknown size.
+        """Returns the packs, and the numbers of gradients that are sparse or of unknown size.
 
-        The last layer's gradients are computed first. TensorFlow sends from the last to the first.
+        The last layer's gradients are computed first, and TensorFlow sends the last packs first.
         """
         packs: list[list[_Piece]] = []
         open_packs: dict[tf.DType, list[_Piece]] = {}

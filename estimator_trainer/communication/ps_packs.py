@@ -1,9 +1,8 @@
-"""Packs of tensors: how a trainer and the ps send each other what a step needs.
+"""Packs of tensors that travel between a trainer and the ps in a step.
 
-TensorFlow asks for every tensor that leaves a task by a call of its own, however small the tensor
-is, and a step has two for each variable: its value and its gradient. Here the graph of a step is
-changed where it is built: small tensors that are ready together travel as one. Every variable stays
-what it is, and where it is.
+TensorFlow requests every tensor that leaves a task by its own call, and a step has two for each
+variable: its value and its gradient. Here the graph of a step is changed, so that small tensors
+that are ready together travel as one. The variables stay as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import tensorflow as tf
 from estimator_trainer.graph import ancestry
 from estimator_trainer.patches import private_api
 
-# To copy a larger tensor into a pack, and out of it, takes as long as a call.
+# Copying a larger tensor into a pack and out of it takes as long as a call.
 _SMALL_BYTES = 2**18
 _PACK_BYTES = 2**22
 _V1_CONTROL_FLOW = {"Switch", "Merge", "Enter"}
@@ -27,8 +26,8 @@ class _Edge(NamedTuple):
 
     Attributes:
       tensor: The tensor.
-      consumers: The operations that take it.
-      source: The device of the ps that makes it, "" if this trainer does.
+      consumers: The operations with this input.
+      source: The device of the ps that computes it, "" if this trainer does.
       target: The device of the ps that has the consumers, "" if this trainer has them.
     """
 
@@ -43,7 +42,7 @@ class _Edge(NamedTuple):
 
     @property
     def way(self) -> tuple[str, str, str]:
-        """What the tensors of a pack have in common."""
+        """The ends of the tensor's way, and its dtype: the same for all tensors of a pack."""
         return self.source, self.target, self.tensor.dtype.name
 
 
@@ -51,11 +50,11 @@ def send_in_packs(train_op: tf.Operation) -> None:
     """Makes small tensors of a step travel together between this trainer and each ps.
 
     Args:
-      train_op: The step, in the current graph, of which no session has run anything yet.
+      train_op: The step, in the current graph, which no session has run yet.
     """
     step = _Step(train_op)
     if step.has_branches:
-        return  # A tensor of a branch that is not taken never comes, and nor would its pack.
+        return  # A tensor of a branch that is not taken never comes, so its pack would not either.
     waiting = []
     for edge in step.small_edges():
         value = tf.get_static_value(edge.tensor)
@@ -64,7 +63,7 @@ def send_in_packs(train_op: tf.Operation) -> None:
         else:
             _copy_constant(edge, value)
     while waiting:
-        # What is made only after another has arrived cannot travel with it.
+        # A tensor that is computed after another one has arrived cannot travel with it.
         late = step.after(op for edge in waiting for op in edge.consumers)
         ready = sorted((edge for edge in waiting if edge.tensor.op not in late),
                        key=lambda edge: (edge.way, edge.tensor.name))
@@ -96,7 +95,7 @@ class _Step:
                 for edge in self._edges(tensor)]
 
     def after(self, ops: Iterable[tf.Operation]) -> set[tf.Operation]:
-        """Returns operations, and all that wait for one of them."""
+        """Returns the operations, and all that wait for one of them."""
         found: set[tf.Operation] = set()
         open_ends = list(ops)
         while open_ends:
@@ -108,7 +107,7 @@ class _Step:
 
     def _edges(self, tensor: tf.Tensor) -> list[_Edge]:
         source = self._ps_of(tensor.op)
-        # What else a ps makes is not ready at the start of the step, as its variables are.
+        # Only variables of a ps are ready at the start of the step.
         is_bare_read = tensor.op.type == "ReadVariableOp" and not tensor.op.control_inputs
         if source and not is_bare_read:
             return []
@@ -120,7 +119,7 @@ class _Step:
                 for target, consumers in by_target.items() if bool(source) != bool(target)]
 
     def _ps_of(self, op: tf.Operation) -> str:
-        """Returns the device of the ps that runs an operation, "" for this trainer's."""
+        """Returns the device of the ps that runs an operation, "" for this trainer."""
         if op.type == "ReadVariableOp":
             op = ancestry.variable_of(op, self._outside)
         spec = tf.DeviceSpec.from_string(op.device)
@@ -135,7 +134,7 @@ def _is_small(tensor: tf.Tensor) -> bool:
 
 
 def _packs(edges: Iterable[_Edge]) -> list[list[_Edge]]:
-    """Returns the packs of two tensors or more, in order."""
+    """Returns the packs of at least two tensors, in order."""
     packs: list[list[_Edge]] = [[]]
     for edge in edges:
         if sum(each.bytes for each in packs[-1]) + edge.bytes > _PACK_BYTES:
@@ -156,7 +155,7 @@ def _send_together(pack: list[_Edge]) -> None:
 
 
 def _copy_constant(edge: _Edge, value: Any) -> None:
-    """Makes a constant, such as a learning rate, where it is consumed."""
+    """Makes a constant, such as a learning rate, on the device of its consumers."""
     with tf.device(edge.target or edge.consumers[0].device or None):
         _give(edge, tf.constant(value, edge.tensor.dtype))
 
@@ -164,6 +163,6 @@ def _copy_constant(edge: _Edge, value: Any) -> None:
 def _give(edge: _Edge, tensor: tf.Tensor) -> None:
     """Gives the consumers another tensor."""
     for op in set(edge.consumers):
-        for index, given in enumerate(op.inputs):
-            if given is edge.tensor:
+        for index, each in enumerate(op.inputs):
+            if each is edge.tensor:
                 private_api.set_input(op, index, tensor)

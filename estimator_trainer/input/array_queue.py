@@ -1,4 +1,4 @@
-"""Rows of arrays in a dataset, as queues of `numpy_input_fn` and `pandas_input_fn` give them."""
+"""Datasets in place of the queues of `numpy_input_fn` and `pandas_input_fn`."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import tensorflow as tf
 
 from estimator_trainer.input import batches
 
-# Larger arrays are no constants: a graph holds 2 GB at most.
+# Larger arrays are not constants, because a graph holds at most 2 GB.
 _LARGEST_CONSTANT_BYTES = 64_000_000
 
 
 class Rows:
-    """The rows of some columns, in the order and number in which a queue gives them."""
+    """The rows of some columns, in the order and number of a queue."""
 
     def __init__(self, columns: list[np.ndarray], is_shuffled: bool, epochs: int | None,
                  seed: int | None):
         """Makes the rows.
 
         Args:
-          columns: Arrays whose first dimensions are equal, that of the row's number first.
+          columns: Arrays whose first dimensions are equal, the row numbers first.
           is_shuffled: Whether each epoch has an order of its own.
-          epochs: How often each row comes; None: without end.
+          epochs: How often each row occurs; None: without end.
           seed: The seed of the order, or None.
         """
         self._columns = columns
         self._is_shuffled, self._epochs, self._seed = is_shuffled, epochs, seed
 
     def in_batches(self, size: int, is_partial: bool) -> tf.data.Dataset:
-        """Returns batches of rows, a tuple of tensors each; `is_partial` allows a small last one.
+        """Returns batches, each a tuple of tensors; `is_partial` allows a small last one.
 
         As in a queue, a batch may hold rows of two epochs.
         """
         count = len(self._columns[0])
-        # Whole epochs are shuffled and cut into batches, which is faster than row by row.
+        # Whole epochs are shuffled and split into batches, which is faster than row by row.
         numbers = (tf.data.Dataset.from_tensors(0).repeat(self._epochs)
                    .map(batches.as_it_is(lambda _: self._ordered(count)))
                    .rebatch(size, drop_remainder=not is_partial))
@@ -62,7 +62,7 @@ class Rows:
 
 
 class ArrayQueue:
-    """Stands for the queue that is filled with rows: what is taken from it is a batch of them."""
+    """In place of a queue of rows, from which batches are taken."""
 
     def __init__(self, content: Rows, take: Callable[[tf.data.Dataset], tuple[tf.Tensor, ...]]):
         """Makes the queue; `take` returns the next element of a dataset."""
@@ -73,7 +73,7 @@ class ArrayQueue:
         return list(self._take(self._content.in_batches(size, is_partial=False)))
 
     def dequeue_up_to(self, size: int) -> list[tf.Tensor]:
-        """Returns a batch of `size` rows, or of those that are left."""
+        """Returns a batch of `size` rows, or of the remaining ones."""
         return list(self._take(self._content.in_batches(size, is_partial=True)))
 
 
@@ -83,12 +83,12 @@ def rows(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue: int
 
     Args:
       data: An array, an OrderedDict of them, or a pandas DataFrame.
-      capacity: Unused, since a row is not copied.
-      shuffle: Whether to shuffle; then the whole set is, not `capacity` rows of it.
-      min_after_dequeue: Unused, as `capacity`.
-      num_threads: Each thread of the queue gives every row `num_epochs` times.
+      capacity: Unused, because rows are not copied.
+      shuffle: Whether to shuffle the whole set, not only `capacity` rows of it.
+      min_after_dequeue: Unused.
+      num_threads: Each thread of the queue adds every row `num_epochs` times.
       seed: The seed of the order.
-      **others: `num_epochs`, and what makes no difference here; not `pad_value`.
+      **others: `num_epochs`, and arguments without effect here; not `pad_value`.
 
     Returns:
       The rows; None for other data, such as a generator.

@@ -1,4 +1,4 @@
-"""Batches: what a dataset yields, split over replicas or marked where the dataset ends."""
+"""Batches of a dataset, split over replicas or marked at the end of the dataset."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Any, Callable, TypeVar
 
 import tensorflow as tf
 
-# The marks of batches, int32 scalars. Where a process of an all-reduce has run out of data, the
-# strategy makes up a batch of zeros, and so a mark of zero.
+# The marks of batches, int32 scalars. For a process of an all-reduce without more data the strategy
+# makes a batch of zeros, and so a mark of zero.
 NO_BATCH, BATCH, LAST = 0, 1, 2
 _TENSORS = (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)
 # TensorFlow 2.15 has no public name for the class.
 NoneTensorSpec = type(tf.type_spec_from_value(None))
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-# Reading the source of a function anew, to find no `if` on tensors in it, delays the first step.
+# Autograph reads the source of a function each time, which delays the first step.
 as_it_is: Callable[[_Function], _Function] = tf.autograph.experimental.do_not_convert
 
 
 def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
-    """Splits every batch into `num_replicas` parts, whose sizes differ by one at most.
+    """Splits every batch into `num_replicas` parts, whose sizes differ by at most one.
 
-    Left to itself, a strategy in a graph gives replica i of n the batches i, i + n and so on, and
-    ends when a replica has none left: what the others compute in that step is counted or lost by
-    chance. No part may be empty either, since the mean loss of no examples is NaN; so a last
-    batch of fewer examples than replicas joins the one before.
+    In a graph a strategy gives replica i of n the batches i, i + n and so on, and ends when one of
+    them has none left: the results of the others in that step are counted or lost by chance. The
+    mean loss of an empty part is NaN, so a last batch of fewer examples than replicas joins the
+    batch before.
 
     Args:
       dataset: Batches: a structure of dense, sparse or ragged tensors, the batch dimension first.
-        Other batches stay whole: those with a scalar or a tensor of unknown rank, those whose
-        tensors differ in the first dimension, and those without examples.
+        Other batches stay whole: with a scalar or a tensor of unknown rank, with tensors that
+        differ in the first dimension, or without examples.
       num_replicas: 2 or more.
 
     Returns:
@@ -63,7 +63,7 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
             lambda: ((_flat(batch), is_batch), (held, is_held)))
 
     pairs = dataset.map(as_it_is(lambda *batch: (_element(batch), True)))
-    # A batch that is held back at the end comes out when the last element, no batch, goes in.
+    # The last element, which is not a batch, releases a batch that is held back at the end.
     joined = (pairs.concatenate(tf.data.Dataset.from_tensors((nothing, False)))
               .scan((_flat(nothing), False), hold_back)
               .filter(as_it_is(lambda batch, is_batch: is_batch)))
@@ -71,12 +71,12 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
 
 
 def mark(dataset: tf.data.Dataset, is_last_marked: bool) -> tf.data.Dataset:
-    """Pairs every batch, whatever it holds, with its mark.
+    """Pairs every batch with its mark.
 
     Args:
       dataset: Batches: any structure of any elements.
-      is_last_marked: Whether the last batch, if there is an end, gets the mark LAST. One batch
-        more than before is then read ahead. Otherwise each gets the mark BATCH.
+      is_last_marked: Whether the last batch, if there is one, gets the mark LAST, for which one
+        more batch is read ahead. All others get the mark BATCH.
 
     Returns:
       Elements `(batch, mark)`.
@@ -84,7 +84,7 @@ def mark(dataset: tf.data.Dataset, is_last_marked: bool) -> tf.data.Dataset:
     if not is_last_marked or is_endless(dataset):
         marks = tf.data.Dataset.from_tensors(BATCH).repeat()
         return tf.data.Dataset.zip((dataset, marks))
-    # A window, of this batch and the next one, cannot hold the None that may stand in a batch.
+    # A window, of this batch and the next one, cannot hold a batch's None.
     spec = dataset.element_spec
     is_held = [not isinstance(each, NoneTensorSpec) for each in tf.nest.flatten(spec)]
     leaves = dataset.map(as_it_is(lambda *batch: (BATCH, *itertools.compress(
@@ -114,10 +114,10 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
         with tf.compat.v1.Session() as session:
             return bool(int(session.run(count)) == tf.data.INFINITE_CARDINALITY)
     except tf.errors.InvalidArgumentError:
-        # The devices are those of a cluster, which this process has not joined yet.
+        # The devices are in a cluster that this process has not joined yet.
         return _is_endless_elsewhere(count)
     except tf.errors.OpError:
-        return False  # It needs what is not made yet.
+        return False  # The dataset needs something that is not initialized yet.
 
 
 def _is_endless_elsewhere(count: tf.Tensor) -> bool:
@@ -137,8 +137,7 @@ def _is_endless_elsewhere(count: tf.Tensor) -> bool:
 def size(batch: Any) -> tf.Tensor:
     """Returns the number of examples in a batch, an int64 scalar, for display.
 
-    The number is the first dimension of the first tensor that has one; a batch of scalars is one
-    example.
+    This is the first dimension of the first tensor that has one; a batch of scalars is one example.
     """
     tensors = [tensor for tensor in tf.nest.flatten(batch) if isinstance(
         tensor, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor))]
@@ -162,17 +161,17 @@ def _common_rows(batch: Any) -> tf.Tensor:
 
 
 def _element(arguments: tuple[Any, ...]) -> Any:
-    """Returns the element of a dataset that a function of `map` got as its arguments."""
+    """Returns the element of a dataset from the arguments of a `map` function."""
     return arguments if len(arguments) > 1 else arguments[0]
 
 
 def _flat(batch: Any) -> tuple[tf.Tensor, ...]:
-    """Returns the dense tensors that a batch is made of: `scan` holds no ragged ones."""
+    """Returns the dense tensors of a batch, because `scan` holds no ragged ones."""
     return tuple(tf.nest.flatten(batch, expand_composites=True))
 
 
 def _packed(flat: tuple[tf.Tensor, ...], specs: Any) -> Any:
-    """Returns the batch that `_flat` took apart, of any number of examples."""
+    """Returns the batch, of any number of examples, that `_flat` took apart."""
 
     def any_size(spec: Any) -> Any:
         shape = [None, *spec.shape.as_list()[1:]]
@@ -205,7 +204,7 @@ def _concat(first: Any, second: Any) -> Any:
 
 
 def _nothing(spec: Any) -> Any:
-    """Returns a batch of no examples."""
+    """Returns a batch without examples."""
 
     def empty(tensor: Any) -> Any:
         shape = [0, *(length or 0 for length in tensor.shape.as_list()[1:])]

@@ -1,10 +1,10 @@
-"""An input that the user's input_fn iterates itself, turned back into the dataset behind it.
+"""Turns tensors of an input_fn that iterates its dataset itself back into a dataset.
 
-Input_fns of the Estimator era end with `dataset.make_one_shot_iterator().get_next()`, and often
-compute more from these tensors. A loop over steps, a strategy and a kept evaluation need a dataset.
-So the iterators that an input_fn makes are recorded, and what it computes after `get_next` becomes
-a `map` over the datasets that it iterated. Tensors that depend on no iterator, nor on anything else
-that keeps its place in the input, are a dataset without end.
+Many input_fns end with `dataset.make_one_shot_iterator().get_next()`, and compute more from these
+tensors, but a loop over steps, a strategy and a kept evaluation need a dataset. So the iterators of
+an input_fn are recorded, and its operations after `get_next` become a `map` over their datasets.
+Tensors that depend neither on an iterator nor on another position in the input are an endless
+dataset.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from estimator_trainer.patches import graph_patches, private_api
 
 
 class _Recorded(NamedTuple):
-    """An iterator of the input_fn, and what was taken of it."""
+    """An iterator of the input_fn, and the elements taken from it."""
 
     dataset: tf.data.Dataset
     initializer: tf.Operation
@@ -30,15 +30,15 @@ class _Recorded(NamedTuple):
 
 
 class Iterated:
-    """What an input_fn iterated while it was called.
+    """The iterators of an input_fn's call.
 
     Attributes:
-      reason: Why its tensors are no dataset; "" while none is known.
+      reason: Why the tensors cannot become a dataset; "" if no reason is known.
     """
 
     def __init__(self) -> None:
         self._graph = tf.compat.v1.get_default_graph()
-        # While the input_fn runs, this name stands for `iterate`.
+        # While the input_fn runs, this name is patched.
         self._initializable = tf.compat.v1.data.make_initializable_iterator
         self._iterators: list[_Recorded] = []
         self._queues = len(self._collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS))
@@ -48,10 +48,10 @@ class Iterated:
         """Returns the dataset whose elements are the tensors of `result`.
 
         Args:
-          result: A structure of tensors that the input_fn returned, and made of the iterators.
+          result: The structure of tensors that the input_fn returned.
 
         Returns:
-          The dataset; None, and `reason`, if each session run has to compute the tensors.
+          The dataset; None, with a `reason`, if each session run has to compute the tensors.
         """
         used = [each for each in self._iterators if each.pulled]
         try:
@@ -87,7 +87,7 @@ class Iterated:
             raise Impossible(f"in a dataset they raise {error}") from error
 
     def _forget(self, used: list[_Recorded]) -> None:
-        """Empties the collections of what would pull from the iterators, which nobody starts."""
+        """Removes from collections what would read from the iterators, which nothing starts."""
         taken = {tensor.op for each in used for tensor in each.pulled[0]}
         for name in self._graph.get_all_collection_keys():
             entries = self._graph.get_collection_ref(name)
@@ -105,8 +105,8 @@ class Iterated:
         if tf.compat.v1.get_default_graph() is not self._graph:
             return make(dataset, *args, **kwargs)
         if is_one_shot:
-            # A one-shot iterator would hold all that the dataset holds a second time. Its number
-            # among the random ops of the graph is taken all the same.
+            # A one-shot iterator would hold the data of its dataset again, but its number among the
+            # random ops of the graph has to be used.
             private_api.seeds().get_seed(None)
             make = self._initializable
         return self._observed(dataset, make(dataset, *args, **kwargs), is_one_shot)
@@ -126,7 +126,7 @@ class Iterated:
 
 
 class _Observed:
-    """An iterator whose `get_next` is recorded; all else is the iterator's own."""
+    """An iterator whose `get_next` is recorded."""
 
     def __init__(self, iterator: Any, pulled: list[list[tf.Tensor]]):
         self._iterator, self._pulled = iterator, pulled
@@ -144,7 +144,7 @@ class _Observed:
 
 @contextlib.contextmanager
 def recorded() -> Iterator[Iterated]:
-    """Records what is iterated in the current graph, within a `with` statement."""
+    """Records the iterators of the current graph, within a `with` statement."""
     iterated = Iterated()
     with graph_patches.iterating_with(iterated.iterate, iterated.enqueue):
         yield iterated
@@ -155,7 +155,7 @@ def _ancestors(entry: Any) -> set[tf.Operation]:
     return ancestry.of(operation) if isinstance(operation, tf.Operation) else set()
 
 
-# Types of ops begin so that keep their place in the input, are fed, or live in no function.
+# The beginnings of types of ops that keep a position in the input, are fed, or fit in no function.
 _IN_SESSION = ("Iterator", "OneShotIterator", "Queue", "Reader", "Placeholder", "Variable", "Enter",
                "Barrier", "Stage", "Unstage")
 _IN_PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
@@ -166,21 +166,20 @@ class Impossible(Exception):
 
 
 class Replay:
-    """What a graph computes from some tensors, to be computed again from others.
+    """The operations between some tensors and a result, to compute the result from other tensors.
 
-    The operations are copied, so the user's code is called once. Tables are not: the copies use
-    those of the graph.
+    The operations are copied, so the user's code is called once; the copies use the graph's tables.
     """
 
     def __init__(self, result: Any, pulled: Sequence[tf.Tensor]):
-        """Looks at the current graph.
+        """Finds the operations in the current graph.
 
         Args:
           result: The structure of tensors to compute.
           pulled: The tensors to compute them from.
 
         Raises:
-          Impossible: if the operations between the two cannot be copied.
+          Impossible: if the operations cannot be copied.
         """
         self._result = tf.nest.map_structure(_as_tensor, result)
         self._pulled = pulled
@@ -195,25 +194,25 @@ class Replay:
         return any(each.type in _IN_PYTHON for each in self._operations)
 
     def __call__(self, elements: Any) -> Any:
-        """Returns the result from `elements`, which are `pulled` when flattened, in this graph."""
-        given = dict(zip((tensor.name for tensor in self._pulled),
+        """Returns the result, in the current graph, from `elements` in place of `pulled`."""
+        known = dict(zip((tensor.name for tensor in self._pulled),
                          tf.nest.flatten(elements, expand_composites=True)))
         if self._operations:
-            given |= self._copied(given)
-        tensors = [given[tensor.name] for tensor in self._wanted]
+            known |= self._copied(known)
+        tensors = [known[tensor.name] for tensor in self._wanted]
         for tensor, wanted in zip(tensors, self._wanted):
             # The user may have set a shape by hand.
             tensor.set_shape(wanted.shape)
         return tf.nest.pack_sequence_as(self._result, tensors, expand_composites=True)
 
-    def _copied(self, given: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        names = [tensor.name for tensor in self._wanted if tensor.name not in given]
-        # What is of the graph around becomes an input of the function.
+    def _copied(self, known: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        names = [tensor.name for tensor in self._wanted if tensor.name not in known]
+        # Tensors of the graph around become inputs of the function.
         resources = {tensor.name: tf.identity(tensor) for tensor in self._resources}
         used = {name for node in self._definition.node for name in map(_with_output, node.input)}
         tensors = tf.import_graph_def(
             self._definition, name="input_fn", return_elements=names,
-            input_map={name: tensor for name, tensor in {**given, **resources}.items()
+            input_map={name: tensor for name, tensor in {**known, **resources}.items()
                        if name in used})
         return dict(zip(names, tensors))
 
@@ -223,15 +222,15 @@ def _as_tensor(value: Any) -> Any:
     return value if is_composite else tf.convert_to_tensor(value)
 
 
-def _between(given: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
+def _between(pulled: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
              ) -> tuple[list[tf.Operation], list[tf.Tensor]]:
-    """Returns the operations that make `wanted` from `given`, and the resources they use."""
-    cut = {tensor.ref() for tensor in given}
+    """Returns the operations that compute `wanted` from `pulled`, and the resources they use."""
+    cut = {tensor.ref() for tensor in pulled}
     found: dict[tf.Operation, None] = {}
     resources: dict[str, tf.Tensor] = {}
     open_ends = [tensor.op for tensor in wanted if tensor.ref() not in cut]
-    # An operation that only waits for an element has it.
-    sources = {tensor.op for tensor in given}
+    # An operation that only waits for an element need not wait.
+    sources = {tensor.op for tensor in pulled}
     while open_ends:
         each = open_ends.pop()
         if each in found:
@@ -242,7 +241,7 @@ def _between(given: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
         open_ends += [control for control in each.control_inputs if control not in sources]
         for tensor in each.inputs:
             if tensor.op.type == "VarHandleOp":
-                # It may lie on a ps, out of a dataset's reach.
+                # A dataset cannot read a variable on a ps.
                 raise Impossible(f"they depend on {tensor.op.name!r}, a variable")
             if tensor.dtype == tf.resource and not tensor.op.inputs:
                 resources[tensor.name] = tensor
@@ -252,7 +251,7 @@ def _between(given: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
 
 
 def _definition(graph: tf.Graph, operations: list[tf.Operation]) -> tf.compat.v1.GraphDef:
-    """Returns the operations, and the functions of their graph, without names of what is around."""
+    """Returns the operations and the functions of their graph, without other operations' names."""
     if not operations:
         return tf.compat.v1.GraphDef()
     whole = graph.as_graph_def()
@@ -271,5 +270,5 @@ def _definition(graph: tf.Graph, operations: list[tf.Operation]) -> tf.compat.v1
 
 
 def _with_output(name: str) -> str:
-    """Returns the name of a tensor from that of an input, which leaves out the output 0."""
+    """Returns the tensor's name of an input, which leaves out the output 0."""
     return name if ":" in name or name.startswith("^") else f"{name}:0"
