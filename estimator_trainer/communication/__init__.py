@@ -1,1 +1,1 @@
-"""What a training step sends between tasks: packs of gradients, variables and rows."""
+"""Packs of what a training step sends between tasks: gradients, variables and rows."""
