@@ -5,8 +5,8 @@ The chief and the other tasks see different files; the watchdog polls both views
 
 from __future__ import annotations
 
+import abc
 import dataclasses
-from typing import Protocol
 
 from absl import logging
 
@@ -34,20 +34,22 @@ class Observation:
     waiting: str = ""
 
 
-class JobView(Protocol):
+class JobView(abc.ABC):
     """The part of both views that the watchdog needs."""
 
+    @abc.abstractmethod
     def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
         """Reads how the job stands, and passes other tasks' requests on to this process."""
 
     def restarted_peer(self) -> str:
         """Returns the name of a peer of an all-reduce that was started again, or ""."""
+        return ""
 
     def announce_end(self, status: Status, step: int, reason: str) -> None:
         """Announces to the other tasks that this process ends now, if they depend on it."""
 
 
-class ChiefView:
+class ChiefView(JobView):
     """The view of the chief, which sends heartbeats and receives messages."""
 
     def __init__(self, task: TaskConfig, stop: Stop, state_writer: JobStateWriter, lease: Lease):
@@ -81,7 +83,7 @@ class ChiefView:
             self._lease.release()
 
 
-class OthersView:
+class OthersView(JobView):
     """The view of a worker, ps or evaluator, which watches the chief."""
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop,
@@ -117,12 +119,6 @@ class OthersView:
             return Observation(waiting=f"waiting for {self._chief}: no heartbeat for"
                                f" {reader.silent_secs:.0f} s")
         return Observation()
-
-    def restarted_peer(self) -> str:
-        return ""
-
-    def announce_end(self, status: Status, step: int, reason: str) -> None:
-        pass
 
     def _warn_if_model_dir_is_not_shared(self) -> None:
         """Warns once if the chief's server answers, which starts after job.json is written."""

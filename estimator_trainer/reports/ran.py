@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
@@ -19,35 +19,35 @@ def section(run: RunFiles) -> Markup:
     """Returns the section "What ran"."""
     record = run.record
     if record is None:
-        path = posixpath.join(run.model_dir, run_record.NAME)
-        is_damaged = any(each.startswith(f"{path} is damaged") for each in run.damaged)
         return markup.section("What ran", markup.note(
-            "What wrote this directory is not known: there is no"
-            f" {run_record.NAME}{' that is whole' * is_damaged}."))
+            f"What wrote this directory is not known: {no_record(run.model_dir, run.damaged)}."))
     rows: list[tuple[str, str]] = [
-        (kind, markup.code(_plugin(entry))) for kind, entry in record.plugins.items()]
+        (kind, markup.code(describe_plugin(entry))) for kind, entry in record.plugins.items()]
+    params = {**record.params, **record.unrecorded}
+    others = {key: value for key, value in params.items() if key not in record.given}
     settings = {name: value for name, value in record.settings.items()
                 if name not in record.plugins}
-    rows += [("params that you set", _pairs(given_params(record))),
+    rows += [("params that you set", _pairs({
+        key: value for key, value in params.items() if key in record.given})),
              ("settings that are no defaults", _pairs(settings, "--")),
              ("data", _pairs(record.data)),
              ("versions", ", ".join(f"{name} {version}" for name, version in
                                     record.versions.items() if version))]
-    others = {key: value for key, value in {**record.params, **record.unrecorded}.items()
-              if key not in record.given}
     return markup.section(
         "What ran", markup.table([], rows), _layers(run),
         markup.details("all other params", _pairs(others) if others else ""),
         markup.details("runs and their commands", _runs(record), is_open=True))
 
 
-def given_params(record: RunRecord) -> dict[str, Any]:
-    """Returns the params that the user has set."""
-    return {key: value for key, value in {**record.params, **record.unrecorded}.items()
-            if key in record.given}
+def no_record(model_dir: str, damaged: Sequence[str]) -> str:
+    """Returns a clause on a missing record, given the sentences about damaged files."""
+    path = posixpath.join(model_dir, run_record.NAME)
+    is_damaged = any(each.startswith(f"{path} is damaged") for each in damaged)
+    return f"there is no {run_record.NAME}{' that is whole' * is_damaged}"
 
 
-def _plugin(entry: Mapping[str, Any]) -> str:
+def describe_plugin(entry: Mapping[str, Any]) -> str:
+    """Returns name, path and commit of a plug-in."""
     commit = entry.get("git")
     at = f" (git {commit['commit'][:12]}{', changed' * commit['is_changed']})" if commit else ""
     return f"{entry.get('name')}  {entry.get('path') or ''}{at}"

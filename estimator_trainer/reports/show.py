@@ -13,6 +13,7 @@ from estimator_trainer.coordination import checkpoints, shared_files
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import Run, RunRecord
+from estimator_trainer.reports import ran
 
 _INDENT = 13
 
@@ -69,10 +70,8 @@ def _lines(content: dict[str, Any]) -> list[str]:
     if record:
         lines += _of_record(run_record.from_json(json.dumps(record), run_record.NAME))
     else:
-        path = posixpath.join(content["model_dir"], run_record.NAME)
-        is_damaged = any(each.startswith(f"{path} is damaged") for each in content["damaged"])
-        lines.append(_line("written by", f"not known: there is no {run_record.NAME}"
-                           + " that is whole" * is_damaged))
+        lines.append(_line("written by", "not known: "
+                           + ran.no_record(content["model_dir"], content["damaged"])))
     lines += _block("evaluations", [_metrics(each) for each in content["evaluations"]])
     lines += _block("checkpoints", [f"step {each['step']}, {each['bytes'] / 1e6:.1f} MB"
                                     for each in content["checkpoints"]])
@@ -88,9 +87,7 @@ def _lines(content: dict[str, Any]) -> list[str]:
 
 
 def _of_record(record: RunRecord) -> list[str]:
-    used = [f"--{kind}={entry.get('name')}  {entry.get('path', '')}" +
-            (f" (git {entry['git']['commit'][:12]}{', changed' * entry['git']['is_changed']})"
-             if "git" in entry else "") for kind, entry in record.plugins.items()]
+    used = [f"--{kind}={ran.describe_plugin(entry)}" for kind, entry in record.plugins.items()]
     params = [f"{key}={json.dumps(value)}{' (given)' * (key in record.given)}"
               for key, value in sorted(record.params.items())]
     params += [f"{key}={shown}" for key, shown in sorted(record.unrecorded.items())]
