@@ -240,7 +240,7 @@ def _as_task(estimator: Any, **strategies: Any) -> Any:
     config._is_chief = context.is_chief
     config._master = config._evaluation_master = context.master_target
     config._session_config = context.session_config
-    # An evaluator is no part of the training cluster.
+    # The training cluster has no evaluator.
     config._cluster_spec = tf.train.ClusterSpec(
         context.cluster_spec if context.distributed_mode else {})
     jobs = config._cluster_spec.as_dict()

@@ -37,7 +37,7 @@ def resolve(tf: Any) -> None:
     """Loads every lazy `keras` of TensorFlow now, and checks that each is Keras 2.
 
     Left to the first use, worker threads that come first together end in a RecursionError:
-    the loaders are not thread-safe, and read the variable anew each time.
+    the loaders are not thread-safe, and read the variable each time.
 
     Raises:
       ConfigError: `tf.keras` is not Keras 2.

@@ -1,7 +1,7 @@
-"""Lets a module be imported by a name that it once had.
+"""Makes a module importable by an old name.
 
-The module is the same object by both names, so a class is the same class, and what is replaced in
-one is replaced in both. It is imported when the old name is first asked for.
+Both names are the same object, so its classes are the same, and a replaced attribute is replaced in
+both. The module is imported when its old name is.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, Optional, Sequence
 
 
 class _Aliases(abc.MetaPathFinder, abc.Loader):
-    """Finds modules whose old name, or that of a package around them, is in a table."""
+    """Finds modules whose old name, or whose package's old name, is in a table."""
 
     def __init__(self) -> None:
         self.homes: dict[str, str] = {}
 
     def home(self, name: str) -> Optional[str]:
-        """Returns the name under which a module lives, None for one without an old name."""
+        """Returns the present name of a module; None if it has no old name."""
         if name in self.homes:
             return self.homes[name]
         package, _, child = name.rpartition(".")
@@ -29,7 +29,7 @@ class _Aliases(abc.MetaPathFinder, abc.Loader):
 
     def find_spec(self, name: str, path: Optional[Sequence[str]] = None,
                   target: Optional[ModuleType] = None) -> Optional[machinery.ModuleSpec]:
-        """Returns how to load the module, None where there is none or another finder has it."""
+        """Returns how to load the module; None if there is none or another finder has it."""
         home = self.home(name)
         if home is None or not _exists(home):
             return None
@@ -39,14 +39,14 @@ class _Aliases(abc.MetaPathFinder, abc.Loader):
         """Leaves it to Python to make the module that `exec_module` replaces."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Puts the living module where Python takes the imported one from."""
+        """Puts the present module where Python takes the imported one from."""
         spec: Any = module.__spec__
-        living = sys.modules[spec.name] = importlib.import_module(spec.loader_state)
-        # A statement `from PACKAGE import MODULE` looks for a module of the package's living name.
+        present = sys.modules[spec.name] = importlib.import_module(spec.loader_state)
+        # `from PACKAGE import MODULE` imports a module of the package's present name.
         for name, home in self.homes.items():
             package, _, child = name.rpartition(".")
-            if package == spec.name and not hasattr(living, child):
-                setattr(living, child, importlib.import_module(home))
+            if package == spec.name and not hasattr(present, child):
+                setattr(present, child, importlib.import_module(home))
 
 
 _ALIASES = _Aliases()
@@ -56,7 +56,7 @@ def add(name: str, home: str) -> None:
     """Lets the module `home`, and each module in it, be imported as `name`."""
     _ALIASES.homes[name] = home
     if _ALIASES not in sys.meta_path:
-        # The names are in packages of TensorFlow, in which other finders would look.
+        # Otherwise other finders would search TensorFlow's packages first.
         sys.meta_path.insert(0, _ALIASES)
 
 
@@ -66,4 +66,4 @@ def _exists(home: str) -> bool:
     try:
         return util.find_spec(home) is not None
     except ModuleNotFoundError:
-        return False  # The package around it is no package.
+        return False  # Its parent is not a package.

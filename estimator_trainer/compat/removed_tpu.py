@@ -14,7 +14,7 @@ from estimator_trainer.errors import ConfigError
 from estimator_trainer.patches import private_api
 
 _MODULES = ("tpu_embedding", "tpu_embedding_gradient", "session_support")
-# The part of tpu_embedding that `tf.compat.v1.tpu.experimental` had, and Estimator looks up there.
+# Names of tpu_embedding that Estimator reads in `tf.compat.v1.tpu.experimental`.
 _PUBLIC = ("AdagradParameters", "AdamParameters", "FtrlParameters",
            "StochasticGradientDescentParameters")
 _WHY = ("TensorFlow 2.16 removed what it needs, and nothing replaces it. Use "

@@ -35,7 +35,7 @@ def install() -> None:
       ConfigError: The installed packages cannot work together.
     """
     compat.install()
-    # They import TensorFlow, which `compat` has to come before.
+    # These modules import TensorFlow, which needs `compat` first.
     from estimator_trainer.compat.tensorflow1 import (importing, namespace, program_flags,
                                                       root_module, supplied, tensorflow0)
     namespace.install()

@@ -1,4 +1,4 @@
-"""`tf.contrib.deprecated`: the summaries of TensorFlow 0.x, written as those of `tf.summary`."""
+"""`tf.contrib.deprecated`: the summaries of TensorFlow 0.x, by `tf.summary`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feature columns of `tf.contrib.layers`, as those of `tf.feature_column`."""
+"""The feature columns of `tf.contrib.layers`, made by `tf.feature_column`."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ import tensorflow as tf
 class LSTMBlockFusedCell:
     """An LSTM whose call takes [time, batch, size] and returns the outputs and the last state.
 
-    Its variables, `kernel` and `bias`, are those of TensorFlow 1's, so checkpoints fit.
+    The variables are `kernel` and `bias`, as in TensorFlow 1, so checkpoints fit.
     """
 
     def __init__(self, num_units: int, forget_bias: float = 1.0,
                  cell_clip: Optional[float] = None, use_peephole: bool = False,
                  **options: Any) -> None:
-        """The options are reuse, dtype and name, as those of a layer."""
+        """The options are reuse, dtype and name, as for a layer."""
         self.num_units = num_units
         self._forget_bias, self._cell_clip = forget_bias, -1.0 if cell_clip is None else cell_clip
         self._use_peephole, self._dtype = use_peephole, options.pop("dtype", None)

@@ -8,7 +8,7 @@ from estimator_trainer.errors import ConfigError
 
 
 class ModeKeys:
-    """What an Estimator calls a model_fn for; the values are those of `tf.estimator.ModeKeys`."""
+    """The modes of a model_fn, with the values of `tf.estimator.ModeKeys`."""
 
     TRAIN = "train"
     EVAL = "eval"

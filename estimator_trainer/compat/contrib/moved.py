@@ -1,4 +1,4 @@
-"""The small packages of `tf.contrib`: those that moved as they were, and those of a few names."""
+"""Small packages of `tf.contrib`: modules that moved unchanged, and packages of a few names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Table(NamedTuple):
-    """What `compat/tensorflow1/namespace.py` reads of a package."""
+    """The fields of a package that `compat/tensorflow1/namespace.py` reads."""
 
     NAMES: dict[str, Any]
     MODULES: tuple[str, ...] = ()
@@ -15,13 +15,13 @@ class Table(NamedTuple):
 
 
 def visualize_embeddings(summary_writer: Any, config: Any) -> None:
-    """Writes what TensorBoard's projector reads, beside a summary writer's events."""
+    """Writes the configuration of TensorBoard's projector beside a summary writer's events."""
     from tensorboard.plugins import projector
     projector.visualize_embeddings(summary_writer.get_logdir(), config)
 
 
 GONE = Table({})
-# These are modules as they were.
+# Modules that did not change.
 WHOLE = {
     "autograph": "tf.autograph",
     "keras": "tf.keras",

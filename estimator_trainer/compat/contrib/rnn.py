@@ -1,4 +1,4 @@
-"""`tf.contrib.rnn`: its cells are those of `tf.nn.rnn_cell`."""
+"""`tf.contrib.rnn`, with the cells of `tf.nn.rnn_cell`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ def get_signature_def_by_key(meta_graph_def: Any, signature_def_key: str) -> Any
     """Returns a signature of a MetaGraphDef.
 
     Raises:
-      ValueError: There is no such signature.
+      ValueError: if there is no such signature.
     """
     if signature_def_key not in meta_graph_def.signature_def:
         raise ValueError(f"signature_def_key is {signature_def_key!r}; expected one of "

@@ -19,7 +19,7 @@ def resolve(home: Any) -> Any:
     Anything but a string is what it stands for.
 
     Raises:
-      ImportError, AttributeError: There is no such object.
+      ImportError, AttributeError: if there is no such object.
     """
     if not isinstance(home, str):
         return home

@@ -1,7 +1,7 @@
-"""Decides which TensorFlow an import statement gets: by the module that the statement is in.
+"""Decides by the importing module which TensorFlow an import statement gets.
 
-A library may import TensorFlow in a function, long after its own import, so that no point in time
-tells whose import it is. Python hands the importing module's globals to `builtins.__import__`.
+A library may import TensorFlow in a function, at any time. Python passes the importing module's
+globals to `builtins.__import__`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PLUGINS = {name: str(_ROOT / name) for name in ("model_fns", "input_fns")}
 
 
 def install(tensorflow1: ModuleType) -> None:
-    """Makes `import tensorflow` mean `tensorflow1` in all modules but those of libraries."""
+    """Makes `import tensorflow` mean `tensorflow1` in all modules except libraries."""
     python_import = builtins.__import__
 
     def import_(name: str, globals: Optional[Mapping[str, Any]] = None,
@@ -74,9 +74,9 @@ def _home(name: str) -> str:
 
 
 def _keras_home(child: str) -> str:
-    """Returns where a module of `python.keras` is, "" for others.
+    """Returns the present name of a module of `python.keras`; "" for others.
 
-    What TensorFlow still has there is a copy that `tf.keras` does not take for its own.
+    TensorFlow still has a copy there, whose classes `tf.keras` does not accept.
     """
     if child != "python.keras" and not child.startswith("python.keras."):
         return ""

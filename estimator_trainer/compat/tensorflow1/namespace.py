@@ -79,7 +79,7 @@ def install() -> None:
 def contrib() -> Any:
     """Returns `tf.contrib`."""
     module = importlib.import_module(_ROOT)
-    # Python bound it there, and libraries that look for it would take TensorFlow 2 for 1.
+    # Python has set it there, and libraries that find it would take TensorFlow 2 for 1.
     vars(sys.modules["tensorflow"]).pop("contrib", None)
     return module
 

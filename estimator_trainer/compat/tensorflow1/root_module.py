@@ -8,14 +8,14 @@ from typing import Any
 
 from estimator_trainer.compat.tensorflow1 import namespace
 
-# Programs choose their way by it, and this is the way of what they get.
+# Programs choose names and calls by the version, and get those of this one.
 VERSION = "1.15.5"
-# What TensorFlow 1 has at the top and `tf.compat.v1` has not.
+# Packages of TensorFlow 1 that `tf.compat.v1` lacks.
 _PACKAGES = ("core", "examples", "python")
 
 
 class _Tensorflow1(ModuleType):
-    """It has what `tf.compat.v1` has, `contrib`, and the packages that are imported by name."""
+    """The names of `tf.compat.v1`, `contrib`, and the packages that are imported by name."""
 
     def __init__(self, tensorflow: ModuleType) -> None:
         super().__init__("tensorflow", "TensorFlow 1's names, by estimator_trainer.compat.tf1.")
@@ -36,7 +36,7 @@ class _Tensorflow1(ModuleType):
 
 
 def module() -> ModuleType:
-    """Returns the module, TensorFlow 1's behaviour chosen."""
+    """Returns the module, and turns on TensorFlow 1's behaviour."""
     tensorflow = importlib.import_module("tensorflow")
     tensorflow.compat.v1.disable_v2_behavior()
     return _Tensorflow1(tensorflow)

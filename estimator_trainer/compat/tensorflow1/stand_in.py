@@ -28,7 +28,7 @@ class StandIn:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            raise AttributeError(name)  # Python itself asks for it.
+            raise AttributeError(name)  # Python itself reads such names.
         self._refuse()
 
     def __repr__(self) -> str:

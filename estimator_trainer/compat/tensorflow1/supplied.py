@@ -1,7 +1,7 @@
-"""Names that programs, and tf_slim, import from where they once were.
+"""Private names of TensorFlow, and one of Python, that programs and tf_slim import.
 
-They are private names of TensorFlow, and one of Python's. What the installed ones still have stays
-as it is. `tests/compat/test_tf1.py` notices when the living name moves.
+Names that the installed versions still have stay as they are. `tests/compat/test_tf1.py` fails when
+a present name moves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from estimator_trainer.compat.tensorflow1 import homes
 
 
 class _ArgSpec(NamedTuple):
-    """What Python told of a function's arguments until 3.11."""
+    """The result of `inspect.getargspec` until Python 3.11."""
 
     args: list[str]
     varargs: Optional[str]
@@ -51,7 +51,7 @@ NAMES: dict[str, Any] = {
     "tensorflow.python.util.nest.is_sequence": "tensorflow.python.util.nest.is_nested",
 }
 _TUTORIALS = "estimator_trainer.compat.tensorflow1.tutorials"
-# TensorFlow itself looks for the layers of TensorFlow 1 by the first two.
+# TensorFlow itself imports the layers of TensorFlow 1 by the first two.
 MODULES = {
     "keras.legacy_tf_layers": "keras.src.legacy_tf_layers",
     "tf_keras.legacy_tf_layers": "tf_keras.src.legacy_tf_layers",
@@ -59,7 +59,7 @@ MODULES = {
         "tensorflow.python.distribute.distribute_lib",
     "tensorflow.python.training.distribution_strategy_context":
         "tensorflow.python.distribute.distribute_lib",
-    # What is left of the three packages is `input_data`, in the last.
+    # Only `input_data`, in the last of the three packages, is supplied.
     "tensorflow.examples": _TUTORIALS,
     "tensorflow.examples.tutorials": _TUTORIALS,
     "tensorflow.examples.tutorials.mnist": _TUTORIALS,

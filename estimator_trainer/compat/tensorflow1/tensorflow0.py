@@ -1,6 +1,6 @@
-"""Names that TensorFlow 1.0 took from programs of TensorFlow 0.12, where their meaning is clear.
+"""Names of TensorFlow 0.12 that TensorFlow 1.0 removed, if their meaning is clear.
 
-Where 1.0 only turned arguments round, as in `tf.concat`, TensorFlow's own error tells.
+For swapped arguments, as in `tf.concat`, TensorFlow's own error is enough.
 
 Source: tensorflow/tools/compatibility/tf_upgrade.py of TensorFlow 1.0
 """
@@ -15,7 +15,7 @@ import tensorflow as tf
 from estimator_trainer.compat.contrib import deprecated
 from estimator_trainer.compat.tensorflow1 import homes
 
-# What `tf.compat.v1` lacks, and where it lives today.
+# Names that `tf.compat.v1` lacks, and their names today.
 NAMES = {
     **deprecated.NAMES,
     "batch_matmul": "tf.matmul",
@@ -33,7 +33,7 @@ NAMES = {
     "train.SyncReplicasOptimizerV2": "tf.train.SyncReplicasOptimizer",
     "unpack": "tf.unstack",
 }
-# They took logits first; since 1.0 they take no argument by its place.
+# Losses that took logits first, and since 1.0 take no positional arguments.
 LOSSES = ("sigmoid_cross_entropy_with_logits", "softmax_cross_entropy_with_logits",
           "sparse_softmax_cross_entropy_with_logits")
 

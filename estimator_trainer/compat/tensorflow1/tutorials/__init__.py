@@ -1,1 +1,1 @@
-"""What programs import from `tensorflow.examples.tutorials.mnist`."""
+"""The module that programs import from `tensorflow.examples.tutorials.mnist`."""
