@@ -31,7 +31,7 @@ class File(NamedTuple):
 _CHIEF, _LAST = "chief", "evaluator, else chief"
 FILES = (
     File("record.json", _CHIEF, "before the first step, and when the run ends",
-         "what wrote model_dir: plug-ins, params, settings, data, versions, runs:"
+         "the plug-ins, params, settings, data, versions and runs of the model_dir:"
          " [record](record.md)", "training"),
     File("checkpoint", _CHIEF, "at each checkpoint", "the names of the checkpoints that are kept",
          "training"),
@@ -50,50 +50,50 @@ FILES = (
     File("export/final/TIME/*", _LAST, "after the final evaluation, with `--exporters=final`",
          "a SavedModel, with the record in `assets.extra/`", "training"),
     File("evaluated.json", _LAST, "after each evaluation",
-         "its checkpoint and metrics, so that a process that is started again does not evaluate the"
-         " final checkpoint a second time", "training"),
+         "its checkpoint and metrics, so that a restarted process does not evaluate the final"
+         " checkpoint again", "training"),
     File("evaluation.json", _LAST, "after the final evaluation, unless `--noreport`",
-         "what the page shows of the final evaluation; it may hold inputs of your data",
+         "the page's part on the final evaluation; may contain inputs of your data",
          "training"),
     File("history.jsonl", _CHIEF, "every 2 s, in a bucket every 30 s, and at the end",
-         "[a line for each report](#historyjsonl) of every task", "training"),
+         "[the lines of progress and evaluation](#historyjsonl) of every task", "training"),
     File("result.json", f"{_LAST}; a chief that is stopped or fails",
          "at the end, if there is a checkpoint", "[the result](#resultjson)", "training"),
     File("report.html", "chief, or `launch`", "at the end, unless `--noreport`; by `report`",
          "[the page of the run](report.md)", "training"),
     File("best.json", _LAST, "after an evaluation that is the best so far, with"
-         " `--exporters=best`", "[which checkpoint is the best](#bestjson)", "exporters"),
+         " `--exporters=best`", "[the best checkpoint so far](#bestjson)", "exporters"),
     File("best_checkpoint/*", _LAST, "with `best.json`", "a copy of that checkpoint", "exporters"),
     File("export/best/TIME/*", _LAST, "with `best.json`", "a SavedModel of that checkpoint",
          "exporters"),
     File("export/latest/TIME/*", _LAST, "after each evaluation, with `--exporters=latest`",
-         "a SavedModel of the checkpoint that was evaluated", "exporters"),
-    File("job.json", _CHIEF, "at each change, and every 5 s", "how the job stands, for the other"
+         "a SavedModel of the evaluated checkpoint", "exporters"),
+    File("job.json", _CHIEF, "at each change, and every 5 s", "the job's state, for the other"
          " tasks: [storage](storage.md)", "cluster"),
-    File("tasks/RUN.TASK.KIND", "worker, ps, evaluator", "when there is something to tell",
+    File("tasks/RUN.TASK.KIND", "worker, ps, evaluator", "for each message",
          "a message to the chief's run of that id: `stop`, `left`, `joined`", "cluster"),
     File("evaluator.beat", "evaluator", "every second, in a bucket every 5 s",
          "a heartbeat; at the end the last evaluated step", "cluster"),
     File("history/TASK.jsonl", "each task but the chief", "as `history.jsonl`",
          "the lines of that task, which the chief collects into `history.jsonl`", "cluster"),
     File("history/launch.jsonl", "`launch`", "when a process ends, on a disk only",
-         "the ends of processes as `launch` saw them", "launch"),
+         "the ends of processes", "launch"),
     File("logs/TASK.log", "`launch`", "while the job runs, unless `--log_dir`",
-         "the output of that task; in `logs/report.log` that of the page's writer", "launch"),
+         "the output of that task; `logs/report.log` is the output of the page's writer", "launch"),
     File("tmp_worker_INDEX/*", "worker", "in an all-reduce, where every trainer saves",
          "a worker's own checkpoints and events, which nothing reads", "request"),
     File("eval_NAME/events.out.tfevents.*", _LAST, "in a script whose EvalSpec has a name",
          "the same as in `eval/`", "request"),
     File("plugins/profile/*", _CHIEF, "with `--profile_steps`", "profiles, for TensorBoard",
          "request"),
-    File("lease.json", _CHIEF, "while a training goes on, every 10 s",
-         "which training has this model_dir: task, host, process, start, last heartbeat",
+    File("lease.json", _CHIEF, "during a training, every 10 s",
+         "the training in this model_dir: task, host, process, start, last heartbeat",
          "request"),
     File("check-TASK.json", "`check --probe`", "when a task is checked",
-         "that this task can write there", "request"),
+         "a proof that this task can write there", "request"),
     File("source/*", "you, by the command that `manifest` prints",
          "for Vertex AI without `--image` and `--staging_bucket`", "the source package", "request"),
-    File(".in_use", "the only process", "in a temporary model_dir, where none was given",
+    File(".in_use", "the only process", "in a temporary model_dir, without `--model_dir`",
          "a lock: the next such training removes the directory unless it is in use", "request"))
 # The titles of their tables.
 LEFT_BY: dict[LeftBy, str] = {
@@ -107,12 +107,12 @@ REASONS = (
     ("`input_exhausted`", "done", "The training input ended."),
     ("`early_stopping`", "done", "`--early_stopping_metric` did not improve for"
      " `--early_stopping_steps`."),
-    ("`stopped_by_hook`", "done", "A hook of your own called `request_stop`."),
-    ("`own_train`", "done", "An Estimator class with a `train` of its own returned from it."),
+    ("`stopped_by_hook`", "done", "Your own hook called `request_stop`."),
+    ("`own_train`", "done", "An Estimator class with its own `train` returned from it."),
     ("`SIGTERM`", "stopped", "This signal came; a checkpoint was saved."),
-    ("`SIGINT`", "stopped", "This signal came, as from Ctrl-C; a checkpoint was saved."),
-    ("`asked by another`", "stopped", "Another trainer of an all-reduce asked for the end, and did"
-     " not say why."),
+    ("`SIGINT`", "stopped", "This signal came, for example from Ctrl-C; a checkpoint was saved."),
+    ("`asked by another`", "stopped", "Another trainer of an all-reduce requested the end, without"
+     " a reason."),
     ("`configuration`", "failed", "A configuration error, in this task or in the chief; the error"
      " may follow after `:`."),
     ("any other text", "failed, lost", "The error, or the task that was lost."))
@@ -129,7 +129,7 @@ EXIT_CODES = {
 HISTORY = {
     "start": ("A process of the task began.", "pid"),
     "model": ("The chief has built the model.", "parameters layers"),
-    "trains": ("Training began, or went on after an interruption.", "step"),
+    "trains": ("Training began, or continued after an interruption.", "step"),
     "serves": ("A ps began to serve.", ""),
     "train": ("Every `--log_every_steps` steps.",
               "step loss examples_per_sec steps_per_sec input_wait paused_secs memory_mb"),
@@ -143,21 +143,20 @@ HISTORY_FIELDS = {
     "pid": "Id of the process.",
     "parameters": "Number of trainable parameters.",
     "layers": "Each layer, with its parameters.",
-    "step": "The global step; of `evaluation` that of the checkpoint.",
+    "step": "The global step; in `evaluation` the checkpoint's.",
     "loss": "The training loss at that step.",
     "examples_per_sec": "Training examples per second of this task alone.",
     "steps_per_sec": "Global steps per second, of all tasks together.",
-    "input_wait": "Part of the time, from 0 to 1, that went to waiting for batches; null if not"
-                  " known.",
-    "paused_secs": "Seconds since the line before that went to evaluations in this process.",
+    "input_wait": "Share of the time, from 0 to 1, spent waiting for batches; null if unknown.",
+    "paused_secs": "Seconds spent on evaluations in this process since the previous line.",
     "memory_mb": "Memory of the process, in MB.",
-    "examples": "Number of examples that were evaluated.",
-    "secs": "Seconds that the evaluation took.",
+    "examples": "Number of evaluated examples.",
+    "secs": "Duration of the evaluation in seconds.",
     "metrics": "The metrics, by name.",
     "status": "The status of [the last line](#the-last-line).",
     "reason": "The reason of [the last line](#the-last-line).",
     "exit_code": "The exit code that the process is about to return.",
-    "by": "Who saw the end: `launch`.",
+    "by": "The writer of the line: `launch`.",
     "began": "When the process began, in seconds since 1970.",
     "code": "The exit code; minus the signal's number if a signal killed the process."}
 
@@ -165,33 +164,32 @@ HISTORY_FIELDS = {
 ALIASES = (
     ("`python -m estimator_trainer`", "`estimator-trainer`"),
     ("no command", "`train`"),
-    ("`--job_dir`, `--job-dir`", "`--model_dir`, by which platforms call it"),
-    ("`--model-dir`", "`--model_dir`; so for every flag"),
+    ("`--job_dir`, `--job-dir`", "`--model_dir`, as some platforms call it"),
+    ("`--model-dir`", "`--model_dir`; the same for every flag"),
     ("`--noNAME`", "`--NAME=false`, for a flag that is true or false"),
-    ("`--flagfile=FILE`", "the flags in that file, one a line; `manifest` takes none after `--`"),
+    ("`--flagfile=FILE`", "the flags in that file, one per line; not after the `--` of `manifest`"),
     ("`-- --NAME=VALUE`", "`--plugin_flag=NAME=VALUE`, at the end of the line"),
-    ("`--help`, `-h`, `--helpfull`, `help`", "prints all flags, or those of the command beside it"),
+    ("`--help`, `-h`, `--helpfull`, `help`", "prints all flags, or one command's"),
     ("`--version`", "prints the versions of the program, TensorFlow and Python"))
 
 # The environment variables that the program reads or sets.
 VARIABLES = (
-    ("`TF_CONFIG`", "The cluster, and which task of it this process is, as JSON:"
-     " [clusters](clusters.md)."),
-    ("`CLUSTER_SPEC`", "Vertex AI's list of pools, for a process without a TF_CONFIG. Beside one"
-     " it only tells whether there is an evaluator."),
-    ("`AIP_MODEL_DIR`", "model_dir, if neither `--model_dir` nor `--job_dir` gives one."),
+    ("`TF_CONFIG`", "The cluster, and this process's task, as JSON: [clusters](clusters.md)."),
+    ("`CLUSTER_SPEC`", "Vertex AI's list of pools, for a process without TF_CONFIG. With TF_CONFIG"
+     " it only decides whether there is an evaluator."),
+    ("`AIP_MODEL_DIR`", "model_dir, if neither `--model_dir` nor `--job_dir` is set."),
     ("`CLOUD_ML_TRIAL_ID`", "The number of a tuning trial, if TF_CONFIG has none:"
      " [vertex](vertex.md)."),
     ("`SLURM_*`, `OMPI_*`, `PMI_RANK`, `PMI_SIZE`, `PMI_LOCAL_*`, `MPI_*`, `PMIX_RANK`,"
      " `PMIX_SIZE`, `MV2_COMM_WORLD_*`, `JSM_NAMESPACE_*`, `FLUX_TASK_*`, `FLUX_JOB_*`, `PALS_*`,"
      " `ALPS_APP_PE`, `PBS_JOBID`, `LSB_JOBID`",
-     "The ranks of Slurm, MPI and other launchers, if no variable above tells a cluster:"
+     "The ranks of Slurm, MPI and other launchers, if no variable above has a cluster:"
      " [slurm](slurm.md#mpi)."),
     ("`CUDA_VISIBLE_DEVICES`", "The GPUs to use. `launch` divides them among its tasks."),
     ("`TF_USE_LEGACY_KERAS`", "On TensorFlow 2.16 and newer the program sets it to `1`, so that"
-     " `tf.keras` is Keras 2, and refuses another value."),
+     " `tf.keras` is Keras 2; another value is an error."),
     ("`NO_COLOR`", "With any value `launch` prints no colours."),
-    ("`TF_CPP_MIN_LOG_LEVEL`", "The program sets it to `3` unless you have set it or gave"
+    ("`TF_CPP_MIN_LOG_LEVEL`", "The program sets it to `3` unless you have set it or"
      " `--verbose`."),
     ("`GCS_STAT_CACHE_MAX_AGE`", "The program sets it to `0` unless you have set it:"
      " [storage](storage.md)."),
@@ -201,6 +199,6 @@ VARIABLES = (
     ("`TF_XLA_FLAGS`", "`--xla` adds `--tf_xla_cpu_global_jit` to it."),
     ("`TF_FORCE_GPU_ALLOW_GROWTH`, `PYTHONUNBUFFERED`",
      "`launch` sets them for its tasks unless you have set them."),
-    ("`MALLOC_*`, `GLIBC_TUNABLES`, `LD_PRELOAD`", "If one is set, the program leaves the settings"
-     " of the C library's malloc as they are."),
+    ("`MALLOC_*`, `GLIBC_TUNABLES`, `LD_PRELOAD`", "If one is set, the program does not change the"
+     " settings of the C library's malloc."),
     ("`ESTIMATOR_TRAINER_EVENTS_FD`", "`launch` sets it for its tasks. Do not set it yourself."))
