@@ -28,6 +28,7 @@ from estimator_trainer.environment import Environment
 from estimator_trainer.errors import (ConfigError, in_python, Interrupted, Problem, refuse, Setting,
                                       TrainerError)
 from estimator_trainer.plugins import importing, loader
+from estimator_trainer.plugins.plugin import KINDS
 from estimator_trainer.result import Result
 from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.job_config import JobConfig
@@ -39,7 +40,6 @@ __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch"
 # A name, or what the name of a plug-in may stand for.
 PlugIn = Any
 Folder = str | os.PathLike[str]
-_PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
 
 
 @in_python()
@@ -241,7 +241,7 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
     named = {"model_fn": model_fn, "input_fn": input_fn, "model_dir": os.fspath(model_dir)}
     user_set = {**{name: value for name, value in named.items() if value not in (None, "")},
                 **settings}
-    for kind in _PLUGINS:
+    for kind in KINDS:
         if kind in user_set and not isinstance(user_set[kind], str):
             user_set[kind] = loader.keep(user_set[kind])
     importing.forget_edited()

@@ -13,12 +13,12 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import (data_spec, input_fn_adapter, model_class, model_fn_adapter,
-                                         model_shape, random_state, recorded_data, serving_input,
-                                         user_estimator)
+                                         model_shape, random_state, serving_input, user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.plugins import loader, module_flags, object_fingerprints
 from estimator_trainer.plugins.params import FILES
+from estimator_trainer.record import recorded_data
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -103,8 +103,8 @@ def load(plan: Plan) -> LoadedPlugins:
         spec = data_spec.describe(loaded.input_fn, loaded.params)
         _check(plan, spec)
         _check_end(plan, loaded.input_fn, loaded.params)
-    data = recorded_data.described(spec, loaded.data)
-    edited = recorded_data.tell(plan, data, loaded.sources)
+    data = recorded_data.described(spec.features, spec.labels, loaded.data)
+    edited = _changed_sources(plan, data, loaded.sources)
     return dataclasses.replace(
         loaded, receiver_fn=_receiver_fn(plan, module, spec, loaded.params), data=data,
         edited=edited)
@@ -122,9 +122,9 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
     """
     recorded = plan.recorded.record.data if plan.recorded else None
     loaded, _ = _adapted(plan, recorded)
-    recorded_data.tell(plan, {}, loaded.sources)
+    _changed_sources(plan, {}, loaded.sources)
     if features is None and plan.config.is_data_json:
-        features = recorded_data.features_of(plan)
+        features = recorded_data.features_of(plan.recorded)
     if features is None:
         params = loaded.params
         if plan.config.is_data_json:
@@ -151,7 +151,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
       known: What only the data and the flags know; None: it is found out.
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
-    recorded_data.tell_imports(plan)
+    recorded_data.log_imports(plan.recorded, plan.plugins)
     # A function of the user's that draws numbers draws the same in each trainer of an all-reduce.
     seed = plan.config.seed or (
         zlib.crc32(plan.config.model_dir.encode()) if plan.task.is_all_reduce else 0)
@@ -204,7 +204,14 @@ def _data_params(plan: Plan) -> dict[str, Any]:
     known = {"global_batch_size": plan.config.global_batch_size or values.get("batch_size", 0)}
     for module in _data_modules(plan):
         known |= module.data_params(values) if hasattr(module, "data_params") else {}
-    return {**recorded_data.kept(plan), **known}
+    return {**recorded_data.kept(plan.recorded, plan.changes), **known}
+
+
+def _changed_sources(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]
+                     ) -> dict[str, tuple[str, ...]]:
+    """Logs what differs from the run before; returns the changed sources."""
+    return recorded_data.log_changes(
+        plan.recorded, plan.changes, plan.config.allow_changed, data, sources)
 
 
 def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,

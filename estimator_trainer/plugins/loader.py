@@ -20,7 +20,7 @@ from estimator_trainer.plugins import importing, param_defaults, plugin as plugi
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-ARGUMENTS = {kind: plugin_lib.ARGUMENTS[kind] for kind in ("model_fn", "input_fn")}
+ARGUMENTS = {kind: plugin_lib.KINDS[kind].arguments for kind in ("model_fn", "input_fn")}
 # These go to the methods of a class in a model_fn's place; see estimator/model_class.py.
 METHODS = {
     "__init__": ("mode", "params", "config"),
@@ -35,7 +35,7 @@ _MOST_SHOWN = 80
 
 def available(kind: str) -> list[str]:
     """Returns the bare names of the project's own plug-ins of this kind, sorted."""
-    found = [path for folder in source_files.folders(plugin_lib.folder(kind))
+    found = [path for folder in source_files.folders(plugin_lib.KINDS[kind].folder)
              for path in folder.glob("*.py")]
     return sorted({path.stem for path in found if not path.stem.startswith("_")})
 
@@ -66,7 +66,7 @@ def find(kind: str, name: str) -> Plugin:
     elif "." in target:
         path, module = source_files.of_module(target), target
     else:
-        module = f"{plugin_lib.folder(kind)}.{target}"
+        module = f"{plugin_lib.KINDS[kind].folder}.{target}"
         path = source_files.of_module(module) if target.isidentifier() else None
     if path is None or not path.is_file():
         raise _not_found(kind, name, target)
@@ -191,7 +191,7 @@ def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
 def check_function(plugin: Plugin, function: Callable[..., Any],
                    allowed: tuple[str, ...] = ()) -> None:
     """Raises ConfigError if a function needs more than the Estimator passes, or `allowed` says."""
-    allowed = allowed or plugin_lib.ARGUMENTS[plugin.kind]
+    allowed = allowed or plugin_lib.KINDS[plugin.kind].arguments
     unknown = [
         p.name for p in inspect.signature(function).parameters.values()
         if p.name not in allowed and p.default is p.empty and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Mapping
+from typing import Any, Mapping, NamedTuple
 
 
 @dataclasses.dataclass(frozen=True)
@@ -11,7 +11,7 @@ class Plugin:
     """A plug-in's module as its source tells, before it is imported.
 
     Attributes:
-      kind: The name of the flag, one of plugin_kinds.ARGUMENTS.
+      kind: The name of the flag, one of KINDS.
       name: The name as the user typed it.
       module: The import name; a file's stem for a plug-in given as a file.
       path: The source file.
@@ -38,33 +38,39 @@ class Plugin:
     thing: Any = None
 
 
-# The Estimator passes these arguments, by name, to the functions of each kind.
-ARGUMENTS = {
-    "model_fn": ("features", "labels", "mode", "params", "config"),
-    "input_fn": ("mode", "params", "config", "input_context"),
-    "train_input_fn": ("mode", "params", "config", "input_context"),
-    "eval_input_fn": ("mode", "params", "config", "input_context"),
-    "serving_input_fn": ("params",),
-}
-# The functions that a plug-in may have, where its name picks none; the first one there is taken.
-_FUNCTIONS = {
-    "train_input_fn": ("train_input_fn", "input_fn"),
-    "eval_input_fn": ("eval_input_fn", "input_fn"),
-    "serving_input_fn": ("serving_input_receiver_fn", "serving_input_fn"),
-}
+class Kind(NamedTuple):
+    """One kind of plug-in.
+
+    Attributes:
+      folder: The folder of this project's own plug-ins, in which a bare name is looked up.
+      arguments: The arguments that the Estimator passes, by name.
+      functions: The functions that a module may have; the first one there is taken.
+    """
+
+    folder: str
+    arguments: tuple[str, ...]
+    functions: tuple[str, ...]
 
 
-def folder(kind: str) -> str:
-    """Returns the folder of the project's own plug-ins that a bare name of this kind is in."""
-    return "model_fns" if kind == "model_fn" else "input_fns"
+_OF_INPUT = ("mode", "params", "config", "input_context")
+# All kinds, by the names of their flags.
+KINDS = {
+    "model_fn": Kind(
+        "model_fns", ("features", "labels", "mode", "params", "config"), ("model_fn",)),
+    "input_fn": Kind("input_fns", _OF_INPUT, ("input_fn",)),
+    "train_input_fn": Kind("input_fns", _OF_INPUT, ("train_input_fn", "input_fn")),
+    "eval_input_fn": Kind("input_fns", _OF_INPUT, ("eval_input_fn", "input_fn")),
+    "serving_input_fn": Kind(
+        "input_fns", ("params",), ("serving_input_receiver_fn", "serving_input_fn")),
+}
 
 
 def function(kind: str, defined: set[str]) -> str:
-    """Returns the name of the function that a plug-in of this kind has, where none is picked.
+    """Returns the function that a module has for a kind of plug-in, where the user names none.
 
     Args:
       kind: The kind, which is the name of the flag.
-      defined: The names that its module defines.
+      defined: The names that the module defines.
     """
-    names = _FUNCTIONS.get(kind, (kind,))
+    names = KINDS[kind].functions
     return next((name for name in names if name in defined), names[0])

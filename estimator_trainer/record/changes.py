@@ -12,9 +12,9 @@ from typing import Any, Iterable, Mapping, Sequence
 from estimator_trainer import errors, redaction
 from estimator_trainer.errors import Param, Problem, Setting, Words
 from estimator_trainer.plugins.params import Params
-from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.plugins.plugin import KINDS, Plugin
 from estimator_trainer.record import run_record
-from estimator_trainer.record.recorded_run import MODEL_SETTINGS, PLUGINS, RecordedRun
+from estimator_trainer.record.recorded_run import MODEL_SETTINGS, RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # How fast, how long and in which order a model learns; where a data set lies.
@@ -67,7 +67,7 @@ def accepted(recorded: RecordedRun | None, config: TrainerConfig, used: Sequence
         --allow_changed names nothing, or if a param cannot be had from the record.
     """
     _check_names(config.allow_changed, {
-        *DATA, *PLUGINS, *MODEL_SETTINGS, *params.values,
+        *DATA, *KINDS, *MODEL_SETTINGS, *params.values,
         *(recorded.record.params if recorded else ())})
     if recorded is None:
         return []
@@ -123,7 +123,7 @@ def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
 def _of_plugins(recorded: RecordedRun, used: Sequence[Plugin]) -> list[Change]:
     now = {plugin.kind: plugin for plugin in used}
     found = []
-    for kind in PLUGINS:
+    for kind in KINDS:
         entry = recorded.record.plugins.get(kind)
         if entry is None and kind not in now or kind in now and recorded.is_same(now[kind]):
             continue

@@ -14,7 +14,7 @@ from estimator_trainer import schema, storage
 from estimator_trainer.errors import ConfigError, Problem, Setting, worded
 from estimator_trainer.plugins import fingerprints, loader
 from estimator_trainer.plugins.params import Recorded
-from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.plugins.plugin import KINDS, Plugin
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -25,10 +25,9 @@ Read = Callable[[str], "str | None"]
 _CHECKPOINT = "checkpoint"
 # An export keeps files of other programs here.
 EXTRA = "assets.extra"
-PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
 # Each of them is of one command alone, or names what the record has in a form of its own.
 _OF_ONE_COMMAND = frozenset((
-    *PLUGINS, "param", "params_file", "model_dir", "allow_changed", "force", "checkpoint",
+    *KINDS, "param", "params_file", "model_dir", "allow_changed", "force", "checkpoint",
     "export_dir",
     "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
     "warm_start_from", "warm_start_vars", "warm_start_rename", "warm_start_missing", "device",
@@ -88,7 +87,7 @@ class RecordedRun:
         wanted = {name: value for name, value in self.record.settings.items()
                   if name not in _OF_ONE_COMMAND and (self.is_resumed or name in taken_names)}
         wanted |= {kind: fingerprints.name_of(self.record.plugins[kind])
-                   for kind in PLUGINS if kind in self.record.plugins}
+                   for kind in KINDS if kind in self.record.plugins}
         if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
             wanted.setdefault("input_fn", config.input_fn)
         self._check_objects(given)

@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer.checks.plan import Plan
-from estimator_trainer.estimator.data_spec import DataSpec
 from estimator_trainer.plugins import fingerprints
+from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import changes
 from estimator_trainer.record.changes import Change
+from estimator_trainer.record.recorded_run import RecordedRun
 
 # Version 1.0 recorded this for a function without source.
 _OF_NO_SOURCE = fingerprints.sha256_of_text("")
 
 
-def described(spec: DataSpec, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a record holds of the data.
+def described(features: Any, labels: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the record's part on the data: dtypes and shapes of one example, and facts.
 
     Args:
-      spec: What the input_fn yields.
-      facts: What its `data_params` returned.
-
-    Returns:
-      A dict of `features`, dtype and shape of one example, by name where features have names;
-      `labels`; and the facts.
+      features: The specs of the features that the input_fn yields.
+      labels: The specs of the labels.
+      facts: The facts that the input_fn's `data_params` returned.
     """
-    return {"features": tf.nest.map_structure(_shown, spec.features),
-            "labels": tf.nest.map_structure(_shown, spec.labels), **facts}
+    return {"features": tf.nest.map_structure(_shown, features),
+            "labels": tf.nest.map_structure(_shown, labels), **facts}
 
 
-def kept(plan: Plan) -> dict[str, Any]:
+def kept(recorded: RecordedRun | None, found: Iterable[Change]) -> dict[str, Any]:
     """Returns recorded facts that the data do not tell again, once others of them are params."""
-    recorded = plan.recorded
-    if recorded is None or any(not change.is_free for change in plan.changes):
+    if recorded is None or any(not change.is_free for change in found):
         return {}
     return {name: recorded.record.data[name] for name in ("train_examples", "empty_fields")
             if name in recorded.record.data}
 
 
-def features_of(plan: Plan) -> Any:
-    """Returns the specs of the features that a model was trained on; None if they are not known."""
-    features = plan.recorded.record.data.get("features") if plan.recorded else None
+def features_of(recorded: RecordedRun | None) -> Any:
+    """Returns the specs of the features that a model was trained on; None if they are unknown."""
+    features = recorded.record.data.get("features") if recorded else None
     if not features:
         return None
     try:
@@ -51,43 +47,41 @@ def features_of(plan: Plan) -> Any:
             return _spec(features)
         return {name: _spec(each) for name, each in features.items()}
     except (KeyError, TypeError, AttributeError, ValueError):
-        return None  # They are ragged or nested, or somebody has edited the record.
+        return None  # The features are ragged or nested, or somebody has edited the record.
 
 
-def tell_imports(plan: Plan) -> None:
+def log_imports(recorded: RecordedRun | None, plugins: Iterable[Plugin]) -> None:
     """Logs which files are about to run because a record names them."""
-    recorded = plan.recorded
-    for plugin in plan.plugins if recorded else ():
+    for plugin in plugins if recorded else ():
         if recorded and plugin.is_file and plugin.kind not in recorded.given:
             logging.info("runs %s, for %s names it as --%s", plugin.path, recorded.path,
                          plugin.kind)
 
 
-def tell(plan: Plan, data: Mapping[str, Any],
-         sources: Mapping[str, Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Logs what differs from the run before.
+def log_changes(recorded: RecordedRun | None, found: Iterable[Change], allowed: Iterable[str],
+                data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]
+                ) -> dict[str, tuple[str, ...]]:
+    """Logs the differences from the run before; returns the changed sources, by kind of plug-in.
 
     Args:
-      plan: The plan, with what that run left.
-      data: What `described` returns of this run.
+      recorded: The run before, or None.
+      found: The changes of plug-ins, settings and params.
+      allowed: The names that --allow_changed holds.
+      data: The result of `described` for this run.
       sources: The sha256 of the plug-ins' sources, by kind and path.
 
-    Returns:
-      The sources of each kind that are others than those which wrote the checkpoints.
-
     Raises:
-      ConfigError: if training would go on with other data, and nobody has allowed it.
+      ConfigError: if training would go on with other data, and the user has not allowed that.
     """
-    recorded = plan.recorded
     if recorded is None:
         return {}
     before = recorded.record.data
-    found = [Change(name, before[name], data[name], is_free=False) for name in changes.DATA
-             if name in before and name in data and before[name] != data[name]]
+    of_data = [Change(name, before[name], data[name], is_free=False) for name in changes.DATA
+               if name in before and name in data and before[name] != data[name]]
     logging.info("what is not given comes from %s", recorded.path)
-    for change in (*plan.changes, *found):
+    for change in (*found, *of_data):
         logging.info("changed: %s", change)
-    changes.refuse(recorded, found, plan.config.allow_changed)
+    changes.refuse(recorded, of_data, allowed)
     edited = {}
     for kind, files in sources.items():
         old = recorded.record.plugins.get(kind, {}).get("sources") or {}
@@ -110,7 +104,7 @@ def _shown(spec: Any) -> Any:
 
 
 def _spec(shown: Mapping[str, Any]) -> Any:
-    """Returns the spec of a batch that `_shown` tells of."""
+    """Returns the spec of a batch from the result of `_shown`."""
     kinds = {None: tf.TensorSpec, "sparse": tf.SparseTensorSpec}
     shape = None if shown["shape"] is None else [None, *shown["shape"]]
     return kinds[shown.get("kind")](shape, tf.dtypes.as_dtype(shown["dtype"]))
