@@ -28,14 +28,10 @@ _BROKEN = {
 _LIGHT = [
     (["--train_stps=5"], "unknown"),
     (["trian"], "command is 'trian'"),
-    (["--model_fn=cn"], "Did you mean 'cnn'?"),
-    (["--input_fn=digit"], "Did you mean 'digits'?"),
-    (["--param", "learning_rat=1"], "Did you mean 'learning_rate'?"),
+    (["--model_fn=cn"], "model_fn is 'cn' (from --model_fn)"),
     (["--param", "batch_size=big"], "expected an integer"),
-    (["--train_distribute=mirror"], "Did you mean 'mirrored'?"),
     (["--train_distribute=parameter_server"], "parameter_server"),
     (["--params_file=/nowhere.json"], "No such file"),
-    (["--exporters=finale"], "Did you mean 'final'?"),
 ]
 
 

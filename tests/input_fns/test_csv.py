@@ -98,15 +98,6 @@ def test_prediction_needs_no_label(params, tmp_path):
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("mode", ("eval", "infer"))
-@pytest.mark.parametrize("files", (1, 4))
-def test_evaluation_is_every_line_once_in_the_files_order(params, folders, mode, files):
-    params["eval_files"] = folders[files]
-    for changes in ({}, {"batch_size": 5, "seed": 9}):
-        assert rows_of(plugin.input_fn(mode, {**params, **changes})) == list(range(ROWS))
-
-
-@pytest.mark.cluster
 @pytest.mark.parametrize("mode", ("train", "eval"))
 def test_works_in_a_graph(params, mode):
     params.update(epochs=1, label="name", label_vocabulary=[f"n, {i}" for i in range(ROWS)],
@@ -119,17 +110,6 @@ def test_works_in_a_graph(params, mode):
                 got.extend(session.run(batch)[0]["row"])
     # Files of 2, 8 and 13 lines.
     assert len(set(got)) == len(got) == (20 if mode == "train" else 3)
-
-
-@pytest.mark.parametrize("mode", ("train", "eval"))
-@pytest.mark.parametrize("files, pipelines", ((1, 1), (1, 3), (3, 2), (4, 2)))
-@pytest.mark.cluster
-def test_every_line_is_read_by_one_pipeline(params, folders, files, pipelines, mode):
-    params.update(train_files=folders[files], eval_files=folders[files], epochs=1, batch_size=1)
-    parts = [rows_of(plugin.input_fn(mode, params, context(pipelines, i)))
-             for i in range(pipelines)]
-    assert sorted(sum(parts, [])) == list(range(ROWS))
-    assert min(map(len, parts)) > 0
 
 
 @pytest.mark.parametrize("pipelines", (1, 2))
@@ -145,20 +125,6 @@ def test_one_file_is_split_for_evaluation(params, file, monkeypatch, pipelines):
 
     assert read("eval") == read("infer") == [4, 9, 14, 19]
     assert read("train") == sorted(set(range(ROWS)) - {4, 9, 14, 19})
-
-
-@pytest.mark.cluster
-def test_training_order_batches_and_epochs(params):
-    def order(**changes):
-        return rows_of(plugin.input_fn("train", {**params, "epochs": 1, **changes}))
-
-    assert order(seed=3) == order(seed=3) != order(seed=4)
-    assert order(shuffle_buffer=0) == list(range(20))
-    assert len(order(epochs=3)) == ROWS * 3 // 4 * 4
-    endless = plugin.input_fn("train", params, context(2, 1, replicas=2))
-    assert len(rows_of(endless.take(30))) == 60
-    assert endless.options().experimental_distribute.auto_shard_policy == (
-        tf.data.experimental.AutoShardPolicy.OFF)
 
 
 @pytest.mark.cluster

@@ -41,7 +41,7 @@ def test_shapes_and_dtypes(params, mode):
     assert labels == tf.TensorSpec((size,), tf.int64)
 
 
-def test_the_splits_hold_the_rows_in_order_every_fifth_of_a_class_for_the_test(params, source):
+def test_splits_hold_the_rows_in_order_a_fifth_for_the_test(params, source):
     train = digits.input_fn("eval", {**params, "eval_split": "train", "batch_size": 2000})
     test = digits.input_fn("eval", {**params, "batch_size": 2000, "tfds_id": True})
     (train_features, train_labels), = train

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from input_fns import tfrecord, tfrecord as plugin
-from tests.support import example_files, reading
+from tests.support import example_files
 from tests.support.example_files import example, row, ROWS, rows_of, SHAPE
 from tests.support.reading import context
 
@@ -46,32 +46,6 @@ def test_prediction_needs_no_label(params, tmp_path):
     assert rows_of(plugin.input_fn("infer", params)) == [7]
 
 
-@pytest.mark.parametrize("mode", ("eval", "infer"))
-@pytest.mark.parametrize("files", (1, 4))
-def test_evaluation_is_every_record_once_in_the_files_order(params, folders, mode, files):
-    params["eval_files"] = folders[files]
-    for changes in ({}, {"batch_size": 5, "seed": 9}):
-        assert rows_of(plugin.input_fn(mode, {**params, **changes})) == list(range(ROWS))
-
-
-@pytest.mark.parametrize("mode", ("train", "eval"))
-def test_works_in_a_graph(params, mode):
-    got = reading.read_in_a_graph(
-        lambda: plugin.input_fn(mode, {**params, "epochs": 1}), "key")
-    assert len(set(got)) == len(got) == (20 if mode == "train" else ROWS)
-
-
-@pytest.mark.cluster
-@pytest.mark.parametrize("mode", ("train", "eval"))
-@pytest.mark.parametrize("files, pipelines", ((1, 1), (1, 3), (3, 2), (4, 2)))
-def test_every_record_is_read_by_one_pipeline(params, folders, files, pipelines, mode):
-    params.update(train_files=folders[files], eval_files=folders[files], epochs=1, batch_size=1)
-    parts = [rows_of(plugin.input_fn(mode, params, context(pipelines, i)))
-             for i in range(pipelines)]
-    assert sorted(sum(parts, [])) == list(range(ROWS))
-    assert min(map(len, parts)) > 0
-
-
 @pytest.mark.cluster
 def test_pipelines_share_files_evenly_and_the_rest_by_record(params, folders):
     params.update(train_files=folders[4], batch_size=1, epochs=1)
@@ -88,33 +62,11 @@ def test_pipelines_share_files_evenly_and_the_rest_by_record(params, folders):
         assert len(set(range(*bounds[2:])) & set(part)) in (6, 7)
 
 
-def test_training_is_shuffled_full_batches_for_the_epochs_asked(params):
-    batches = list(plugin.input_fn("train", {**params, "epochs": 3}))
-    assert [len(labels) for _, labels in batches] == [4] * (ROWS * 3 // 4)
-    assert set(rows_of(batches)) == set(range(ROWS))
-    assert rows_of(batches)[:ROWS] != list(range(ROWS))
-    endless = plugin.input_fn("train", {**params, "epochs": 0})
-    assert len(rows_of(endless.take(30))) == 120
-
-
 @pytest.mark.cluster
-def test_the_order_follows_from_seed_and_pipeline(params, folders):
-    def order(seed=0, **changes):
-        return rows_of(plugin.input_fn("train", {**params, "seed": seed, "epochs": 1, **changes},
-                                       context(replicas=2)))
-
-    assert order(seed=3) == order(seed=3) != order(seed=4)
-    assert order(shuffle_buffer=0) == list(range(22))
+def test_input_fn_of_two_patterns_repeats_its_order(params, folders):
     many = {"train_files": ",".join([folders[4], folders[1]]), "seed": 1, "epochs": 1}
     one, other = (rows_of(plugin.input_fn("train", {**params, **many})) for _ in "12")
     assert one == other
-
-
-def test_nothing_shards_a_second_time_and_replicas_share_the_batch(params):
-    dataset = plugin.input_fn("train", params, context(2, 1, replicas=2))
-    assert dataset.options().experimental_distribute.auto_shard_policy == (
-        tf.data.experimental.AutoShardPolicy.OFF)
-    assert dataset.element_spec[1].shape == [2]
 
 
 @pytest.mark.parametrize("compression", ("GZIP", "ZLIB"))

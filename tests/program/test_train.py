@@ -124,12 +124,6 @@ def test_the_best_export_survives_a_restart_with_a_worse_model(run, tmp_path):
     assert json.loads(out)["loss"] == pytest.approx(best["value"])
 
 
-def test_a_best_metric_that_does_not_exist_is_named(run, tmp_path):
-    _, err = run("--model_fn=linear", f"--model_dir={tmp_path}", "--exporters=best",
-                 "--train_steps=1", "--best_metric=acuracy", expected_code=2)
-    assert "Did you mean 'accuracy'?" in err
-
-
 def test_errors_know_their_exit_codes():
     assert errors.TrainerError.exit_code == 1 and errors.TaskConfigError([""]).exit_code == 2
 

@@ -7,12 +7,14 @@ import json
 import pathlib
 import re
 from typing import Any, Sequence
+from unittest import mock
 
 import yaml
 
-from estimator_trainer.manifest import manifest
+from estimator_trainer.manifest import manifest, source_package
+from estimator_trainer.plugins import plugin
 from estimator_trainer.settings import command_line, job_config
-from tests.support import platform_schemas
+from tests.support import jobs, platform_schemas
 
 # Slurm's job packs no code, and runs no image.
 PLATFORMS = tuple(name for name in job_config.PLATFORMS if name != "slurm")
@@ -30,7 +32,22 @@ SHAPES += [({"chief": 1, "worker": 0, "ps": 0, "evaluator": e}, "none") for e in
 def write(*job_flags: str, flags: Sequence[str] = ()) -> str:
     """Runs `manifest`; returns what it prints. Its files are in manifest/."""
     line = _line(job_flags, flags)
-    return manifest.write(line.job, line.config, line.flags)
+    with mock.patch.object(source_package, "archive", _archive):
+        return manifest.write(line.job, line.config, line.flags)
+
+
+_archive_of, _archives = source_package.archive, {}
+
+
+def _archive(used: Sequence[plugin.Plugin], *args: Any) -> bytes:
+    """Makes each package of the project's own plug-ins once: it is the same for the same sources.
+    """
+    if not all(pathlib.Path(each.path).is_relative_to(jobs.REPO) for each in used):
+        return _archive_of(used, *args)
+    key = repr(([each.path for each in used], args))
+    if key not in _archives:
+        _archives[key] = _archive_of(used, *args)
+    return _archives[key]
 
 
 def objects(*job_flags: str, flags: Sequence[str] = ()) -> list[dict[str, Any]]:

@@ -29,5 +29,6 @@ def read_in_a_graph(make_dataset: Callable[[], tf.data.Dataset], feature: str) -
         got: list[Any] = []
         with pytest.raises(tf.errors.OutOfRangeError):
             while True:
-                got.extend(session.run(batch)[0][feature])
+                read = session.run(batch)
+                got.extend((read[0] if isinstance(read, tuple) else read)[feature])
     return got

@@ -37,7 +37,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", list(BAD)[:-1])
-def test_what_is_wrong_with_a_line(params, file, bad):
+def test_line_problem_names_what_is_wrong(params, file, bad):
     path = str(file(HEADER + line(0) + line(1)))
     params = table_facts.completed(params, labelled=True)
     columns = table.table_of(path, params, labelled=True)
@@ -48,7 +48,7 @@ def test_what_is_wrong_with_a_line(params, file, bad):
 @pytest.mark.cluster
 @pytest.mark.parametrize("before, bad", (
     (16, "5,x,1.5,3"), (16, "5,x\"y,1.5,0"), (1301, "5,x,1.5"), (1301, "5,x,cheap,0")))
-def test_a_bad_line_stops_reading_and_is_named(params, file, before, bad):
+def test_line_problem_stops_reading_with_the_line(params, file, before, bad):
     path = file(HEADER + "\n" + "".join(map(line, range(before))) + bad + "\n" + line(1))
     # Bad beyond the lines that types are inferred from.
     params.update(columns={"row": 0, "name": "", "price": 0.0, "label": 0}, epochs=1,
@@ -61,7 +61,7 @@ def test_a_bad_line_stops_reading_and_is_named(params, file, before, bad):
 
 
 @pytest.mark.cluster
-def test_an_unknown_label_and_another_header_are_named(params, tmp_path, file):
+def test_line_problem_of_an_unknown_label_or_another_header(params, tmp_path, file):
     path = file(HEADER + "1,x,1.5,no\n1,x,1.5,nope\n")
     params["label_vocabulary"] = ["no", "yes"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="label_vocabulary"):
@@ -80,7 +80,7 @@ def test_an_unknown_label_and_another_header_are_named(params, tmp_path, file):
 
 
 @pytest.mark.cluster
-def test_damaged_and_empty_files_are_named(params, file):
+def test_line_problem_of_damaged_and_empty_files(params, file):
     path = file(HEADER + "".join(map(line, range(500))), "rows.csv.gz")
     assert plugin.data_problem(params) == ""
     path.write_bytes(path.read_bytes()[:-20])

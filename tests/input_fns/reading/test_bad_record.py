@@ -36,7 +36,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_what_is_wrong_with_a_record(params, kind):
+def test_first_failure_names_what_is_wrong(params, kind):
     record, expected = BAD[kind]
     specs = plugin._specs(params, labelled=True)
     assert expected in tf_example.example_problem(record, specs, params)
@@ -45,7 +45,7 @@ def test_what_is_wrong_with_a_record(params, kind):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("kind", ("label", "pixels", "proto"))
-def test_a_bad_record_stops_reading_and_is_named(params, tmp_path, kind):
+def test_first_failure_stops_reading_with_the_record(params, tmp_path, kind):
     record, expected = BAD[kind]
     example_files.write(tmp_path / "a", GOOD[:20])
     example_files.write(tmp_path / "b", [*(GOOD if kind == "label" else GOOD[:16]), record, row(1)])
@@ -59,7 +59,7 @@ def test_a_bad_record_stops_reading_and_is_named(params, tmp_path, kind):
 
 
 @pytest.mark.cluster
-def test_damaged_files_are_named(params, tmp_path):
+def test_first_failure_of_damaged_files(params, tmp_path):
     path = tmp_path / "rows"
     params.update(eval_files=str(path), train_files=str(path))
 
@@ -78,14 +78,14 @@ def test_damaged_files_are_named(params, tmp_path):
     assert f"train_files is '{path}', which matches no file" in problem()
 
 
-def test_unknown_classes_are_not_checked(params, tmp_path):
+def test_first_failure_ignores_unknown_classes(params, tmp_path):
     example_files.write(tmp_path / "a", [BAD["label"][0]])
     params.update(eval_files=str(tmp_path / "a"), num_classes=0)
     (_, labels), = plugin.input_fn("eval", params)
     assert labels.numpy().tolist() == [12]
 
 
-def test_of_tensorflows_error_the_sentence_alone_is_shown():
+def test_one_line_of_tensorflows_error():
     error = tf.errors.DataLossError(None, None, (
         "Graph execution error:\n\nDetected at node 'IteratorGetNext' defined at (most recent call"
         " last):\n File \"a.py\", line 62, in f\nNode: 'IteratorGetNext'\ntruncated record at 4914'"
@@ -97,8 +97,7 @@ def test_of_tensorflows_error_the_sentence_alone_is_shown():
 @pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-def test_a_bad_record_met_in_training_ends_it_with_its_place_and_keeps_the_checkpoint(
-        tmp_path, data_dir):
+def test_first_failure_in_training_names_its_place(tmp_path, data_dir):
     files = tmp_path / "digits"
     converted = subprocess.run(
         [sys.executable, "-m", "input_fns.convert", "--dataset=digits", f"--data_dir={data_dir}",

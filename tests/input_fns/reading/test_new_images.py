@@ -38,13 +38,13 @@ def _images(**params):
     ("{0}/list.txt", ["cat/c.png", "b.png"]),
     ("{0}/*", ["a.PNG", "b.png", "bird/d.png", "cat/c.png"]),
     ("{0}/cat/c.png, {0}/b*", ["cat/c.png", "b.png", "bird/d.png"])])
-def test_images_are_found_in_folders_lists_and_patterns(folder, data, expected):
+def test_found_in_folders_lists_and_patterns(folder, data, expected):
     [features] = _infer(image_folder, _images(predict_files=data.format(folder)))
     assert features["image"].shape == (len(expected), 8, 8, 3)
     assert [name.decode() for name in features["file"]] == [f"{folder}/{e}" for e in expected]
 
 
-def test_the_folder_of_a_class_labels_an_image(folder):
+def test_found_labels_are_those_of_the_folders(folder):
     params = _images(predict_files=str(folder), class_names=["cat", "dog"])
     [(_, label)] = _infer(image_folder, params)
     assert label.tolist() == [b"", b"", b"", b"cat"]
@@ -54,7 +54,7 @@ def test_the_folder_of_a_class_labels_an_image(folder):
 
 @pytest.mark.parametrize("name, expected", [
     ("bad.txt", "line 2 of .*no.png"), ("nothing*", "--data="), ("empty", "holds no .jpg")])
-def test_data_without_an_image_is_one_sentence(folder, name, expected):
+def test_found_nothing_is_one_sentence(folder, name, expected):
     (folder / "empty").mkdir(exist_ok=True)
     with pytest.raises(DataFileError, match=expected):
         _infer(image_folder, _images(predict_files=f"{folder}/{name}"))

@@ -31,18 +31,18 @@ def _infer(plugin, params):
     return list(plugin.input_fn("infer", params).as_numpy_iterator())
 
 
-def test_a_table_without_the_label_is_read_in_any_order_of_columns(table):
+def test_found_tables_may_lack_the_label(table):
     [features] = _infer(csv_plugin, table(new="job,extra,age\ncook,x,3\n\n,,4\n"))
     assert features["age"].tolist() == [3, 4] and features["job"].tolist() == [b"cook", b""]
     assert set(features) == {"age", "job"}
 
 
-def test_the_labels_of_a_table_stay_as_they_are_written(table):
+def test_found_labels_are_as_they_are_written(table):
     [(features, label)] = _infer(csv_plugin, table(new="age,job,income\n1,a,high\n2,b,?\n3,c,\n"))
     assert label.tolist() == [b"high", b"?", b""] and set(features) == {"age", "job"}
 
 
-def test_each_file_may_have_a_header_of_its_own(table):
+def test_found_files_may_have_their_own_headers(table):
     batches = _infer(csv_plugin, table(a="age,job\n1,x\n", b="job,age\ny,2\n", c="job,age\nz,3\n"))
     assert [batch["age"].tolist() for batch in batches] == [[1], [2, 3]]
     # A label that some files lack is told of none.
@@ -50,19 +50,19 @@ def test_each_file_may_have_a_header_of_its_own(table):
         csv_plugin, table(a="age,job,income\n1,x,low\n")))
 
 
-def test_a_missing_column_is_named_with_one_like_it(table):
+def test_found_tables_lack_a_column_with_one_like_it(table):
     with pytest.raises(DataFileError, match="new.csv .*lacks the column age, .*'Age'"):
         _infer(csv_plugin, table(new="Age,job\n1,a\n"))
 
 
-def test_a_bad_line_of_new_data_is_named(table):
+def test_found_tables_with_a_bad_line(table):
     problem = csv_plugin.data_problem(table(new="age,income,job\n1,,a\nold,,b\n"))
     assert "line 3 of " in problem
     assert "new.csv: column 'age' is 'old'; expected an integer" in problem
     assert problem.startswith("line 3 of ")
 
 
-def test_types_come_from_the_training_file_unless_columns_has_them(table, tmp_path):
+def test_found_types_are_those_of_the_training_file(table, tmp_path):
     params = table(new="job,age\ncook,3\n")
     (tmp_path / "train.txt").write_text("age,job,income\n1.5,a,low\n")
     params.update(columns={}, train_files=f"{tmp_path}/train.txt")

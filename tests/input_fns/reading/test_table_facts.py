@@ -47,7 +47,7 @@ def _refused(params):
     return str(caught.value), caught.value.exit_code
 
 
-def test_a_table_with_nothing_set_but_its_label(params, logged):
+def test_facts_of_a_table_with_only_its_label_set(params, logged):
     known = plugin.data_params({**params, **MALES})
     assert known["columns"] == {
         "year": 1984, "school": 12, "exper": 7,
@@ -64,7 +64,7 @@ def test_a_table_with_nothing_set_but_its_label(params, logged):
 
 
 @pytest.mark.cluster
-def test_facts_stay_as_the_user_sets_them(params):
+def test_facts_that_are_set_stay_as_they_are(params):
     known = plugin.data_params({**params, **MALES})
     user_set = {**params, **json.loads(json.dumps(known)), "label": "income",
                 "train_files": "/gone.csv", "eval_files": MALES["eval_files"]}
@@ -74,7 +74,7 @@ def test_facts_stay_as_the_user_sets_them(params):
     assert features["year"].dtype == tf.int64 and labels.numpy().tolist() == [1, 1, 1, 1]
 
 
-def test_a_word_among_numbers_is_an_error_with_file_and_line(params, file):
+def test_facts_of_a_word_among_numbers_name_file_and_line(params, file):
     path = file("age,label\n" + "30,0\n31,1\n" * 10 + "\n\nabc,1\n")
     sentence, code = _refused(params)
     assert code == 1 and sentence == (
@@ -103,7 +103,7 @@ def test_a_nan_after_the_lines_that_are_looked_at_stops_reading(params, file):
         f"line 22 of {path}: column 'x' is 'nan'; expected a number. Correct the line")
 
 
-def test_a_column_with_fewer_numbers_is_text_and_logged(params, file, logged):
+def test_facts_of_a_column_with_fewer_numbers_are_text(params, file, logged):
     file("code,label\n12,0\n13,1\nA1,0\n")
     assert plugin.data_params(params)["columns"]["code"] == ""
     assert "column 'code' is text: 2 of its 3 values are numbers, and the first" in logged[0]
@@ -111,7 +111,7 @@ def test_a_column_with_fewer_numbers_is_text_and_logged(params, file, logged):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("rule, fills", (("mean", [4, 2.5]), ("zero", [0, 0.0])))
-def test_empty_numbers_are_counted_logged_and_filled(params, file, logged, rule, fills):
+def test_facts_count_and_fill_empty_numbers(params, file, logged, rule, fills):
     file("n,x,t,label\n2,1.5,a,0\n5,,b,1\n,3.5,,0\n6,2.5,c,1\n")
     known = plugin.data_params({**params, "empty_numbers": rule})
     assert known["columns"] == {"n": fills[0], "x": fills[1], "t": "", "label": 0}
@@ -135,7 +135,7 @@ def test_no_number_may_be_empty_if_that_is_an_error(params, file):
     assert plugin.data_problem(params) == expected
 
 
-def test_what_is_learned_comes_from_the_lines_to_train_on(params, file):
+def test_facts_are_learned_from_the_lines_to_train_on(params, file):
     file("x,label\n1.0,0\n100,1\n3.0,2\n,1\n")
     params.update(eval_files="", eval_every=2)
     known = plugin.data_params(params)

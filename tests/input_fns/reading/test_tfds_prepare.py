@@ -59,7 +59,7 @@ print(builder.info.splits["train"].num_examples)
 @pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
-def test_processes_prepare_once_and_take_over_from_a_killed_one(tmp_path):
+def test_prepared_once_by_several_processes(tmp_path):
     processes = {}
     for name in "abc":
         with open(tmp_path / name, "wb") as stderr:
@@ -107,7 +107,7 @@ def fixture_no_network(monkeypatch):
 
 @pytest.mark.timeout(60)  # TFDS itself tries again and again, for minutes.
 @pytest.mark.usefixtures("no_network")
-def test_no_network_and_no_data_is_one_quick_sentence(tmp_path):
+def test_prepared_without_network_and_data_is_one_sentence(tmp_path):
     params = {**tfds_plugin.DEFAULT_PARAMS, "data_dir": str(tmp_path)}
     with pytest.raises(RuntimeError) as caught:
         tfds_plugin.input_fn("train", params)
@@ -122,7 +122,7 @@ def test_no_network_and_no_data_is_one_quick_sentence(tmp_path):
 
 
 @pytest.mark.usefixtures("no_network")
-def test_what_was_downloaded_before_needs_no_network(tmp_path):
+def test_prepared_from_downloads_without_network(tmp_path):
     builder = tfds.builder("mnist", data_dir=str(tmp_path))
     downloads = tmp_path / "downloads" / "mnist"
     (downloads / "images.gz.tmp.5b61").mkdir(parents=True)
@@ -131,7 +131,7 @@ def test_what_was_downloaded_before_needs_no_network(tmp_path):
     assert tfds_prepare._unreachable(builder) == ""
 
 
-def test_any_answer_is_network():
+def test_prepared_with_any_answer_of_the_network():
     with http.server.ThreadingHTTPServer(
             ("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -141,7 +141,7 @@ def test_any_answer_is_network():
     assert "refused" in tfds_prepare._probe(url)
 
 
-def test_a_data_dir_that_cannot_be_written_is_one_sentence(tmp_path):
+def test_prepared_where_nothing_can_be_written_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     params = {**digits.DEFAULT_PARAMS, "data_dir": str(tmp_path / "file" / "data")}
     with pytest.raises(RuntimeError) as caught:
@@ -157,7 +157,7 @@ def no_locks(*_):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("way", ("file system", "platform"))
-def test_prepares_where_there_are_no_locks(tmp_path, monkeypatch, way):
+def test_prepared_where_there_are_no_locks(tmp_path, monkeypatch, way):
     if way == "platform":
         monkeypatch.setattr(tfds_prepare, "fcntl", None)
     else:
@@ -167,7 +167,7 @@ def test_prepares_where_there_are_no_locks(tmp_path, monkeypatch, way):
 
 
 @pytest.mark.cluster
-def test_losing_the_race_without_locks_reads_the_winners_data(tmp_path, monkeypatch):
+def test_prepared_by_the_winner_of_a_race_without_locks(tmp_path, monkeypatch):
     monkeypatch.setattr(tfds_prepare, "fcntl", None)
     make_builder = digits.Digits
     generate = digits.Digits._split_generators
@@ -182,7 +182,7 @@ def test_losing_the_race_without_locks_reads_the_winners_data(tmp_path, monkeypa
     assert builder.info.splits["test"].num_examples == 355
 
 
-def test_a_failing_dataset_keeps_its_own_error(tmp_path, monkeypatch):
+def test_prepared_keeps_the_error_of_a_failing_dataset(tmp_path, monkeypatch):
     def fail(self, dl_manager):
         return {"train": open(tmp_path / "missing.csv", encoding="utf-8")}
 
@@ -191,7 +191,7 @@ def test_a_failing_dataset_keeps_its_own_error(tmp_path, monkeypatch):
         tfds_prepare.prepared(lambda: digits.Digits(data_dir=str(tmp_path)))
 
 
-def test_a_dataset_to_download_by_hand_names_the_place(tmp_path, monkeypatch):
+def test_prepared_by_hand_names_the_folder(tmp_path, monkeypatch):
     def by_hand(self, dl_manager):
         return {"train": self._generate_examples(dl_manager.manual_dir)}
 

@@ -1,18 +1,16 @@
 """How the input pipelines of the plug-in `tfds` share a dataset."""
 
-import itertools
 import json
 import os
 import subprocess
 import sys
 
 import pytest
-import tensorflow as tf
 
 from input_fns import tfds as plugin
 from input_fns.reading import tfds_data, tfds_shard
 from tests.support import jobs, numbered_rows
-from tests.support.numbered_rows import rows_of, TRAIN_ROWS
+from tests.support.numbered_rows import TRAIN_ROWS
 from tests.support.reading import context
 
 
@@ -22,24 +20,8 @@ def fixture_params(data_dirs):
             "batch_size": 4, "num_classes": 4}
 
 
-@pytest.mark.cluster
-@pytest.mark.parametrize("files, pipelines, mode", [
-    *itertools.product((1, 3, 4), (1, 4), ("train",)),
-    *(pytest.param(*each, marks=pytest.mark.soak) for each in (
-        *itertools.product((2, 5), (1, 2, 3, 4), ("train",)),
-        *itertools.product((1, 3, 4), (2, 3), ("train",)))),
-    *itertools.product((1, 4), (3,), ("eval", "infer"))])
-def test_shards_are_disjoint_complete_and_even(params, data_dirs, files, pipelines, mode):
-    params.update(data_dir=data_dirs[files], eval_split="train", epochs=1, batch_size=1)
-    shards = [rows_of(plugin.input_fn(mode, params, context(pipelines, pipeline_id)))
-              for pipeline_id in range(pipelines)]
-    assert sorted(sum(shards, [])) == list(range(TRAIN_ROWS))
-    sizes = [len(shard) for shard in shards]
-    assert max(sizes) - min(sizes) <= 1
-
-
 @pytest.mark.parametrize("split", ("train+test", "all", "train[:4]+test[:4]+train[4:8]"))
-def test_shards_of_a_sum_of_splits_are_even(data_dirs, split):
+def test_shard_of_a_sum_of_splits_is_even(data_dirs, split):
     builder = numbered_rows.NumberedRows(data_dir=data_dirs[3])
     for pipelines in (2, 3, 4):
         shards = [tfds_shard.shard_of(builder, split, context(pipelines, pipeline_id))
@@ -52,7 +34,7 @@ def test_shards_of_a_sum_of_splits_are_even(data_dirs, split):
 
 @pytest.mark.parametrize("files", (1, 2, 3, 4, 5))
 @pytest.mark.parametrize("pipelines", (2, 3, 4))
-def test_a_shard_opens_its_share_of_the_files(data_dirs, files, pipelines):
+def test_shard_of_opens_its_share_of_the_files(data_dirs, files, pipelines):
     builder = numbered_rows.NumberedRows(data_dir=data_dirs[files])
     shards = [tfds_shard.shard_of(builder, "train", context(pipelines, pipeline_id))
               for pipeline_id in range(pipelines)]
@@ -61,7 +43,7 @@ def test_a_shard_opens_its_share_of_the_files(data_dirs, files, pipelines):
     assert {shard.way for shard in shards} == {"by file" if files >= pipelines else "by record"}
 
 
-def test_training_logs_its_shard_once(params, monkeypatch):
+def test_shard_of_training_is_logged_once(params, monkeypatch):
     lines = []
     monkeypatch.setattr(tfds_data.logging, "info", lambda text, *args: lines.append(text % args))
     plugin.input_fn("eval", params, context(3, 1))
@@ -70,13 +52,6 @@ def test_training_logs_its_shard_once(params, monkeypatch):
     assert [line for line in lines if "shard" in line] == [
         "reads shard 2/2 of numbered_rows/train (by file, 8 records)",
         "reads shard 2/3 of numbered_rows/train (by record, 6 records)"]
-
-
-def test_nothing_shards_a_second_time(params):
-    for mode in ("train", "eval", "infer"):
-        options = plugin.input_fn(mode, params, context(2, 1)).options()
-        assert (options.experimental_distribute.auto_shard_policy ==
-                tf.data.experimental.AutoShardPolicy.OFF)
 
 
 @pytest.mark.cluster

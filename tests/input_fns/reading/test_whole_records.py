@@ -61,14 +61,14 @@ def fixture_records(request, tmp_path_factory):
     return _Records(tmp_path_factory.mktemp("fuzzed") / "records", request.param)
 
 
-def test_a_file_of_records_that_is_cut_off_is_never_taken_for_a_shorter_one(records):
+def test_check_refuses_a_file_that_is_cut_off(records):
     record = len(records.content) // ROWS
     records.ends([1, 5, 11, 12, 13, record + 1, record + 11, record + 12, 2 * record - 4, *range(
         len(records.content) - 30, len(records.content), 3)])
 
 
 @pytest.mark.parametrize("more", range(1, 12))
-def test_a_file_that_ends_in_the_head_of_a_record_is_named(tmp_path, more):
+def test_check_names_a_file_that_ends_in_the_head_of_a_record(tmp_path, more):
     path = tmp_path / "records"
     example_files.write(path, [example_files.row(1)])
     whole = path.read_bytes()
@@ -79,7 +79,7 @@ def test_a_file_that_ends_in_the_head_of_a_record_is_named(tmp_path, more):
     assert "is truncated or damaged after record 1: " in tfrecord.data_problem(params)
 
 
-def test_records_in_several_gzip_streams_are_whole(tmp_path):
+def test_check_takes_records_in_several_gzip_streams(tmp_path):
     parts = []
     for number in range(2):
         example_files.write(tmp_path / "part", [example_files.row(number)], "GZIP")
@@ -98,7 +98,7 @@ def _judge_changed(records, place, change):
 
 @default
 @hypothesis.given(strategies.integers(0, 10_000), strategies.integers(1, 255))
-def test_a_changed_byte_is_found_by_its_checksum(records, place, change):
+def test_check_finds_a_changed_byte_by_its_checksum(records, place, change):
     _judge_changed(records, place, change)
 
 
@@ -106,7 +106,7 @@ def test_a_changed_byte_is_found_by_its_checksum(records, place, change):
 @hypothesis.given(strategies.dictionaries(strategies.sampled_from(["label", "image_raw", "key"]),
                                           strategies.binary(max_size=7) | strategies.floats(
     width=32) | strategies.lists(strategies.integers(-(1 << 63), (1 << 63) - 1), max_size=2)))
-def test_an_example_of_other_features_is_refused_or_read(records, features):
+def test_check_of_an_example_of_other_features(records, features):
     path = records.path.with_suffix(".one")
     stored = example_files.example(**features)
     example_files.write(path, [stored], records.params["compression"])
@@ -122,7 +122,7 @@ def test_an_example_of_other_features_is_refused_or_read(records, features):
 
 
 @pytest.mark.soak
-def test_a_file_of_records_cut_off_at_each_byte(records):
+def test_check_of_a_file_cut_off_at_each_byte(records):
     # Nothing tells a file that ends with a record from a whole one; an empty file has no record.
     is_plain, record = not records.params["compression"], len(records.content) // ROWS
     records.ends(end for end in range(1, len(records.content))
@@ -132,5 +132,5 @@ def test_a_file_of_records_cut_off_at_each_byte(records):
 @pytest.mark.soak
 @wide
 @hypothesis.given(strategies.integers(0, 10_000), strategies.integers(1, 255))
-def test_very_many_changed_bytes(records, place, change):
+def test_check_of_very_many_changed_bytes(records, place, change):
     _judge_changed(records, place, change)
