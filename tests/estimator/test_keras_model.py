@@ -78,7 +78,7 @@ def _start(folder, hosts, flags):
     ({"chief": 1, "worker": 2, "ps": 1}, []),
     ({"chief": 1, "worker": 1}, ["--train_distribute=multi_worker_mirrored"]),
 ], ids=["a parameter server", "all-reduce"])
-def test_a_job_starts_from_the_chiefs_weights_where_tasks_share_no_temporary_files(
+def test_a_job_starts_from_the_chiefs_weights_without_shared_files(
         form, counts, flags, tmp_path):
     if not shutil.which("unshare") or subprocess.run(
             ["unshare", "-m", "true"], check=False, capture_output=True).returncode:

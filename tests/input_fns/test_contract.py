@@ -23,7 +23,7 @@ class Numbered:
     """Rows that a plug-in reads, and how a test names them."""
 
     plugin: Any
-    params: Callable[[int], dict[str, Any]]  # Of so many files.
+    params: Callable[[int], dict[str, Any]]  # By the number of files.
     feature: str  # Has the name of a row.
     rows_of: Callable[[tf.data.Dataset], list[Any]]
     stored: Callable[[int], list[Any]]  # The names in their order in so many files.
@@ -128,7 +128,7 @@ def test_shards_hold_every_row_once(data, files, pipelines, mode):
     assert min(sizes) > 0 and (not data.is_even or max(sizes) - min(sizes) <= 1)
 
 
-def test_training_has_full_batches_for_the_epochs_asked(data):
+def test_training_has_full_batches_for_its_epochs(data):
     rows = data.stored(3)
     batches = list(data.plugin.input_fn("train", {**data.params(3), "epochs": 3}))
     assert [len(labels) for _, labels in batches] == [4] * (len(rows) * 3 // 4)
