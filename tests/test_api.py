@@ -95,7 +95,8 @@ def test_train_requests_in_another_process_what_only_one_can_pass(line, tmp_path
     ran = subprocess.run([*jobs.PROGRAM, "evaluate", f"--model_dir={model_dir}"], check=False,
                          capture_output=True, text=True, cwd=jobs.REPO)
     assert ran.returncode == 2 and "Traceback" not in ran.stderr
-    assert "model_fn was 'line:model_fn', an object of a Python program" in ran.stderr
+    assert "model_fn is 'line:model_fn'" in ran.stderr
+    assert "object of a Python program" in ran.stderr
 
 
 def test_train_saves_a_checkpoint_at_ctrl_c_and_raises(line, tmp_path):
