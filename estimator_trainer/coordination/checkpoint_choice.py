@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors, storage
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.errors import Problem, Setting
 
 _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not match")
 # TensorFlow first writes a checkpoint, and each text beside it, under one of these names.
@@ -130,15 +131,15 @@ def select(model_dir: str, which: str) -> list[str]:
         problem = f"{', '.join(broken)} is damaged: its files are cut off, or some are missing"
     elif lost:
         problem = f"{_state_file(model_dir)} names {lost}, which is not there"
-    remedy = "For example: --checkpoint=latest, after a `train` in this model_dir"
+    example, advice = f"{Setting('checkpoint', 'latest')}, after a `train` in this model_dir", ""
     if whole:
-        remedy = f"For example: --checkpoint=step={checkpoints.step_of(whole[-1])}"
+        example = str(Setting("checkpoint", f"step={checkpoints.step_of(whole[-1])}"))
     elif broken or lost:
-        remedy = "Restore its files, or train in another --model_dir."
+        example, advice = "", f"Restore its files, or train in another {Setting('model_dir')}."
     steps = ", ".join(str(checkpoints.step_of(path)) for path in whole) or "(none)"
-    raise errors.ConfigError(
-        f"checkpoint is {which!r} (from --checkpoint), and {problem}; it has"
-        f" {'whole ones' if broken else 'those'} of steps: {steps}. {remedy}")
+    raise errors.ConfigError(Problem(
+        "checkpoint", which, f"and {problem}; it has {'whole ones' if broken else 'those'} of"
+        f" steps: {steps}", example=example, advice=advice))
 
 
 def damage(error: BaseException, model_dir: str) -> str:
@@ -147,8 +148,9 @@ def damage(error: BaseException, model_dir: str) -> str:
     if not found:
         return ""
     others = [path for path in _whole(model_dir) if path != found[1]]
-    remedy = "Restore its files, or train in another --model_dir." if not others else (
-        f"To use the one before: --checkpoint=step={checkpoints.step_of(others[-1])};"
+    remedy = f"Restore its files, or train in another {Setting('model_dir')}." if not others else (
+        "To use the one before:"
+        f" {Setting('checkpoint', f'step={checkpoints.step_of(others[-1])}')};"
         f" {_to_go_on(model_dir, others[-1])}")
     return (f"the checkpoint {found[1]} is damaged: its files hold other bytes than were written."
             f" {remedy}")

@@ -25,6 +25,7 @@ from estimator_trainer import deadlines, errors, storage
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.errors import Problem, Setting
 
 FILE = "lease.json"
 _DEAD = ("Z", "X")
@@ -215,11 +216,12 @@ def _is_over(found: Holder, me: Holder) -> bool:
     return bool(me.addresses and (found.addresses, found.task) == (me.addresses, me.task))
 
 
-def _refusal(model_dir: str, found: Holder) -> str:
-    return (f"model_dir is {model_dir!r} (from --model_dir), and another training writes its"
-            f" checkpoints there: {found}. Expected a directory of this job's own, or the end of"
-            f" that training. For example: --model_dir={model_dir.rstrip('/')}-2, or --force to end"
-            " that training and to go on from its last checkpoint")
+def _refusal(model_dir: str, found: Holder) -> Problem:
+    return Problem(
+        "model_dir", model_dir, f"and another training writes its checkpoints there: {found}",
+        "a directory of this job's own, or the end of that training",
+        f"{Setting('model_dir', model_dir.rstrip('/') + '-2')}, or {Setting('force', True)} to end"
+        " that training and to go on from its last checkpoint")
 
 
 def _now() -> str:

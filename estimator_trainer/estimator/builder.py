@@ -13,6 +13,7 @@ import tensorflow as tf
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import strategy, user_estimator
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
@@ -79,9 +80,9 @@ def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.esti
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except loop_unsupported.LoopUnsupported as found:
         if steps_per_loop:
-            raise errors.ConfigError(
-                f"steps_per_loop is {steps_per_loop} (from --steps_per_loop), which this"
-                f" model_fn cannot do: {found}. For example: --steps_per_loop=1") from found
+            raise errors.ConfigError(Problem(
+                "steps_per_loop", steps_per_loop, f"which this model_fn cannot do: {found}",
+                example=Setting("steps_per_loop", 1))) from found
         logging.info("one step in a session run: %s", found)
     # Each trainer of an all-reduce may have stopped at another place of the graph.
     keys.pass_over(_MOST_COLLECTIVES)
@@ -185,10 +186,10 @@ def _check_devices(precision: str) -> None:
     wanted, has = ("GPU", gpus) if precision == "float16" else ("CPU alone", not gpus)
     if precision != "none" and not has:
         other = "bfloat16" if wanted == "GPU" else "float16"
-        raise errors.ConfigError(
-            f"mixed_precision is {precision!r} (from --mixed_precision), which"
-            f" TensorFlow has for a {wanted}; this machine has {', '.join(['cpu:0', *gpus])}."
-            f" For example: --mixed_precision={other}")
+        raise errors.ConfigError(Problem(
+            "mixed_precision", precision, f"which TensorFlow has for a {wanted};"
+            f" this machine has {', '.join(['cpu:0', *gpus])}",
+            example=Setting("mixed_precision", other)))
 
 
 def by_size(config: tf.estimator.RunConfig) -> Callable[[tf.Operation], str] | None:

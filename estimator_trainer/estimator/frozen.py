@@ -14,6 +14,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.errors import Problem
 from estimator_trainer.graph import ancestry, graph_state, variable_names
 from estimator_trainer.input import batches
 from estimator_trainer.patches import gradient_patches
@@ -78,22 +79,21 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
     names = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
     for pattern in patterns:
         if not any(name_patterns.matches(pattern, name) for name in names):
-            raise errors.ConfigError(
-                f"freeze is {config.freeze!r} (from --freeze), and {pattern!r} matches no trainable"
-                f" variable of model_fn {config.model_fn!r}."
-                f"{variable_names.near(pattern, names)}")
+            raise errors.ConfigError(Problem(
+                "freeze", config.freeze, f"and {pattern!r} matches no trainable variable of"
+                f" model_fn {config.model_fn!r}", advice=variable_names.near(pattern, names)))
     found = {name for name in names if _is_frozen(name, patterns)}
     if found == names:
-        raise errors.ConfigError(
-            f"freeze is {config.freeze!r} (from --freeze), which leaves nothing of model_fn"
-            f" {config.model_fn!r} to train; expected a part of its variables."
-            f" The variables: {variable_names.shown(names)}.")
+        raise errors.ConfigError(Problem(
+            "freeze", config.freeze, f"which leaves nothing of model_fn {config.model_fn!r} to"
+            " train", "a part of its variables",
+            advice=f"The variables: {variable_names.shown(names)}."))
     changed = _written(train_op) & found
     if changed:
-        raise errors.ConfigError(
-            f"freeze is {config.freeze!r} (from --freeze), and model_fn {config.model_fn!r} changes"
-            f" {variable_names.shown(changed)} by itself, not by an optimizer; expected a model_fn"
-            " that leaves these as they are, or another pattern.")
+        raise errors.ConfigError(Problem(
+            "freeze", config.freeze, f"and model_fn {config.model_fn!r} changes"
+            f" {variable_names.shown(changed)} by itself, not by an optimizer",
+            "a model_fn that leaves these as they are, or another pattern"))
     if is_chief:
         _log(found, names)
 

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
+from estimator_trainer.errors import Setting
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.graph import graph_names
 from estimator_trainer.input import batches, iterated_input
@@ -145,14 +146,15 @@ class _Adapted:
         config = self._plan.config
         if has_strategy:
             raise errors.ConfigError(
-                f"{what}; a strategy (from --train_distribute, --eval_distribute) needs a"
-                " tf.data.Dataset. Return one, or train without: --train_distribute=none")
+                f"{what}; a strategy (from {Setting('train_distribute')},"
+                f" {Setting('eval_distribute')}) needs a tf.data.Dataset. Return one, or train"
+                f" without: {Setting('train_distribute', 'none')}")
         for flag, param in (("train_epochs", "epochs"), ("global_batch_size", "batch_size")):
             if getattr(config, flag) and param not in self._params:
                 raise errors.ConfigError(
                     f"{what}, so it cannot be changed by {flag}, which is"
-                    f" {getattr(config, flag)} (from --{flag}). Let the input_fn do it itself,"
-                    f" and leave out --{flag}.")
+                    f" {getattr(config, flag)} (from {Setting(flag)}). Let the input_fn do it"
+                    f" itself, and leave out {Setting(flag)}.")
         if is_held:
             raise LoopUnsupported(what)
 

@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import environment, errors
+from estimator_trainer.errors import Problem
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
@@ -47,17 +48,16 @@ def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
         raise refused(name)
     if not getattr(model, "optimizer", None):
         raise errors.ConfigError(
-            f"model_fn is {name!r} (from --model_fn), a Keras model that is not compiled; expected"
-            " one with an optimizer, a loss and metrics. For example: model.compile(\"adam\","
-            " loss=\"sparse_categorical_crossentropy\", metrics=[\"accuracy\"])")
+            Problem("model_fn", name, "a Keras model that is not compiled",
+                    "one with an optimizer, a loss and metrics", 'model.compile("adam",'
+                    ' loss="sparse_categorical_crossentropy", metrics=["accuracy"])'))
     try:
         convert = _converted if _input_names(model) else _made_in_a_graph
         estimator, weights = convert(model)
     except (ValueError, NotImplementedError) as error:
         raise errors.ConfigError(
-            f"model_fn is {name!r} (from --model_fn), a Keras model of which no Estimator can be"
-            f" made: {error} For example: def get_config(self): return"
-            " {\"units\": self.units}") from error
+            Problem("model_fn", name, f"a Keras model of which no Estimator can be made: {error}",
+                    example='def get_config(self): return {"units": self.units}')) from error
 
     def model_fn(features: Any, labels: Any, mode: str,
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
@@ -219,9 +219,10 @@ def checked(name: str) -> Iterator[None]:
 def refused(name: str) -> errors.ConfigError:
     """Returns the error that refuses the model that --model_fn names."""
     return errors.ConfigError(
-        f"model_fn is {name!r} (from --model_fn), and its model is made with Keras {_version()}"
-        " (`import keras`); expected Keras 2, which Estimator is written for. For example: import"
-        " tensorflow as tf, then tf.keras.layers.Dense, or import tf_keras as keras")
+        Problem("model_fn", name,
+                f"and its model is made with Keras {_version()} (`import keras`)",
+                "Keras 2, which Estimator is written for", "import tensorflow as tf, then"
+                " tf.keras.layers.Dense, or import tf_keras as keras"))
 
 
 def _version() -> str:

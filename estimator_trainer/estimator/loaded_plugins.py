@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import (data_spec, input_fn_adapter, model_class, model_fn_adapter,
                                          model_shape, random_state, serving_input, user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
@@ -238,12 +239,13 @@ def _check_end(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str,
     if training is None or not plan.task.is_trainer or is_ended and not config.train_epochs or (
             not data_spec.describe(input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite):
         return
-    what = (f"train_epochs is {config.train_epochs} (from --train_epochs)" if config.train_epochs
-            else "train_steps is 0 (from --train_steps), the end of the input")
-    raise errors.ConfigError(
-        f"{what}, and input_fn {training.name!r} yields a dataset without end in mode 'train'."
-        " Leave out .repeat(), or set epochs or steps. For example: "
-        + ("--train_steps=1000" if config.train_epochs else "--train_epochs=10"))
+    has_epochs = bool(config.train_epochs)
+    raise errors.ConfigError(Problem(
+        "train_epochs" if has_epochs else "train_steps", config.train_epochs,
+        "the end of the input, " * (not has_epochs) +
+        f"and input_fn {training.name!r} yields a dataset without end in mode 'train'",
+        example=Setting("train_steps", 1000) if has_epochs else Setting("train_epochs", 10),
+        advice="Leave out .repeat(), or set epochs or steps."))
 
 
 def _check(plan: Plan, spec: data_spec.DataSpec) -> None:
@@ -251,8 +253,9 @@ def _check(plan: Plan, spec: data_spec.DataSpec) -> None:
     if spec.is_infinite and not plan.config.eval_steps:
         raise errors.ConfigError(
             f"input_fn {plan.data.name!r} yields a dataset without end in mode 'eval', and"
-            " eval_steps is 0 (from --eval_steps), the whole set: evaluation would never end."
-            " Leave out .repeat() in that mode, or set a number. For example: --eval_steps=100")
+            f" eval_steps is 0 (from {Setting('eval_steps')}), the whole set: evaluation would"
+            " never end. Leave out .repeat() in that mode, or set a number. For example:"
+            f" {Setting('eval_steps', 100)}")
     if 0 < plan.config.eval_steps < spec.batches:
         logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from --eval_steps);"
                         " 0 is the whole set", plan.config.eval_steps, spec.batches,
@@ -264,8 +267,8 @@ def _check_forward_key(plan: Plan, features: Any) -> None:
     assert plan.data is not None
     names = sorted(features) if isinstance(features, dict) else []
     if plan.config.forward_key and plan.config.forward_key not in names:
-        raise errors.ConfigError(
-            f"forward_key is {plan.config.forward_key!r} (from --forward_key), which is no"
-            f" feature of input_fn {plan.data.name!r}; expected one of"
-            f" {', '.join(names) or '(its features have no names)'}."
-            f"{errors.near_match(plan.config.forward_key, names)}")
+        raise errors.ConfigError(Problem(
+            "forward_key", plan.config.forward_key,
+            f"which is no feature of input_fn {plan.data.name!r}",
+            f"one of {', '.join(names) or '(its features have no names)'}",
+            advice=errors.near_match(plan.config.forward_key, names)))

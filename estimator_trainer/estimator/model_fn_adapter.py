@@ -16,6 +16,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import ps_packs
+from estimator_trainer.errors import Problem
 from estimator_trainer.estimator import (frozen, input_fn_adapter, keras_model, model_class,
                                          passthrough, user_estimator, warm_start)
 from estimator_trainer.graph import graph_names, graph_state
@@ -178,8 +179,8 @@ def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
     """
     if not isinstance(key, tf.Tensor):
         raise errors.ConfigError(
-            f"forward_key is {name!r} (from --forward_key), a feature that is a"
-            f" {type(key).__name__}; expected a dense one, with a value for each instance.")
+            Problem("forward_key", name, f"a feature that is a {type(key).__name__}",
+                    "a dense one, with a value for each instance"))
     key = tf.identity(key)
     predictions = spec.predictions
     if not isinstance(predictions, dict):

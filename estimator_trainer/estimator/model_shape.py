@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
+from estimator_trainer.errors import Param, Problem, Words
 from estimator_trainer.estimator import keras_model, user_estimator
 from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.patches import cluster_patches
@@ -103,10 +104,10 @@ def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> M
         return Model(keras_model.model_fn_of(thing, name))
     if not isinstance(thing, _Estimator):
         raise errors.ConfigError(
-            f"model_fn is {name!r} (from --model_fn), which takes no `features`, so it was called,"
-            f" and returned an object of type {type(thing).__name__}; expected a"
-            " tf.estimator.Estimator, a compiled tf.keras.Model or a model_fn. For example: return"
-            " tf.estimator.Estimator(model_fn, config=config, params=params)")
+            Problem("model_fn", name, "which takes no `features`, so it was called, and returned an"
+                    f" object of type {type(thing).__name__}",
+                    "a tf.estimator.Estimator, a compiled tf.keras.Model or a model_fn",
+                    "return tf.estimator.Estimator(model_fn, config=config, params=params)"))
     given = user_estimator.take_apart(thing)
     if given.config.train_distribute:
         logging.warning("the strategy in the RunConfig of model_fn %s is not used; --train_"
@@ -142,7 +143,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             " model_fn, as tf.estimator.Estimator does, the names features, labels, mode, params,"
             " config; for a function that returns a model, some of config, run_config, model_dir,"
             " params, hparams, or names of params. For example: def model_fn(features, labels,"
-            f" mode), or --param {missing[0]}=VALUE")
+            f" mode), or {Param(missing[0], Words('VALUE'))}")
     # What the function makes must not begin to serve as a task of the cluster.
     with (cluster_patches.configs_in_any_cluster(lambda: plan.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: "")):

@@ -15,6 +15,7 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.graph import graph_state, variable_names
 from estimator_trainer.input import batches
 from estimator_trainer.settings import name_patterns
@@ -75,10 +76,10 @@ def _checkpoint(path: str) -> str:
         return posixpath.join(path, "variables", "variables")
     found = tf.train.latest_checkpoint(path) if tf.io.gfile.isdir(path) else path
     if not found or not tf.io.gfile.glob(f"{found}.index"):
-        raise errors.ConfigError(
-            f"warm_start_from is {path!r} (from --warm_start_from), where there is no checkpoint;"
-            " expected the directory of a training, a checkpoint of it, or an export. For example:"
-            " --warm_start_from=/tmp/digits/model.ckpt-1000")
+        raise errors.ConfigError(Problem(
+            "warm_start_from", path, "where there is no checkpoint",
+            "the directory of a training, a checkpoint of it, or an export",
+            Setting("warm_start_from", "/tmp/digits/model.ckpt-1000")))
     return str(found)
 
 
@@ -120,11 +121,11 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
             there = f"{dtypes[key].name}{shapes[key]}"
             here = f"{variable.dtype.base_dtype.name}{list(variable.shape)}"
             if name in trainable:
-                raise errors.ConfigError(
-                    f"warm_start_from is {config.warm_start_from!r} (from --warm_start_from), where"
-                    f" {old_names[name]} is {there}, and {name} of the model is {here}; expected"
-                    " the same shape. To leave it out:"
-                    f" --warm_start_vars='(?!{name})'")
+                raise errors.ConfigError(Problem(
+                    "warm_start_from", config.warm_start_from,
+                    f"where {old_names[name]} is {there}, and {name} of the model is {here}",
+                    "the same shape",
+                    advice=f"To leave it out: {Setting('warm_start_vars', f'(?!{name})')}"))
             choice.others[name] = f"{name} is {there} there, {here} here"
     _check_missing(config, path, [each for each in choice.missing if each in trainable], keys)
     return choice
@@ -141,10 +142,10 @@ def _matched(config: TrainerConfig, variables: Mapping[str, Any]) -> list[str]:
     for pattern in name_patterns.split(config.warm_start_vars):
         names = {name for name in variables if name_patterns.matches(pattern, name)}
         if not names:
-            raise errors.ConfigError(
-                f"warm_start_vars is {config.warm_start_vars!r} (from --warm_start_vars), and"
-                f" {pattern!r} matches no variable of model_fn {config.model_fn!r}."
-                f"{variable_names.near(pattern, variables)}")
+            raise errors.ConfigError(Problem(
+                "warm_start_vars", config.warm_start_vars,
+                f"and {pattern!r} matches no variable of model_fn {config.model_fn!r}",
+                advice=variable_names.near(pattern, variables)))
         found |= names
     return sorted(found)
 
@@ -158,10 +159,10 @@ def _old_names(config: TrainerConfig, variables: Mapping[str, Any],
         for wrong, names, where in ((old, keys, f"in {config.warm_start_from}"),
                                     (new, variables, f"in model_fn {config.model_fn!r}")):
             if not any(name == wrong or is_scope and name.startswith(wrong) for name in names):
-                raise errors.ConfigError(
-                    f"warm_start_rename has '{old}={new}' (from --warm_start_rename), and there is"
-                    f" no variable {wrong!r} {where}; expected OLD=NEW."
-                    f"{variable_names.near(wrong, names)}")
+                raise errors.ConfigError(Problem(
+                    "warm_start_rename", f"{old}={new}",
+                    f"and there is no variable {wrong!r} {where}", "OLD=NEW", verb="has",
+                    advice=variable_names.near(wrong, names)))
         for name in variables:
             if is_scope and name.startswith(new):
                 found[name] = old + name.removeprefix(new)
@@ -173,11 +174,12 @@ def _old_names(config: TrainerConfig, variables: Mapping[str, Any],
 def _check_missing(config: TrainerConfig, path: str, missing: list[str],
                    keys: Mapping[str, str]) -> None:
     if missing and not config.warm_start_missing:
-        raise errors.ConfigError(
-            f"warm_start_from is {config.warm_start_from!r} (from --warm_start_from), and {path}"
-            f" lacks {variable_names.shown(missing)}; it has {variable_names.shown(keys)}. To let"
-            " those start from their initial values: --warm_start_missing; if they have other"
-            f" names there: --warm_start_rename=OLD={missing[0]}")
+        raise errors.ConfigError(Problem(
+            "warm_start_from", config.warm_start_from, f"and {path} lacks"
+            f" {variable_names.shown(missing)}; it has {variable_names.shown(keys)}",
+            advice="To let those start from their initial values:"
+            f" {Setting('warm_start_missing', True)}; if they have other names there:"
+            f" {Setting('warm_start_rename', (f'OLD={missing[0]}',))}"))
 
 
 def _keys(reader: Any) -> dict[str, str]:

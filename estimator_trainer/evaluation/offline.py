@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoint_choice, checkpoints
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import builder, loaded_plugins
 from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.evaluation import evaluation_log, event_files, exporters
@@ -79,7 +80,7 @@ def export(plan: Plan) -> str:
 def one_checkpoint(config: TrainerConfig, command: str) -> str:
     """Returns the checkpoint that `config.checkpoint` selects for a command that takes one."""
     if config.checkpoint == "all":
-        raise errors.ConfigError(f"checkpoint is 'all' (from --checkpoint); {command} takes one."
-                                 " For example: --checkpoint=latest")
+        raise errors.ConfigError(Problem("checkpoint", "all", f"and {command} takes one",
+                                         example=Setting("checkpoint", "latest")))
     [path] = checkpoint_choice.select(config.model_dir, config.checkpoint)
     return path

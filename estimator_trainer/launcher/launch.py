@@ -17,6 +17,7 @@ from estimator_trainer import deadlines, environment, errors, machine, redaction
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.environment import Environment
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.launcher import screen as screen_lib
 from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.screen import Screen
@@ -119,11 +120,10 @@ def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        source = "--log_dir" if job.log_dir else "--model_dir"
-        raise errors.ConfigError(
-            f"log_dir is {folder!r} (from {source}), which cannot be made ({error.strerror});"
-            " expected a directory that this user may write. For example: --log_dir=/tmp/logs"
-        ) from error
+        raise errors.ConfigError(Problem(
+            "log_dir", folder, f"which cannot be made ({error.strerror})",
+            "a directory that this user may write", Setting("log_dir", "/tmp/logs"),
+            Setting("log_dir" if job.log_dir else "model_dir"))) from error
     return pathlib.Path(folder)
 
 
@@ -202,8 +202,8 @@ def _family(host: str) -> socket.AddressFamily:
         return family
     except OSError as error:
         raise errors.ConfigError(
-            f"host is {host!r} (from --host), which is not an address of this machine ({error});"
-            " expected one that is. For example: --host=127.0.0.1") from error
+            Problem("host", host, f"which is not an address of this machine ({error})",
+                    "one that is", Setting("host", "127.0.0.1"))) from error
 
 
 @dataclasses.dataclass(frozen=True)

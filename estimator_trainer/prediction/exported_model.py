@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.errors import Problem, Setting
 
 EXAMPLES = "examples"
 _SIGNATURE = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -29,17 +30,17 @@ class ExportedModel:
         """
         if not tf.saved_model.contains_saved_model(export_dir):
             raise errors.ConfigError(
-                f"export_dir is {export_dir!r} (from --export_dir), which holds no SavedModel;"
-                " expected the directory of one export. For example:"
-                " --export_dir=MODEL_DIR/export/final/1700000000")
+                Problem("export_dir", export_dir, "which holds no SavedModel",
+                        "the directory of one export",
+                        Setting("export_dir", "MODEL_DIR/export/final/1700000000")))
         self._session = tf.compat.v1.Session(graph=tf.Graph())
         with self._session.graph.as_default():
             loaded = tf.compat.v1.saved_model.load(
                 self._session, [tf.saved_model.SERVING], export_dir)
         if _SIGNATURE not in loaded.signature_def:
             raise errors.ConfigError(
-                f"export_dir is {export_dir!r} (from --export_dir), which has no signature"
-                f" {_SIGNATURE!r}; expected an export of `estimator-trainer export`.")
+                Problem("export_dir", export_dir, f"which has no signature {_SIGNATURE!r}",
+                        "an export of `estimator-trainer export`"))
         signature = loaded.signature_def[_SIGNATURE]
         self._inputs = dict(signature.inputs)
         self._fetches = {name: info.name for name, info in sorted(signature.outputs.items())}
@@ -122,7 +123,8 @@ def _rows(name: str, value: Any) -> list[Any]:
     if len(value.dense_shape) != 2 or (places != value.indices[:, 1]).any():
         raise errors.ConfigError(
             f"feature {name!r} is sparse with gaps in its rows, and a tf.Example holds lists"
-            " without gaps; expected an export of --serving_input=raw.")
+            " without gaps; expected an export of"
+            f" {Setting('serving_input', 'raw')}.")
     return np.split(value.values, starts[1:-1])
 
 

@@ -17,6 +17,7 @@ import tensorflow as tf
 from estimator_trainer import deadlines, errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.reports import (charts as charts_lib, comparison, judgement_section, markup,
                                        ran, run_files, task_lives as lives_lib)
 from estimator_trainer.reports.markup import Charts, Markup
@@ -47,9 +48,9 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
         shared_files.write_text(path, content)
     except tf.errors.OpError as error:
         raise errors.ConfigError(
-            f"output is {path!r} (from {'--output' if output else '--model_dir'}), which cannot be"
-            f" written: {errors.first_line(error)}; expected a file that this user may write. For"
-            " example: --output=/tmp/report.html") from error
+            Problem("output", path, f"which cannot be written: {errors.first_line(error)}",
+                    "a file that this user may write", Setting("output", "/tmp/report.html"),
+                    Setting("output" if output else "model_dir"))) from error
     return path
 
 

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.evaluation import event_files, judgement
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import RunRecord
@@ -65,9 +66,8 @@ def read(model_dir: str) -> RunFiles:
         lines = history.read(model_dir, damaged.append)
     except tf.errors.OpError as error:
         raise errors.ConfigError(
-            f"model_dir is {model_dir!r} (from --model_dir), which cannot be read:"
-            f" {errors.first_line(error)}; expected the directory of a training. For example:"
-            " --model_dir=/tmp/digits") from error
+            Problem("model_dir", model_dir, f"which cannot be read: {errors.first_line(error)}",
+                    "the directory of a training", Setting("model_dir", "/tmp/digits"))) from error
     found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir, damaged.append),
                      judgement.read(model_dir, damaged.append), read_events(model_dir),
                      event_files.read(model_dir), damaged)
@@ -75,9 +75,9 @@ def read(model_dir: str) -> RunFiles:
         not found.events.scalars)
     if is_empty and not damaged:
         raise errors.ConfigError(
-            f"model_dir is {model_dir!r} (from --model_dir), which holds neither {run_record.NAME}"
-            f" nor {history.NAME} nor events; expected the directory of a training. For"
-            " example: --model_dir=/tmp/digits")
+            Problem("model_dir", model_dir,
+                    f"which holds neither {run_record.NAME} nor {history.NAME} nor events",
+                    "the directory of a training", Setting("model_dir", "/tmp/digits")))
     return found
 
 

@@ -9,6 +9,7 @@ import time
 from typing import Any, Sequence
 
 from estimator_trainer import errors
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.reports import page, run_files
 
 _HOST = "127.0.0.1"
@@ -27,8 +28,8 @@ def serve(model_dirs: Sequence[str], port: int) -> None:
             (_HOST, port), functools.partial(_Handler, list(model_dirs)))
     except (OSError, OverflowError) as error:
         raise errors.ConfigError(
-            f"port is {port} (from --port), which cannot be listened at ({error}); expected a free"
-            " one up to 65535. For example: --port=0") from error
+            Problem("port", port, f"which cannot be listened at ({error})",
+                    "a free one up to 65535", Setting("port", 0))) from error
     # In the background of a shell, Python has no handler of SIGINT.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     print(f"http://{_HOST}:{server.server_address[1]}/  (Ctrl-C ends)", flush=True)

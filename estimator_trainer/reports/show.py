@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors, result as result_lib
 from estimator_trainer.coordination import checkpoints, shared_files
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import Run, RunRecord
@@ -39,9 +40,9 @@ def found_in(model_dir: str) -> dict[str, Any]:
     sizes = checkpoints.all_of(model_dir)
     if record is None and not sizes and not damaged:
         raise errors.ConfigError(
-            f"model_dir is {model_dir!r} (from --model_dir), which holds neither {run_record.NAME}"
-            " nor a checkpoint; expected the directory of a training. For example:"
-            " --model_dir=/tmp/digits")
+            Problem("model_dir", model_dir,
+                    f"which holds neither {run_record.NAME} nor a checkpoint",
+                    "the directory of a training", Setting("model_dir", "/tmp/digits")))
     best = checkpoints.read_best(model_dir, damaged.append)
     ended = checkpoints.read_result(model_dir, damaged.append)
     return {

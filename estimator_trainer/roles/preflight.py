@@ -9,6 +9,7 @@ import tensorflow as tf
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import shared_files
+from estimator_trainer.errors import Problem
 from estimator_trainer.estimator import random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import evaluation_log
@@ -63,5 +64,5 @@ def _check_writable(model_dir: str, task: str) -> None:
 def unwritable(model_dir: str, task: str, error: Exception) -> errors.ConfigError:
     """Returns the error of a task that cannot write model_dir, made of what the attempt raised."""
     return errors.ConfigError(
-        f"model_dir is {model_dir!r} (from --model_dir), which cannot be written:"
-        f" {errors.first_line(error)}. Expected a directory that {task} may write.")
+        Problem("model_dir", model_dir, f"which cannot be written: {errors.first_line(error)}",
+                f"a directory that {task} may write"))

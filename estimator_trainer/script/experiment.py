@@ -13,6 +13,7 @@ from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import topology
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.errors import Problem
 from estimator_trainer.estimator import input_fn_adapter, model_fn_adapter, strategy, user_estimator
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins, ScriptObjects
 from estimator_trainer.estimator.strategy import Strategies
@@ -83,10 +84,10 @@ class ScriptExperiment:
             return name
         if task.name == "local":
             return "one_device"  # In one process it has one worker.
-        raise errors.ConfigError(
-            f"eval_distribute is {name!r} (from RunConfig), and this is a cluster; expected one of"
-            f" {', '.join(sorted(topology.ONE_PROCESS))}, because evaluation runs in one process."
-            " For example: estimator-trainer run --eval_distribute=none")
+        raise errors.ConfigError(Problem(
+            "eval_distribute", name, "and this is a cluster", f"one of"
+            f" {', '.join(sorted(topology.ONE_PROCESS))}, because evaluation runs in one process",
+            "estimator-trainer run --eval_distribute=none", "RunConfig"))
 
     def problems(self, task: TaskConfig) -> list[str]:
         """Returns why this task's cluster cannot follow the script's RunConfig."""

@@ -6,11 +6,12 @@ import pathlib
 import shlex
 
 from estimator_trainer import errors
+from estimator_trainer.errors import Problem
 
 _SOURCE = pathlib.Path(__file__).parent
 # Modules end with `.txt` here, because this program does not import them.
 _FILES = ("model.py", "data.py", "test_model.py", "README.md", "people.csv")
-_EXAMPLE = "For example: estimator-trainer init my_model"
+_EXAMPLE = "estimator-trainer init my_model"
 
 
 def write(folder: str) -> str:
@@ -22,17 +23,17 @@ def write(folder: str) -> str:
     target = pathlib.Path(folder)
     there = [name for name in _FILES if (target / name).exists()]
     if there:
-        raise errors.ConfigError(
-            f"DIR is {folder!r} (from the command line), where {', '.join(there)} would be written"
-            f" over; expected a folder without them, existing or not. {_EXAMPLE}")
+        raise errors.ConfigError(Problem(
+            "DIR", folder, f"where {', '.join(there)} would be written over",
+            "a folder without them, existing or not", _EXAMPLE, "the command line"))
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name in _FILES:
             (target / name).write_bytes(_template(name).read_bytes())
     except OSError as error:
-        raise errors.ConfigError(
-            f"DIR is {folder!r} (from the command line), which cannot be written: {error.strerror};"
-            f" expected a folder, existing or not. {_EXAMPLE}") from error
+        raise errors.ConfigError(Problem(
+            "DIR", folder, f"which cannot be written: {error.strerror}",
+            "a folder, existing or not", _EXAMPLE, "the command line")) from error
     return "\n".join([
         *(f"wrote {target / name}" for name in _FILES), "Next:", f"  cd {shlex.quote(folder)}",
         "  estimator-trainer --model_fn=./model.py --input_fn=./data.py --model_dir=run",

@@ -11,14 +11,12 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.errors import ConfigError, Problem
 from estimator_trainer.graph import ancestry, graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import sync_replicas
 
-_MISSING = ("{}; model_fn {!r} does not do it. Expected a train op of model_fns.training. For"
-            " example: return model_fns.training.update.spec(loss, params)")
 _STATISTICS = re.compile(r"/moving_(mean|variance)(_\d+)?(/replica_\d+)?$")
 _ASSIGNMENTS = ("AssignSubVariableOp", "AssignAddVariableOp", "AssignSub", "AssignAdd")
 
@@ -39,9 +37,8 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
       ConfigError: if the model_fn does not do what was requested.
     """
     if config.mixed_precision == "float16" and not graph_state.LOSS_SCALED.all():
-        raise errors.ConfigError(_MISSING.format(
-            "mixed_precision is 'float16' (from --mixed_precision), and gradients of 16 bit vanish"
-            " unless the loss is scaled", config.model_fn))
+        raise _missing("mixed_precision", "float16",
+                       "and gradients of 16 bit vanish unless the loss is scaled", config.model_fn)
     hooks = list(spec.training_hooks)
     if config.sync_replicas:
         hooks.append(sync_replicas.SyncReplicasHook(
@@ -54,10 +51,16 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
 def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOptimizer:
     found = graph_state.SYNC_OPTIMIZER.take()
     if not isinstance(found, tf.compat.v1.train.SyncReplicasOptimizer):
-        raise errors.ConfigError(_MISSING.format(
-            f"sync_replicas is {config.sync_replicas} (from --sync_replicas), which is up to the"
-            " optimizer", config.model_fn))
+        raise _missing("sync_replicas", config.sync_replicas, "which is up to the optimizer",
+                       config.model_fn)
     return found
+
+
+def _missing(setting: str, value: Any, why: str, model_fn: str) -> ConfigError:
+    return ConfigError(Problem(
+        setting, value, f"{why}; model_fn {model_fn!r} does not do it",
+        "a train op of model_fns.training",
+        "return model_fns.training.update.spec(loss, params)"))
 
 
 def _warn_of_left_out_updates(train_op: Any) -> None:
