@@ -1,4 +1,4 @@
-"""What a user reads about the installed versions is right, and comes in time."""
+"""Messages about the installed versions are right, and come in time."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 
 from estimator_trainer.cluster import slurm
 
-# What `scontrol show hostnames` of Slurm 22.05 prints for each.
+# Output of `scontrol show hostnames` of Slurm 22.05 for each.
 _HOSTNAMES = {
     "tnode-[01-03,7,09-10]": "tnode-01 tnode-02 tnode-03 tnode-7 tnode-09 tnode-10",
     "a[1-2]b[01-02],c": "a1b01 a1b02 a2b01 a2b02 c",

@@ -1,4 +1,4 @@
-"""What platforms write, TF_CONFIG and CLUSTER_SPEC, is one job to all of its tasks."""
+"""TF_CONFIG and CLUSTER_SPEC of every platform describe one job to all of its tasks."""
 
 from __future__ import annotations
 

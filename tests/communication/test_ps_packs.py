@@ -165,7 +165,7 @@ def test_send_in_packs_trains_the_same_with_fewer_calls(model, is_looped, cluste
 
 def test_send_in_packs_makes_one_call_a_ps_and_direction(cluster):
     _, _, calls = _train(cluster, _network, True)
-    # What is left of them are control edges: that a step is made.
+    # The remaining ones are control edges: that a step is made.
     assert len([name for name in calls if "concat" in name]) == 2, calls
     assert not [name for name in calls if "gradients" in name or "kernel" in name], calls
 

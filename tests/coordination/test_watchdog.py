@@ -59,7 +59,7 @@ def test_keep_alive_concerns_connections_to_tasks_alone():
             limit = to_task.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
             assert limit == deadlines.CONNECTION_SECS * 1000
             assert not to_other.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-            to_task.sendall(b"x")  # It is open still.
+            to_task.sendall(b"x")  # The connection is still open.
 
 
 @pytest.mark.skipif(not sys.platform.startswith('linux'), reason='it needs /proc')

@@ -130,7 +130,7 @@ def test_adapt_ends_training_when_train_returns_true(run, tmp_path, name):
                       "--log_every_steps=50")
     assert result["reason"] == "train_returned_true" and 0 < result["step"] < 100000
     assert "training from step 0" in log and "examples/s" in log
-    assert " epoch " not in log  # It feeds itself; nobody knows how many examples it has.
+    assert " epoch " not in log  # The class feeds itself; its number of examples is unknown.
     assert _slope(tmp_path) == pytest.approx(2, abs=0.2)
     assert float((tmp_path / "after_train").read_text()) == pytest.approx(_slope(tmp_path))
 
@@ -216,7 +216,7 @@ def test_adapt_runs_a_program_of_the_service_that_exports(tmp_path):
     signature = tf.saved_model.load(str(tmp_path / "export")).signatures["serving_default"]
     assert signature(image=tf.zeros([3, 64]))["logits"].shape == (3, 10)
     steps = jobs.result(tmp_path / "model")["step"]
-    # Who begins with those variables is at the end sooner.
+    # A run that begins with those variables ends sooner.
     path = tf.train.latest_checkpoint(str(tmp_path / "model"))
     again = jobs.trainer(*flags, f"--param=checkpoint_path={path}", f"--model_dir={tmp_path}/new")
     assert again.returncode == 0, again.stderr

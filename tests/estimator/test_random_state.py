@@ -1,4 +1,4 @@
-"""What this program calls beside the Estimator draws none of the user's random numbers."""
+"""The program's own calls draw none of the user's random numbers."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""What a model says of the evaluation's examples, whatever shape its labels and outputs have."""
+"""Predictions for the evaluation's examples, with any shape of labels and outputs."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_write_gives_a_reason_where_it_cannot_judge(labels, predictions):
 
 def test_classification_has_the_calibration_error_of_its_paper():
     found = Classification()
-    # It is right in 3 of 4 cases, and 0.95 sure of each.
+    # The model is right in 3 of 4 cases, and 0.95 sure of each.
     for label in (1, 1, 1, 0):
         found.add(label, 1, np.array([0.05, 0.95]), {})
     calibration = found.content()["calibration"]

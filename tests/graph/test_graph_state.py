@@ -1,4 +1,4 @@
-"""What modules leave for each other in a graph has one name, known writers and known readers."""
+"""A thing that modules share in a graph has one name, known writers and known readers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_collection_names_are_spelt_in_one_module():
     for path in _ROOT.rglob("*.py"):
         if path.stem not in ("graph_state", "private_api"):
             for name in names:
-                # What the contract calls "sync_replicas" is also the name of a flag.
+                # "sync_replicas" of the contract is also the name of a flag.
                 assert f'"{name}"' not in path.read_text() or "/" not in name, (path, name)
 
 

@@ -60,7 +60,7 @@ def _arrays(**options):
 
 
 class _Frame:
-    """What is used of a pandas DataFrame, without pandas."""
+    """The used part of a pandas DataFrame, without pandas."""
 
     def __init__(self, columns, index):
         self._columns = columns

@@ -16,7 +16,7 @@ from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
 
-# It tells what a process is, and cannot be used as a plug-in: the program then ends with 2.
+# A module that prints what a process is; as a plug-in it makes the program end with 2.
 _TELLING = """
 import json, os, sys
 import numpy as np

@@ -129,7 +129,7 @@ def test_pod_spec_runs_as_the_images_user(
     user = kubernetes.USER
     found = [line for line in lines if line.startswith(("USER", "WORKDIR", "ENV HOME"))]
     assert found == ([] if is_root else ["ENV HOME=/tmp", "WORKDIR /tmp", f"USER {user}:{user}"])
-    # What one layer adds, another can only hide.
+    # A file that one layer adds, another can only hide.
     assert len([line for line in lines if line.startswith("RUN")]) == 1
 
 

@@ -127,7 +127,7 @@ def away(tmp_path: pathlib.Path) -> pathlib.Path:
         model_fn=_FLAGS[0].partition("=")[2], input_fn=_FLAGS[1].partition("=")[2]))
     folder = tmp_path / "away"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    # It finds setuptools and absl, which the packages that are not installed would bring.
+    # The environment has setuptools and absl, which the missing packages would bring.
     import absl
     (_site(folder) / "parent.pth").write_text(str(pathlib.Path(absl.__file__).parent.parent))
     _run_in(folder, "python", "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",

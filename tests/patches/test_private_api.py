@@ -18,7 +18,7 @@ from estimator_trainer.patches import private_api
 import tensorflow as tf
 
 _ROOT = pathlib.Path(estimator_training.__file__).parents[1]
-# What Python and its named tuples call so, though it is public.
+# Public names of Python and its named tuples.
 _PUBLIC = {"_exit", "_replace", "_make", "_asdict", "_fields"}
 
 

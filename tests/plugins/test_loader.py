@@ -137,7 +137,7 @@ def test_available_adds_a_users_package_called_model_fns(folder, monkeypatch):
         assert plugin.path == str(folder / f"{plugin.module.replace('.', '/')}.py")
         assert loader.load(plugin)[0](None, None, None) == "default"
     assert sys.modules["model_fns.cnn"].loaded == "mine"
-    # What is only here is found too, and finds its own neighbours.
+    # A plug-in that is only here is found too, and finds its own neighbours.
     assert {"cnn", "linear", "wide"} <= set(loader.available("model_fn"))
     linear = loader.find("model_fn", "linear")
     assert str(folder) not in linear.path

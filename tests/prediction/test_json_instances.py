@@ -53,7 +53,7 @@ def test_json_instances_of_dicts_are_those_of_lines():
 def test_check_names_the_line_of_a_wrong_value(change, expected):
     rows = JsonInstances([json.dumps(GOOD), json.dumps({**GOOD, **change})], SPECS, "line")
     batches = rows.batches()
-    assert len(next(batches)["age"]) == 1  # What stands before it is answered.
+    assert len(next(batches)["age"]) == 1  # The line before it is answered.
     with pytest.raises(errors.ConfigError) as raised:
         next(batches)
     assert str(raised.value).startswith("line 2 of the data to predict ")

@@ -1,4 +1,4 @@
-"""What is written of a prediction: names beside numbers, short floats, tables, and where to."""
+"""Output of predictions: names beside numbers, short floats, tables, and where to."""
 
 from __future__ import annotations
 

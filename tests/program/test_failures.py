@@ -1,4 +1,4 @@
-"""What a user gets to read when a training cannot end, fails, or learns nothing."""
+"""Messages of a training that cannot end, fails, or learns nothing."""
 
 from __future__ import annotations
 

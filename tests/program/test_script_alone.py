@@ -34,7 +34,7 @@ def test_a_script_gets_what_a_task_has_and_goes_on_after_training(tmp_path):
     assert metrics["global_step"] == 120
     for folder in [*(path for path in exports), printed["exported"]]:
         assert tf.saved_model.contains_saved_model(folder)
-    # It exports once at the end, though throttle_secs let no evaluation be made for 600 s.
+    # The script exports once at the end, although throttle_secs forbids evaluations for 600 s.
     assert sorted(path.split("/")[-2] for path in exports) == [
         "at_the_end", "each_time", "each_time"]
     assert "deprecated" not in ran.stderr and "Traceback" not in ran.stderr

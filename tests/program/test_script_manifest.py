@@ -35,7 +35,7 @@ def test_a_script_runs_from_the_package_of_a_job(capsys):
     with tarfile.open(next(pathlib.Path("manifest").glob("*.tar.gz"))) as package:
         package.extractall("there", filter="data")
     [source] = pathlib.Path("there").iterdir()
-    # What is packed is found from any directory, its neighbour too.
+    # A packed script is found from any directory, and so is its neighbour.
     ran = subprocess.run(
         [sys.executable, "-m", "estimator_trainer", "run", "code/whole.py", "--", "--help"],
         cwd="manifest", env={**jobs.environment(), "PYTHONPATH": str(source.resolve())}, text=True,

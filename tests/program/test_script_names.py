@@ -164,7 +164,7 @@ def test_flags_of_a_program_of_tensorflow_1_win_over_those_of_absl():
                        "--stderrthreshold=b,c", "--alsologtostderr=0.25", "--run_with_pdb=2",
                        "--model_dir=d", "twice")
     assert "OWN mine True DEBUG ['b', 'c'] 0.25 3 x y 2 z p 4 5 d ['twice']" in ran.stdout
-    # What absl does with its own flags leaves the program's alone.
+    # absl's use of its own flags leaves the program's alone.
     assert "VERBOSITY DEBUG" in ran.stdout
     assert "absl logs at 0" in ran.stderr and "TensorFlow logs" in ran.stderr
     # Two definitions of the program's still collide.

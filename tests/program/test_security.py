@@ -1,4 +1,4 @@
-"""What docs/security.md says: who listens, what a stranger can do there, and when code runs."""
+"""docs/security.md is true: which ports listen, what a stranger can do, and when code runs."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_the_script_that_manifest_writes_goes_on_after_a_stop_and_ends(cluster, 
     _until(lambda: _state(cluster, job)[0] == "CANCELLED", "the end")
     _until(lambda: chief.read_text().count("status=stopped") == 2, "the second checkpoint")
     time.sleep(2)
-    assert _state(cluster, job) == ("CANCELLED", "1")  # It stays cancelled.
+    assert _state(cluster, job) == ("CANCELLED", "1")  # The job stays cancelled.
 
 
 @pytest.mark.parametrize("flags, code", [

@@ -1,4 +1,4 @@
-"""What fails late or silently in a plain Estimator fails at once here, or says so."""
+"""Failures that are late or silent in a plain Estimator are early here, or logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run takes from the record of the run before, and what it may not change."""
+"""Values that a run takes from an earlier record, and those that it may not change."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_find_gives_a_resume_plugins_params_and_settings(model_dir):
     assert plan.config.exporters == ("best",) and plan.config.mixed_precision == "bfloat16"
     assert not plan.config.verbose
     assert plan.params.values["numeric_scale"] == {"age": [38.6, 13.7]}
-    # What the data know does not win over what the model was trained with.
+    # The data's facts do not override the values that the model was trained with.
     assert plan.params.with_data({"num_classes": 3})["num_classes"] == 2
 
 

@@ -34,7 +34,7 @@ def test_history_writer_of_the_head_collects_the_others_lines(tmp_path):
     _written(tmp_path, "chief:0", True, [2, 4])
     text = (tmp_path / "history.jsonl").read_text()
     assert text.count('"worker:0"') == text.count('"chief:0"') == 4
-    # What comes after the head's end is there for who reads.
+    # A line after the head's end is visible to readers.
     _written(tmp_path, "evaluator:0", False, [9])
     lines = history.read(str(tmp_path))
     assert {line["task"] for line in lines} == {"worker:0", "chief:0", "evaluator:0"}
@@ -66,7 +66,7 @@ def test_thinned_keeps_the_ends(tmp_path):
     steps = _steps(kept)
     assert history.MOST_LINES / 3 < len(steps) <= history.MOST_LINES
     assert (steps[0], steps[-1]) == (0, 10 * (3 * history.MOST_LINES - 1))
-    # They lie evenly, and what is not training stays.
+    # The kept lines lie evenly, and other kinds stay.
     gaps = {b - a for a, b in zip(steps, steps[1:-1])}
     assert max(gaps) <= 2 * min(gaps)
     assert [line["kind"] for line in kept].count("start") == 1

@@ -47,7 +47,7 @@ def fixture_run(tmp_path_factory, data_dir):
 def _kill_worker(model_dir):
     line = (model_dir / "history" / "worker-0.jsonl").read_text().splitlines()[0]
     pid = int(line.partition('"pid": ')[2].rstrip("}"))
-    # It may have ended by itself already.
+    # The process may have ended by itself already.
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 

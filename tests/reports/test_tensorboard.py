@@ -1,4 +1,4 @@
-"""What TensorBoard gets beside the curves: record, hparams, PR curves, images of errors."""
+"""TensorBoard gets more than curves: record, hparams, PR curves, images of errors."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.support import browser, jobs
 
 pytestmark = pytest.mark.soak
 
-# What each page must show.
+# Each page must show these.
 _PAGES = {"scalars": ["accuracy", "learning_rate", "eval"], "images": ["worst_errors/0"],
           "pr_curves": ["pr_curve/0"], "hparams": ["learning_rate", "Show Metrics"],
           "text": ["record", '"plugins"']}

@@ -1,4 +1,4 @@
-"""What model_fns of TensorFlow 1 do: it works in a loop, or training makes single steps."""
+"""Model_fns of TensorFlow 1 work in a loop, or training makes single steps."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_loop_unsupported_for_a_program_of_tensorflow_1(tmp_path):
         [], [f"--export_dir={result['exports'][0]}"])]
     assert predicted[0].stdout == predicted[1].stdout != ""
     assert predicted[0].stdout.count("\n") == 40
-    # What the program logs is shown once, in our format; what TensorFlow logs is not.
+    # The program's log lines are shown once, in our format; TensorFlow's are not.
     lines = [line.partition(" local  ")[2] for line in ran.stderr.splitlines()]
     for text in ("mode train, by TensorFlow's logger", "mode train, by Python's",
                  "mode eval, by TensorFlow's logger"):

@@ -108,7 +108,7 @@ def test_numerics_listener_ends_every_task_of_a_job(kind, program, tmp_path):
         assert "variable 'net/w' has values that are NaN or infinite at step 40" in ran.stderr
         return
     hosts, extra = slow_jobs.cluster(kind)
-    # So many steps that no trainer is at their end before the chief has looked.
+    # Enough steps that no trainer ends before the chief has checked.
     args = [*_flags(program), "--train_steps=5000", "--peer_timeout_secs=10",
             "--stall_timeout_secs=30", *extra]
     with jobs.running(tmp_path, hosts, args) as tasks:

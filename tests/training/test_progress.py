@@ -60,7 +60,7 @@ def test_training_progress_draws_a_bar_and_writes_the_history(tmp_path, data_dir
     drawn = _on_a_terminal(f"--model_dir={tmp_path}/model", f"--param=data_dir={data_dir}",
                            "--model_fn=linear", "--train_steps=3000", "--num_evaluations=2")
     assert re.search(r"\[=+ +\] step \d+/3000  loss", drawn)
-    # What follows a bar is another bar, or a line that wipes it.
+    # A bar is followed by another bar, or by a line that wipes it.
     lines = re.findall(r"(\d\d:\d\d:\d\d) local  step \d+/3000", drawn)
     assert max(map(lines.count, lines)) <= 2
     history = (tmp_path / "model" / "history.jsonl").read_text().splitlines()
