@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from tests.support import jobs
 
 _TESTS = jobs.REPO / "tests"
@@ -33,8 +31,8 @@ def test_each_file_of_tests_mirrors_a_module():
                 and str(path) not in _SEVERAL and not _is_mirror(path)]
 
 
-@pytest.mark.parametrize("path", _FILES, ids=str)
-def test_names_of_tests_are_short(path):
-    tree = ast.parse((_TESTS / path).read_text(encoding="utf-8"))
-    assert not [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
-                and node.name.startswith("test_") and len(node.name) > _LONGEST]
+def test_names_of_tests_are_short():
+    names = [node.name for path in _FILES
+             for node in ast.walk(ast.parse((_TESTS / path).read_text(encoding="utf-8")))
+             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    assert not [name for name in names if len(name) > _LONGEST]
