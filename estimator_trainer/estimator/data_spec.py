@@ -1,4 +1,4 @@
-"""What an input_fn yields, described without reading a record."""
+"""The specs of what an input_fn yields, found without reading a record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from estimator_trainer.input import batches
 
 @dataclasses.dataclass(frozen=True)
 class DataSpec:
-    """What an input_fn yields.
+    """The elements that an input_fn yields.
 
     Attributes:
       features: A TensorSpec, or a dict of them, with the batch dimension first; None in the place
@@ -36,7 +36,7 @@ def describe(input_fn: InputFn, params: dict[str, Any],
              mode: str = tf.estimator.ModeKeys.EVAL) -> DataSpec:
     """Describes what the adapted `input_fn` yields in a mode, reading no record."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        # Marked, a dataset does not tell its length any more.
+        # A marked dataset has no known length.
         made = input_fn(mode, params, is_marked=False)
         if isinstance(made, tf.data.Dataset):
             element = made.element_spec

@@ -18,7 +18,7 @@ from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.training import loop
 from estimator_trainer.training.loop_unsupported import LoopUnsupported
 
-# It returns a tf.data.Dataset, or tensors that each session run computes.
+# Returns a tf.data.Dataset, or tensors that each session run computes.
 InputFn = Callable[..., Any]
 FEATURES, MARK = "features", "mark"
 

@@ -160,7 +160,7 @@ def _converted(model: tf.keras.Model) -> tuple[tf.estimator.Estimator, dict[str,
 
 def _made_in_a_graph(model: tf.keras.Model
                      ) -> tuple[tf.estimator.Estimator, dict[str, np.ndarray]]:
-    """Returns the Estimator of a model of a class of the user's own, whose weights start anew.
+    """Returns the Estimator of a model of the user's own class, with new weights.
 
     An Estimator cannot copy such a model into its graph unless the model was made in one.
     """

@@ -25,7 +25,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 @dataclasses.dataclass(frozen=True)
 class ScriptObjects:
-    """What a script gives with its Estimator, TrainSpec and EvalSpec, beside functions.
+    """The objects of a script's Estimator, TrainSpec and EvalSpec, beside functions.
 
     Attributes:
       strategies: The strategies of training and evaluation.
@@ -64,14 +64,14 @@ class LoadedPlugins:
       params: The params of both.
       receiver_fn: The serving_input_receiver_fn; None for a script, whose exporters have theirs.
       session_config: The ConfigProto that the model_fn's module defines so, or None.
-      train_examples: Number of examples in one epoch, or 0 if the data does not tell.
+      train_examples: Number of examples in one epoch, or 0 if unknown.
       given: The Estimator that the model_fn plug-in or the script made, taken apart, or None.
       script: What a script gives beside functions; None for plug-ins.
-      data: What the record says of the data (recorded_data.py).
+      data: The record's part on the data (record/recorded_data.py).
       sources: The sha256 of the plug-ins' sources, by kind and path.
       edited: The paths of those sources that are not what wrote the checkpoints, by kind.
       features: Spec of the features to predict, or of each by name; None unless to predict.
-      class_names: Names of the classes in their order, if the data or the params tell.
+      class_names: Names of the classes in their order, if the data or the params have them.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -129,7 +129,7 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
     if features is None:
         params = loaded.params
         if plan.config.is_data_json:
-            # The input_fn's own data tell what the model takes.
+            # The input_fn's own data have the features that the model takes.
             params = type(params)({**params, **({FILES: ""} if FILES in params else {})})
         features = data_spec.describe(
             loaded.input_fn, params, tf.estimator.ModeKeys.PREDICT).features
@@ -153,7 +153,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
     recorded_data.log_imports(plan.recorded, plan.plugins)
-    # A function of the user's that draws numbers draws the same in each trainer of an all-reduce.
+    # The user's functions draw the same random numbers in each trainer of an all-reduce.
     seed = plan.config.seed or (
         zlib.crc32(plan.config.model_dir.encode()) if plan.task.is_all_reduce else 0)
     with random_state.seeded(seed):
@@ -193,7 +193,7 @@ def data_problem(plan: Plan) -> str:
 
 
 def _data_modules(plan: Plan) -> list[types.ModuleType]:
-    """Returns the modules of the input_fns, that of training last."""
+    """Returns the modules of the input_fns; training's is the last."""
     used = [plugin for plugin in (plan.data, plan.train_data) if plugin]
     return list(dict.fromkeys(loader.load(plugin)[1] for plugin in used))
 

@@ -102,11 +102,11 @@ class _Adapted:
                run_config: tf.estimator.RunConfig
                ) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
         """Adds to a step how its trainers agree to end: later where a hook may ask for it."""
-        told = made.is_last, made.is_missing, stop_vote
+        votes = made.is_last, made.is_missing, stop_vote
         has_hooks = self._has_hooks or spec.training_hooks or spec.training_chief_hooks
         if stop_consensus.all_agree(not has_hooks, run_config):
-            return spec, made._replace(counts=stop_consensus.counts(*told))
-        counts, last_hook = stop_consensus.counts_after_step(*told)
+            return spec, made._replace(counts=stop_consensus.counts(*votes))
+        counts, last_hook = stop_consensus.counts_after_step(*votes)
         hooks = [*spec.training_hooks, last_hook]
         return spec._replace(training_hooks=hooks), made._replace(counts=counts)
 
@@ -175,7 +175,7 @@ def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
     `tf.contrib.estimator.forward_features` did this in TensorFlow 1.
 
     Raises:
-      ConfigError: if the key is no dense tensor, as predictions have to be.
+      ConfigError: if the key is not a dense tensor, as predictions have to be.
     """
     if not isinstance(key, tf.Tensor):
         raise errors.ConfigError(

@@ -25,7 +25,7 @@ from estimator_trainer.patches import cluster_patches
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.params import PluginParams
 
-# That of TensorFlow 1 is the base class of all.
+# TensorFlow 1's class is the base of all Estimators.
 _Estimator = tf.compat.v1.estimator.Estimator
 
 
@@ -144,7 +144,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             " config; for a function that returns a model, some of config, run_config, model_dir,"
             " params, hparams, or names of params. For example: def model_fn(features, labels,"
             f" mode), or {Param(missing[0], Words('VALUE'))}")
-    # What the function makes must not begin to serve as a task of the cluster.
+    # Nothing that the function makes may start a server of the cluster.
     with (cluster_patches.configs_in_any_cluster(lambda: plan.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: "")):
         return loader.call(function, known)

@@ -22,7 +22,7 @@ _LABEL, _INPUT = f"{_PREFIX}label", f"{_PREFIX}input/"
 
 
 class Answer(NamedTuple):
-    """What is known of one instance.
+    """The labels and inputs of one instance.
 
     Attributes:
       predictions: The model's predictions by name.

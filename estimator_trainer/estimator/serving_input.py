@@ -11,7 +11,7 @@ from estimator_trainer.plugins import loader
 
 ReceiverFn = Callable[[], Any]
 
-# What a tf.Example holds for each dtype that a model may want.
+# The dtype in a tf.Example for each dtype that a model may take.
 _EXAMPLE_DTYPES = {tf.float16: tf.float32, tf.bfloat16: tf.float32, tf.float64: tf.float32,
                    tf.int8: tf.int64, tf.int16: tf.int64, tf.int32: tf.int64, tf.uint8: tf.int64,
                    tf.uint16: tf.int64, tf.uint32: tf.int64, tf.bool: tf.int64}

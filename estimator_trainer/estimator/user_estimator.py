@@ -48,7 +48,7 @@ class UserEstimator:
 
 
 def take_apart(estimator: tf.estimator.Estimator) -> UserEstimator:
-    """Returns the parts of `estimator`, be it canned, of a Keras model, or a TPUEstimator.
+    """Returns the parts of `estimator`, a canned one and a TPUEstimator included.
 
     Raises:
       ConfigError: if it wants a TPU.
@@ -184,10 +184,10 @@ def taken_by_flags(config: TrainerConfig) -> frozenset[str]:
 
 
 def session_config(given: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:
-    """Returns the ConfigProto of `given`, to be merged into that of the role."""
+    """Returns the ConfigProto of `given`, to be merged into the role's."""
     kept = tf.compat.v1.ConfigProto()
     kept.CopyFrom(given.session_config or kept)
-    # Those of the role are there already, and merging would list them twice.
+    # The role's filters are there already, and merging would list them twice.
     del kept.device_filters[:]
     return kept
 

@@ -51,7 +51,7 @@ def git_commit(path: str) -> Commit | None:
     """
     folder = os.path.dirname(path)
     commit = _git(folder, "rev-parse", "HEAD")
-    # A virtual environment within a repository is no part of it.
+    # A virtual environment within a repository is not part of it.
     if not commit or _git(folder, "check-ignore", "-q", path) is not None:
         return None
     return {"commit": commit, "is_changed": bool(_git(folder, "status", "--porcelain", "--", "."))}

@@ -19,7 +19,7 @@ _imported: dict[str, tuple[types.ModuleType, str]] = {}
 
 
 def forget_edited() -> None:
-    """Lets plug-ins whose sources were edited be imported anew, as who edits them expects."""
+    """Drops imported plug-ins whose sources were edited: the next use imports them again."""
     for name, (module, sha256) in list(_imported.items()):
         is_edited = fingerprints.sha256(str(module.__file__)) != sha256
         if is_edited and sys.modules.get(name) is module:
@@ -44,7 +44,7 @@ def module_of(plugin: Plugin) -> types.ModuleType:
 def _imported_now(plugin: Plugin) -> types.ModuleType:
     folder = str(pathlib.Path(plugin.path).parent if plugin.is_file else pathlib.Path.cwd())
     if folder not in sys.path:
-        # The module finds its neighbours, as with `python my_model.py`.
+        # The module can import its neighbours, as with `python my_model.py`.
         sys.path.append(folder)
     try:
         load()

@@ -113,7 +113,7 @@ def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
-    """Calls `function` with those of the known arguments that it takes, by name."""
+    """Calls `function` with the known arguments that it takes, by name."""
     parameters = _parameters(function)
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
     names = known if takes_all else [p.name for p in parameters if p.name in known]
@@ -226,7 +226,7 @@ def find_inputs(config: TrainerConfig, is_training: bool) -> InputPlugins:
       is_training: Whether the command trains.
 
     Raises:
-      ConfigError: if a plug-in is not there, or the data of a mode would be those of the example.
+      ConfigError: if a plug-in is not there, or a mode would use the example's data.
     """
     train, evaluate = config.train_input_fn, config.eval_input_fn
     there, lacking = (("train", "eval") if train else ("eval", "train"))

@@ -35,7 +35,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _INSTALLED = tuple(os.path.join(path, "") for path in {
     *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
     os.path.dirname(os.path.dirname(__file__))})
-# Deeper values are told by their type, as those that hold themselves must be.
+# A deeper value counts by its type alone: a value may hold itself.
 _MOST_LEVELS = 8
 _MOST_OBJECTS = 100_000
 # Keras counts the layers of a process: `dense`, `dense_1`, and their inputs.
@@ -184,7 +184,7 @@ def _is_of_user(kind: type) -> bool:
     """Returns whether a class is of the user's code."""
     path = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if not path:
-        # Such are a notebook's cells, and the modules that are built into Python.
+        # A notebook's cells have no file; neither have modules that are built into Python.
         return kind.__module__.partition(".")[0] not in sys.stdlib_module_names
     return _is_own(path)
 
@@ -248,7 +248,7 @@ def _type_of(value: Any) -> str:
 def _text_of_array(array: np.ndarray) -> str:
     if array.dtype.hasobject:
         return str([array.shape, array.tolist() if array.size < _MOST_OBJECTS else "objects"])
-    # Unlike `tobytes`, the view of an array of gigabytes is no copy.
+    # Unlike `tobytes`, a view does not copy an array of gigabytes.
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return f"{array.dtype} {array.shape} {hashlib.sha256(content.data).hexdigest()}"
 
@@ -291,7 +291,7 @@ def of_plugin(plugin: Plugin, module: types.ModuleType) -> dict[str, str]:
 
     Args:
       plugin: The plug-in.
-      module: Its module; the others are those of its folder or package that are loaded by now.
+      module: Its module; other modules of its folder or package count if they are loaded.
     """
     if plugin.thing is not None:
         return of(plugin.thing, plugin.name)

@@ -31,7 +31,7 @@ def problems(params: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str
 
     Args:
       params: The params.
-      defaults: Their defaults; one that names code tells that its param does.
+      defaults: Their defaults; a param names code if its default does.
     """
     found = {key: _problem(value) for key, value in params.items()
              if isinstance(value, str) and _names_code(value, defaults.get(key))}

@@ -47,7 +47,7 @@ def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> A
       default: What holds where the module does not declare it; the value is of its type.
 
     Raises:
-      ConfigError: if it is no literal of that type.
+      ConfigError: if the value is not a literal of that type.
     """
     node = _assigned(tree, name)
     if node is None:

@@ -62,7 +62,7 @@ class Given(NamedTuple):
       value: A typed value, or the text of a flag.
       source: Where the value comes from, such as the setting `train_epochs`.
       instead: The settings to type beside another value of the param.
-      is_typed: Whether the value is to stay as it is where the default tells no type.
+      is_typed: Whether the value keeps its type where the default has none.
     """
 
     key: str

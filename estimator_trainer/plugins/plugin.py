@@ -1,4 +1,4 @@
-"""A plug-in is the user's model_fn or input_fn: where it is, and what its source tells."""
+"""A plug-in: the user's model_fn or input_fn, its place, and the declarations of its source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Mapping, NamedTuple
 
 @dataclasses.dataclass(frozen=True)
 class Plugin:
-    """A plug-in's module as its source tells, before it is imported.
+    """A plug-in's module, read from its source before any import.
 
     Attributes:
       kind: The name of the flag, one of KINDS.
@@ -22,7 +22,7 @@ class Plugin:
       free_params: The module's FREE_PARAMS: params that a later run may change unasked.
       global_batch_param: The module's GLOBAL_BATCH_PARAM: the param that counts the examples of a
         global step, which the replicas share; "" if it names none.
-      thing: What a Python program gave in place of a name, or None.
+      thing: The object that a Python program passed in place of a name, or None.
     """
 
     kind: str

@@ -102,11 +102,11 @@ def of(tree: ast.Module) -> set[str]:
 def problems(plugin: Plugin) -> list[str]:
     """Returns a sentence for each module that `plugin` needs at once and that is not installed.
 
-    An import in a function, a `try` or an `if` may be meant to fail, so it does not count. Source
-    that is no Python is told in a sentence too.
+    An import in a function, a `try` or an `if` may be meant to fail, so it does not count.
+    Source that does not parse gives a sentence too.
     """
     if plugin.thing is not None:
-        return []  # It was imported before it was given.
+        return []  # Python has imported the object's module already.
     path = pathlib.Path(plugin.path)
     # The kind of code that a param names is "param NAME".
     source = "the command line" if plugin.kind == "script" else f"--{plugin.kind.split()[0]}"

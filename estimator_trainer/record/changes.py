@@ -1,6 +1,6 @@
 """The changes of a run against the run that wrote its model_dir.
 
-A change of the model or of its data is refused where training would go on with it; others are told.
+A resumed training refuses a changed model or changed data; other changes are logged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FREE = re.compile(
     r"(.*_)?(learning_rate|lr|batch_size|epochs|steps|seed|shuffle_buffer|dropout|momentum|decay"
     r"|decay_rate|decay_boundaries|label_smoothing|clip_norm|l[12]_strength|augment|histograms"
     r"|on_nan|data_dir)")
-# They change neither the model nor what it learns from.
+# These settings change neither the model nor its data.
 _TOLD_SETTINGS = ("freeze", "train_steps", "train_epochs", "epochs_of", "global_batch_size",
                   "train_distribute", "sync_replicas", "serving_input", "forward_key", "seed")
 _FREE_SETTINGS = frozenset(_TOLD_SETTINGS)
@@ -148,7 +148,7 @@ def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
             before = recorded.record.settings.get(field.name, field.default)
             now = getattr(config, field.name)
             if field.name == "plugin_flag":
-                # What is secret was not recorded, so it is not compared either.
+                # Secrets were not recorded, so they are not compared either.
                 now = run_record.split_flags(now)[0]
             if _plain(before) != _plain(now):
                 found.append(Change(field.name, before, now, field.name in _FREE_SETTINGS))
@@ -158,7 +158,7 @@ def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
 def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Change]:
     before, now, found = recorded.record.params, params.values, []
     for key in sorted({*before, *params.given}):
-        # What a flag stands for is told as a setting, if it is one of training.
+        # The change of a training flag is listed as a setting.
         if key in recorded.record.unrecorded or key in params.of_flags or (
                 redaction.is_secret(key)) or (
                 key in before and key in now and run_record.is_same_param(

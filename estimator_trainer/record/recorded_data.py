@@ -30,7 +30,7 @@ def described(features: Any, labels: Any, facts: Mapping[str, Any]) -> dict[str,
 
 
 def kept(recorded: RecordedRun | None, found: Iterable[Change]) -> dict[str, Any]:
-    """Returns recorded facts that the data do not tell again, once others of them are params."""
+    """Returns recorded facts that the data do not yield again, once others are params."""
     if recorded is None or any(not change.is_free for change in found):
         return {}
     return {name: recorded.record.data[name] for name in ("train_examples", "empty_fields")

@@ -32,13 +32,13 @@ _OF_ONE_COMMAND = frozenset((
     "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
     "warm_start_from", "warm_start_vars", "warm_start_rename", "warm_start_missing", "device",
     *(field.name for field in dataclasses.fields(RankConfig))))
-# What they say holds for a model at every time; the others say how to train.
+# These settings belong to the model; the others only say how to train.
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
-# What training's evaluation was, `evaluate` does again.
+# `evaluate` repeats the evaluation of training.
 _EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed",
                                  "freeze"))
-# Who gives one of a group means it in place of the others.
+# A setting of a group replaces the others of the group.
 _GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
            frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps",
                       "num_evaluations")),
@@ -48,7 +48,7 @@ _GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
 
 @dataclasses.dataclass(frozen=True)
 class RecordedRun:
-    """What an earlier run has left.
+    """The record of an earlier run, and how this run relates to it.
 
     Attributes:
       folder: The directory of `record.json`.
@@ -82,7 +82,7 @@ class RecordedRun:
                 f" {Setting('model_fn', 'NAME')}"))
         taken_names = MODEL_SETTINGS | _EVALUATION_SETTINGS
         if self.record.settings.get("eval_distribute") not in ("mirrored", "central_storage"):
-            # The replicas are those of training alone.
+            # Only training had these replicas.
             taken_names -= {"num_replicas"}
         wanted = {name: value for name, value in self.record.settings.items()
                   if name not in _OF_ONE_COMMAND and (self.is_resumed or name in taken_names)}
@@ -140,7 +140,7 @@ class RecordedRun:
             name in self.record.settings or name in self.record.plugins)
 
     def is_same(self, plugin: Plugin) -> bool:
-        """Returns whether the record names this plug-in, be it in another place."""
+        """Returns whether the record names this plug-in, in whichever place."""
         entry = self.record.plugins.get(plugin.kind)
         if entry is None:
             return False
@@ -156,7 +156,7 @@ def find(config: TrainerConfig, given: frozenset[str] | None, is_training: bool,
          read: Read) -> RecordedRun | None:
     """Returns what an earlier run has left in model_dir or with an export, or None.
 
-    Where no checkpoint is, a run that trains begins anew, whatever was recorded.
+    Where no checkpoint is, training starts from scratch, whatever was recorded.
 
     Args:
       config: The settings.

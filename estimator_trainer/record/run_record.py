@@ -1,4 +1,4 @@
-"""The record of a model_dir tells what wrote it: `model_dir/record.json`.
+"""The record of a model_dir, `model_dir/record.json`: the run that wrote it.
 
 It holds nothing of the environment, and no value whose name says that it is a secret.
 """
@@ -60,7 +60,7 @@ class Run(_RunBegin, total=False):
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """What wrote the checkpoints of a model_dir.
+    """The run that wrote the checkpoints of a model_dir.
 
     Attributes:
       plugins: What is known of each plug-in, or of the script, by kind ("model_fn"): its name,
