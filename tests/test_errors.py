@@ -83,14 +83,14 @@ def _as_command_line(capsys, *flags):
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_problem_has_the_words_of_whoever_asked(mistake, capsys):
+def test_a_problem_has_the_words_of_its_caller(mistake, capsys):
     arguments, flags, python, command_line = MISTAKES[mistake]
     said = _as_python(**arguments)
     assert python in said and "--" not in said.replace("`estimator-trainer train --help`", "")
     assert command_line in _as_command_line(capsys, *flags)
 
 
-def test_a_problem_of_tf_config_has_the_words_of_whoever_asked(monkeypatch, capsys):
+def test_a_problem_of_tf_config_has_the_words_of_its_caller(monkeypatch, capsys):
     text = '{"cluster": {"wroker": ["a:1"]}}'
     said = _as_python(tf_config=text)
     assert 'role is \'wroker\' (from TF_CONFIG["cluster"])' in said
@@ -99,7 +99,7 @@ def test_a_problem_of_tf_config_has_the_words_of_whoever_asked(monkeypatch, caps
     assert "For example: TF_CONFIG='{" in _as_command_line(capsys)
 
 
-def test_a_missing_model_dir_has_the_words_of_whoever_asked(capsys):
+def test_a_missing_model_dir_has_the_words_of_its_caller(capsys):
     with pytest.raises(estimator_trainer.ConfigError) as raised:
         estimator_trainer.evaluate("")
     assert str(raised.value) == (
@@ -137,3 +137,14 @@ def test_in_python_ends_with_the_call_and_stays_in_its_thread():
 ])
 def test_a_problem_is_one_sentence(problem, sentence):
     assert str(problem) == sentence
+
+
+@pytest.mark.parametrize("got, allowed, expected", [
+    ("cn", ("cnn", "linear"), " Did you mean 'cnn'?"),
+    ("digit", ("csv", "digits"), " Did you mean 'digits'?"),
+    ("mirror", ("mirrored", "one_device"), " Did you mean 'mirrored'?"),
+    ("finale", iter(("best", "final")), " Did you mean 'final'?"),
+    ("acuracy", {"accuracy": 1, "loss": 2}, " Did you mean 'accuracy'?"),
+    ("x", ("cnn", "linear"), ""), ("", ("cnn",), ""), ("cn", (), "")])
+def test_near_match(got, allowed, expected):
+    assert errors.near_match(got, allowed) == expected
