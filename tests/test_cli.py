@@ -46,7 +46,7 @@ def test_main_answers_without_tensorflow(args, no_tensorflow):
 
 def test_import_of_cli_loads_nothing_that_only_one_command_needs():
     code = ("import sys; from estimator_trainer import cli\n"
-            "print({'yaml', 'tensorflow', 'numpy', 'estimator_trainer.jobs',"
+            "print({'yaml', 'tensorflow', 'numpy', 'estimator_trainer.launcher',"
             " 'estimator_trainer.checks.printout', 'estimator_trainer.roles'} & set(sys.modules))")
     ran = subprocess.run([sys.executable, "-c", code], env=jobs.environment(), text=True,
                          capture_output=True, timeout=60, check=True)

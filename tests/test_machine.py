@@ -11,9 +11,9 @@ from tests.support import jobs
 
 _PROGRAM = """
 import resource, threading
-from estimator_trainer import allocator
+from estimator_trainer import machine
 if {is_set_up}:
-    allocator.keep_freed_memory()
+    machine.keep_freed_memory()
 
 def step():
     for _ in range(20):
