@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import Setting
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.graph import graph_names
 from estimator_trainer.input import batches, iterated_input
@@ -171,9 +171,9 @@ class _Adapted:
             except ValueError as error:
                 replicas = input_context.num_replicas_in_sync
                 raise errors.ConfigError(
-                    f"global_batch_size is {config.global_batch_size} (from --global_batch_size);"
-                    f" expected a multiple of the {replicas} replicas. For example:"
-                    f" --global_batch_size={replicas * 64}") from error
+                    Problem("global_batch_size", config.global_batch_size,
+                            expected=f"a multiple of the {replicas} replicas",
+                            example=Setting("global_batch_size", replicas * 64))) from error
         return dataset
 
 

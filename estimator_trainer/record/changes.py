@@ -83,7 +83,7 @@ def refuse(recorded: RecordedRun, changes: Iterable[Change], allowed: Iterable[s
     """Raises ConfigError if training would go on with a change that nobody has allowed."""
     refused = [change for change in changes if not change.is_free and change.name not in allowed]
     if recorded.is_resumed and refused:
-        names = ",".join(change.name for change in refused)
+        names = tuple(change.name for change in refused)
         raise errors.ConfigError(
             f"{'; '.join(map(str, refused))} when {recorded.path} was written: training would go on"
             f" with another model, or other data. Expected the value of before, another"
