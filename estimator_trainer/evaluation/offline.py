@@ -56,8 +56,11 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
 
 def _global_step(path: str) -> int | None:
     """Returns the global step of a checkpoint, which its name need not hold in a job with ps."""
-    reader = tf.train.load_checkpoint(path)
-    return int(reader.get_tensor("global_step")) if reader.has_tensor("global_step") else None
+    try:
+        reader = tf.train.load_checkpoint(path)
+        return int(reader.get_tensor("global_step")) if reader.has_tensor("global_step") else None
+    except (tf.errors.OpError, ValueError):
+        return None  # The evaluation, which restores the checkpoint, explains the damage.
 
 
 def export(plan: Plan) -> str:

@@ -111,7 +111,7 @@ STEP_READ = Collection[tf.Tensor](
 # For a class that runs its own iterations, and for synchronous training with ps.
 FED_BATCH = Collection[tf.Tensor](
     "estimator_trainer/fed_batch", "float32 [batch]: in place of features that `train` feeds",
-    writers=("estimator.model_class",), readers=("estimator.model_class",))
+    writers=("estimator.model_class",), readers=("estimator.model_fn_adapter",))
 WAKE = Collection[tf.Operation](
     "estimator_trainer/wake", "the operation that wakes trainers that wait for a step",
     writers=("training.sync_replicas",), readers=("training.end_of_training",))

@@ -66,8 +66,10 @@ def discarding_events(estimator: tf.estimator.Estimator) -> Iterator[None]:
             yield
         finally:
             del estimator.eval_dir
-            # Otherwise the cache of writers keeps the file open.
-            tf.compat.v1.summary.FileWriterCache.get(folder).close()
+            # Otherwise the cache of writers keeps the file open. After an evaluation that failed
+            # early the cache makes a writer, which needs a graph.
+            with tf.Graph().as_default():
+                tf.compat.v1.summary.FileWriterCache.get(folder).close()
 
 
 @contextlib.contextmanager

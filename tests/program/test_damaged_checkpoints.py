@@ -104,8 +104,7 @@ def test_a_damaged_checkpoint_file_loses_no_checkpoint(content, trained, model_d
     assert '"global_step": 40' in out
     _, err = run("train", f"--model_dir={model_dir}", *trained[1], "--exporters=none",
                  "--train_steps=60")
-    assert "m/checkpoint is damaged; falls back to the newest checkpoint that is whole, that of" \
-        " step 40" in err
+    assert "m/checkpoint is damaged; falls back to the newest whole checkpoint, of step 40" in err
     assert "training from step 40 to 60" in err and "Traceback" not in err, err
 
 

@@ -80,7 +80,7 @@ def test_a_gpu_that_is_not_there_is_refused(tmp_path, data_dir, capsys):
 
 @pytest.mark.parametrize("flags, expected", [
     ({"device": "gpu"}, "expected cpu:N or gpu:N. For example: --device=gpu:0"),
-    ({"device": "cpu:0", "train_distribute": "mirrored"}, "mirrored (from --train_distribute)"),
+    ({"device": "cpu:0", "train_distribute": "mirrored"}, "'mirrored' (from --train_distribute)"),
     ({"profile_steps": "7"}, "For example: --profile_steps=100,110"),
     ({"profile_steps": "9,7"}, "For example: --profile_steps=100,110"),
     ({"mixed_precision": "bfloat61"}, "expected one of bfloat16, float16, none"),

@@ -52,7 +52,7 @@ def test_events_of_each_worker_are_refused_where_there_is_no_ps():
     for roles in (["chief", "worker"], ["worker", "worker"], ["chief"]):
         verdicts = {topology.events_problems(task, True) for task in tasks_of(*roles)}
         [(problem,)] = verdicts
-        assert problem.startswith("worker_events is True (from --worker_events)")
+        assert str(problem).startswith("worker_events is True (from --worker_events)")
     for task in tasks_of("chief", "worker", "ps"):
         assert topology.events_problems(task, True) == ()
     assert topology.events_problems(tasks_of("chief")[0], False) == ()
