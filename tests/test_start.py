@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_trainer
-from estimator_trainer import cli, logs
+from estimator_trainer import cli, logs, versions
 from estimator_trainer.checks import machine_check, run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
@@ -69,7 +69,9 @@ _CLUSTER = '{"cluster": {"chief": ["127.0.0.1:1"]}, "task": {"type": "%s", "inde
     ("full", {}, {}, "1 MiB of free disk; expected at least 100 MiB"),
     ("nosuch://bucket/job", {}, {}, "has no file system for nosuch:// here"),
     ("new", {}, {"TF_CONFIG": _CLUSTER % "cheif"}, "Did you mean 'chief'"),
-    ("new", {}, {"TF_USE_LEGACY_KERAS": "0"}, "TF_USE_LEGACY_KERAS"),
+    pytest.param("new", {}, {"TF_USE_LEGACY_KERAS": "0"}, "TF_USE_LEGACY_KERAS",
+                 marks=pytest.mark.skipif(versions.installed().mode == "native",
+                                          reason="TensorFlow 2.15 has Keras 2 without it")),
 ])
 def test_a_mistake_is_refused_alike_in_each_way(
         model_dir, settings, variables, expected, each_way, tmp_path, monkeypatch):
