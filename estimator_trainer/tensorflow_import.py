@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import signal
 import sys
 import tempfile
-from typing import Iterator
+import threading
+from typing import Any, Iterator
 
 from estimator_trainer import environment, errors, logs
 
@@ -28,7 +30,7 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
     if not is_verbose:
         environment.quiet_native_logs()
     environment.trust_no_cached_sizes()
-    with logs.without_native_noise(is_verbose), _uncollected():
+    with logs.without_native_noise(is_verbose), _uncollected(), _losing_no_signal():
         from estimator_trainer import compat  # noqa: F401
         # isort: split
         import tensorflow  # noqa: F401
@@ -64,3 +66,32 @@ def _uncollected() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@contextlib.contextmanager
+def _losing_no_signal() -> Iterator[None]:
+    """Handles SIGINT and SIGTERM once more at the end of the context, if it went on after them.
+
+    A native library that is imported may clear the exception that a handler has raised.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers: dict[int, Any] = {number: signal.getsignal(number)
+                                for number in (signal.SIGINT, signal.SIGTERM)}
+    received: list[int] = []
+
+    def handle(number: int, frame: Any) -> None:
+        received.append(number)
+        handlers[number](number, frame)
+
+    ours = [number for number, handler in handlers.items() if callable(handler)]
+    for number in ours:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, handlers[number])
+    if received:
+        signal.raise_signal(received[0])

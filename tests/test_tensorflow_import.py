@@ -1,12 +1,15 @@
-"""The order of two imports, which notebooks begin with."""
+"""Imports of TensorFlow: in the order of notebooks, and with a signal meanwhile."""
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import subprocess
 import sys
 
 import pytest
 
+from estimator_trainer import tensorflow_import
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
@@ -27,3 +30,18 @@ def test_load_leaves_a_later_import_of_tensorflow_as_it_is():
 def _tensorflow():
     import tensorflow as tf
     return tf.__version__
+
+
+def test_losing_no_signal_ends_an_import_that_clears_the_exception():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), tensorflow_import._losing_no_signal():
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_losing_no_signal_leaves_an_import_without_signals_alone():
+    before = signal.getsignal(signal.SIGTERM)
+    with tensorflow_import._losing_no_signal():
+        pass
+    assert signal.getsignal(signal.SIGTERM) is before
