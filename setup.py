@@ -16,7 +16,7 @@ _REQUIREMENTS = [line for line in
 # The files that `estimator-trainer init` writes.
 _STARTER = [f"starter/{path.name}" for path in (_HERE / "estimator_trainer/starter").iterdir()
             if path.suffix in (".txt", ".csv")]
-# What the page of a run is made of, uPlot among it.
+# The files of which the page of a run is made, uPlot among them.
 _PAGE = [f"reports/{path.name}"
          for path in (_HERE / "estimator_trainer/reports").iterdir()
          if path.suffix in (".css", ".js", ".LICENSE")]
@@ -83,7 +83,7 @@ setuptools.setup(
             "tensorflow-metadata<1.17",
         ],
         "tensorboard": ["tensorboard"],
-        # What of tf.contrib lives in it, for programs of TensorFlow 1.
+        # Holds a part of tf.contrib, for programs of TensorFlow 1.
         "tf1": [_TF1],
         # The manual, as a site.
         "docs": [_DOCS],

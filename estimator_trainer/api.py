@@ -147,8 +147,8 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
     """Returns what `train` with these arguments would run, and everything that speaks against it.
 
     Returns:
-      What `estimator-trainer check --json` prints; `problems` is a list of sentences, empty if the
-      job can run.
+      The content of `estimator-trainer check --json`; `problems` is a list of sentences, empty if
+      the job can run.
 
     Raises:
       ConfigError: for a keyword that is no setting, or a value out of its range.

@@ -99,7 +99,7 @@ def replace(variables: Mapping[str, str]) -> None:
 def quiet_native_logs() -> None:
     """Limits TensorFlow's C++ log to fatal messages, unless the user has set a level.
 
-    That log has an error for a machine without a GPU; failures in a step become Python exceptions.
+    On a machine without a GPU the log has an error; failures in a step become Python exceptions.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 

@@ -112,7 +112,7 @@ class Words(str):
 
 
 class Absent(enum.Enum):
-    """What a problem has in place of a value."""
+    """The reason why a problem has no value."""
 
     MISSING = enum.auto()
     UNKNOWN = enum.auto()

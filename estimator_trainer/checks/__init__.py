@@ -1,1 +1,1 @@
-"""What would run, and every problem with it, found without TensorFlow."""
+"""The plan of a run and every problem with it, found without TensorFlow."""

@@ -113,7 +113,7 @@ class Findings:
 
 @dataclasses.dataclass(frozen=True)
 class Invocation:
-    """What the user asked a process for.
+    """The request of the user to a process.
 
     Attributes:
       user_set: The names of the settings that the user sets; None: those not at their defaults.

@@ -84,7 +84,7 @@ def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
 
 
 class _Reader:
-    """What has been read so far, and what is wrong with it."""
+    """The parts of a cluster read so far, and every problem with them."""
 
     def __init__(self, source: str):
         self.source = source

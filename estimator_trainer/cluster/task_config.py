@@ -83,7 +83,7 @@ class TaskConfig:
     source: str = 'TF_CONFIG["cluster"]'
     ports_setting: str = ""
     platform_place: Place = Place({}, "worker", 0)
-    platform_tf_config: str = dataclasses.field(default="", repr=False)  # It may hold secrets.
+    platform_tf_config: str = dataclasses.field(default="", repr=False)  # With secrets, maybe.
 
     @property
     def is_local(self) -> bool:

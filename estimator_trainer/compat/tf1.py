@@ -3,7 +3,7 @@
     import estimator_trainer.compat.tf1  # before the program
     import tensorflow as tf              # TensorFlow 1's names and behaviour, and tf.contrib
 
-What a program calls `tensorflow` is then `tf.compat.v1` of the installed TensorFlow, under
+The name `tensorflow` in a program is then `tf.compat.v1` of the installed TensorFlow, under
 `tf.disable_v2_behavior()`. Libraries that were written for TensorFlow 2, this one among them,
 still get TensorFlow 2 by that name.
 

@@ -164,7 +164,7 @@ class JobStateReader:
         # Some disks remember that a folder was missing; see shared_files.read_text.
         with contextlib.suppress(tf.errors.OpError):
             shared_files.make_folder(model_dir)
-        # What the last read found, the last state that could be read, and the first one.
+        # The outcome of the last read, the last state that could be read, and the first one.
         self._read_state = self._read()
         self._last = self._first = self._read_state
         self._start = self._changed_at = self._read_at = time.monotonic()

@@ -1,8 +1,8 @@
-"""The shape of a model plug-in: a model_fn, or what a model_fn can be had from.
+"""The shape of a model plug-in: a model_fn, or an object that has one.
 
-That is an Estimator, canned or not; a compiled Keras model; or a function, or class, that returns
-one of these or a model_fn when it is called with the settings and the params. What it is shows
-after the import: a model_fn takes `features`, and a function that returns a model does not.
+Such an object is an Estimator, canned or not; a compiled Keras model; or a function, or class, that
+returns one of these or a model_fn when it is called with the settings and the params. The import
+shows which: a model_fn takes `features`, and a function that returns a model does not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is carried beside the features to predict: labels and inputs, to be told with each answer.
+"""Passthrough: labels and inputs beside the features to predict, to be written with each answer.
 
 The Estimator drops labels in mode "infer", and a model need not return its inputs. So the adapted
 input_fn yields them within the features, and the adapted model_fn puts them into the predictions:

@@ -105,8 +105,8 @@ class _TPUParts(_Parts):
             self._estimator, "_is_input_fn_invoked", mode != tf.estimator.ModeKeys.PREDICT or
             tf.compat.v1.get_default_graph() in self._graphs_with_input)
         spec = super().model_fn(features, labels, mode, params, config)
-        # It adds a hook of its own as the last one. The speed is logged here without, and a hook
-        # keeps a model out of the loop over steps.
+        # TPUEstimator adds a hook of its own as the last one. The speed is logged here without it,
+        # and a hook keeps a model out of the loop over steps.
         hooks = spec.training_hooks
         if hooks and type(hooks[-1]) is private_api.examples_hook():
             spec = spec._replace(training_hooks=hooks[:-1])

@@ -1,8 +1,8 @@
 """The flags that the plug-ins' modules define, which they read as FLAGS.NAME.
 
-They are absl's own FLAGS, be they made by absl or as `tf.compat.v1.flags`; those of this program
-lie elsewhere (`settings/command_line.py`), so none collides. They are parsed after the import that
-defines them.
+The flags are absl's own FLAGS, made by absl or as `tf.compat.v1.flags`. The flags of this program
+lie elsewhere (`settings/command_line.py`), so none collides. A flag is parsed after the import that
+defines it.
 """
 
 from __future__ import annotations

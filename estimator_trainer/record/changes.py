@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Iterable, Sequence
 
 from estimator_trainer import errors, redaction
 from estimator_trainer.errors import Param, Problem, Setting, Words
@@ -150,7 +150,7 @@ def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
             if field.name == "plugin_flag":
                 # Secrets were not recorded, so they are not compared either.
                 now = run_record.split_flags(now)[0]
-            if _plain(before) != _plain(now):
+            if run_record.plain(before) != run_record.plain(now):
                 found.append(Change(field.name, before, now, field.name in _FREE_SETTINGS))
     return found
 
@@ -167,14 +167,6 @@ def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Ch
         is_free = key not in now or key in free or bool(_FREE.fullmatch(key))
         found.append(Change(key, before.get(key), now.get(key), is_free))
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    return value
 
 
 def _shown(value: Any) -> str:

@@ -1,6 +1,6 @@
 """The record of a model_dir, `model_dir/record.json`: the run that wrote it.
 
-It holds nothing of the environment, and no value whose name says that it is a secret.
+The record holds nothing of the environment, and no value whose name marks a secret.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def is_same_param(record: RunRecord, key: str, value: Any) -> bool:
     """Returns whether a recorded param has this value, or names the same files."""
     before = record.params[key]
     whole = record.found_files.get(key)
-    return bool(_plain(before if whole is None else whole) == _plain(
+    return bool(plain(before if whole is None else whole) == plain(
         value if whole is None or not _paths(value) else _made_whole(value)))
 
 
@@ -207,15 +207,15 @@ def _names_file(key: str, path: str) -> bool:
 
 def _is_json(value: Any) -> bool:
     try:
-        return bool(json.loads(json.dumps(value)) == _plain(value))
+        return bool(json.loads(json.dumps(value)) == plain(value))
     except (TypeError, ValueError):
         return False
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Returns a value with lists in place of tuples, as JSON has it."""
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
     return value

@@ -70,7 +70,7 @@ class TrainerConfig(RankConfig):
       ConfigError: if a value is out of its range, naming every such value.
     """
 
-    # What
+    # Model and data
     model_fn: str = setting(
         "What to train", "cnn",
         "model_fn plug-in: a name in model_fns/, a dotted module or a file; `:NAME` after it"

@@ -12,16 +12,14 @@ import tensorflow as tf
 from input_fns import csv as plugin, digits
 from tests.support import csv_files
 from tests.support.csv_files import HEADER, line, ROWS, rows_of
-from tests.support.reading import context
+from tests.support.reading import context, folders_of
 
 pytestmark = pytest.mark.any_tensorflow
 
 
 @pytest.fixture(scope="module", name="folders")
 def fixture_folders(tmp_path_factory):
-    """{number of files: pattern of so many files with all rows}."""
-    return {files: csv_files.write_files(tmp_path_factory.mktemp(f"files{files}"), files)
-            for files in (1, 3, 4)}
+    return folders_of(csv_files.write_files, tmp_path_factory)
 
 
 @pytest.fixture(name="params")

@@ -9,14 +9,12 @@ import tensorflow as tf
 from input_fns import tfrecord, tfrecord as plugin
 from tests.support import example_files
 from tests.support.example_files import example, row, ROWS, rows_of, SHAPE
-from tests.support.reading import context
+from tests.support.reading import context, folders_of
 
 
 @pytest.fixture(scope="module", name="folders")
 def fixture_folders(tmp_path_factory):
-    """{number of files: pattern of so many files with all rows}."""
-    return {files: example_files.write_files(tmp_path_factory.mktemp(f"files{files}"), files)
-            for files in (1, 3, 4)}
+    return folders_of(example_files.write_files, tmp_path_factory)
 
 
 @pytest.fixture(name="params")

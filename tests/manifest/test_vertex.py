@@ -124,7 +124,7 @@ def test_text_is_taken_by_gcloud_and_sent_whole(platform: str, tmp_path: pathlib
     got = sent["jobSpec"] if platform == "vertex" else {"trainingInput": sent["trainingInput"]}
     if platform == "ai-platform":
         del got["trainingInput"]["enableWebAccess"]  # A default of its own.
-    # It writes 64-bit integers as strings, as JSON has them.
+    # The service writes 64-bit integers as strings, as JSON has them.
     assert _integers_as_text(got) == _integers_as_text(written)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any, Callable
 
 import pytest
@@ -20,6 +21,12 @@ def parts_of(rows: int, files: int) -> list[range]:
     """Returns which rows each of so many files holds: all in order, in unequal parts."""
     ends = [rows * (i + 1) ** 2 // files ** 2 for i in range(files)]
     return [range(start, end) for start, end in zip([0, *ends], ends)]
+
+
+def folders_of(write_files: Callable[[pathlib.Path, int], str],
+               factory: pytest.TempPathFactory) -> dict[int, str]:
+    """Returns {number of files: pattern of so many files with all rows}."""
+    return {files: write_files(factory.mktemp(f"files{files}"), files) for files in (1, 3, 4)}
 
 
 def read_in_a_graph(make_dataset: Callable[[], tf.data.Dataset], feature: str) -> list[Any]:

@@ -64,7 +64,7 @@ class _Finder(abc.MetaPathFinder, abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
-        del sys.modules[name]  # It is looked up there.
+        del sys.modules[name]  # The import system looks the name up there.
         parent, _, child = name.rpartition(".")
         is_package = name == _ROOT or parent == _ROOT and child not in moved.WHOLE
         value = None if is_package else getattr(sys.modules[parent], child, None)

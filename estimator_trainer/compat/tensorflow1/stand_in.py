@@ -13,7 +13,7 @@ from estimator_trainer.errors import ConfigError
 class GoneError(ConfigError, NotImplementedError, AttributeError):
     """A name of TensorFlow 1 that cannot be had, and what takes its place.
 
-    It is an AttributeError, so that a program that asks with `hasattr` gets its answer.
+    The class is an AttributeError, so that a program that asks with `hasattr` gets its answer.
     """
 
 
