@@ -25,12 +25,11 @@ from estimator_trainer import environment, logs, redaction, start
 from estimator_trainer.checks import machine_check, model_dir_name, printout, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.errors import (ConfigError, in_python, Interrupted, Problem, refuse, Setting,
-                                      TrainerError)
+from estimator_trainer.errors import (ConfigError, in_python, Interrupted, near_match, Problem,
+                                      refuse, Setting, TrainerError, UNKNOWN)
 from estimator_trainer.plugins import importing, loader
 from estimator_trainer.plugins.plugin import KINDS
 from estimator_trainer.result import Result
-from estimator_trainer.settings import keyword_settings
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -40,6 +39,9 @@ __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch"
 # A name, or what the name of a plug-in may stand for.
 PlugIn = Any
 Folder = str | os.PathLike[str]
+_KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}
+# A Python program may pass several patterns as a list.
+_PATTERNS = ("warm_start_vars", "freeze")
 
 
 @in_python()
@@ -154,7 +156,7 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
       ConfigError: for a keyword that is no setting, or a value out of its range.
     """
     with _call(settings, model_fn, input_fn, model_dir) as user_set:
-        variables, config = _variables(tf_config), keyword_settings.config_of(user_set)
+        variables, config = _variables(tf_config), config_of(user_set)
         plan = run_plan.for_training(config, variables,
                                      Invocation(frozenset(user_set), params or {}))
         found = machine_check.examine(plan, variables)
@@ -197,9 +199,9 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
         pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
                  for key, value in (params or {}).items()]
         user_set["param"] = (*user_set.get("param", ()), *pairs)
-        config, variables = keyword_settings.config_of(user_set), environment.read()
+        config, variables = config_of(user_set), environment.read()
         from estimator_trainer.launcher import launch as launch_lib
-        code = launch_lib.run(job, config, keyword_settings.words_of(config, user_set), variables,
+        code = launch_lib.run(job, config, words_of(config, user_set), variables,
                               user_set=frozenset(user_set))
         return _result_of_job(model_dir_name.of_trial(
             config.model_dir, variables.trial, variables.aip_model_dir), code)
@@ -229,7 +231,7 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
 def show(model_dir: Folder) -> dict[str, Any]:
     """Returns what `estimator-trainer show --json` prints: what a model_dir holds."""
     with _call({}, model_dir=model_dir) as user_set:
-        [folder] = start.read_model_dirs(keyword_settings.config_of(user_set), environment.read())
+        [folder] = start.read_model_dirs(config_of(user_set), environment.read())
         from estimator_trainer.reports import show as show_lib
         return show_lib.found_in(folder)
 
@@ -263,7 +265,7 @@ def _random_numbers_as_before(settings: Mapping[str, Any]) -> Iterator[None]:
 def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
              params: Mapping[str, Any] | None, variables: Environment | None = None) -> Plan:
     """Returns the plan of a call of the function."""
-    config = keyword_settings.config_of(user_set)
+    config = config_of(user_set)
     refuse(_tf1_problems(config))
     words = (f"estimator_trainer.{function}",
              *(f"{name}={redaction.masked(name, value)!r}"
@@ -304,3 +306,50 @@ def _result_of_job(model_dir: str, code: int) -> Result:
         raise TrainerError(f"the job ended with exit 0, and {model_dir} has no result.json that is"
                            " whole; its log says how it ended")
     return dataclasses.replace(ended, history=tuple(event_files.read(model_dir)))
+
+
+def config_of(user_set: Mapping[str, Any]) -> TrainerConfig:
+    """Returns the settings of these keywords, with defaults for the others.
+
+    Raises:
+      ConfigError: for an unknown name, or a value of another type or out of its range.
+    """
+    defaults = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
+    for name in sorted(user_set.keys() - defaults.keys()):
+        raise ConfigError(Problem(
+            f"setting {name!r}", UNKNOWN, source=Setting(name),
+            expected="a flag that `estimator-trainer train --help` lists, without dashes",
+            advice=near_match(name, defaults), example=Setting("train_steps", 1000)))
+    settings = {name: _typed(name, value, defaults[name]) for name, value in user_set.items()}
+    if settings.get("train_epochs"):
+        settings.setdefault("train_steps", 0)
+    return TrainerConfig(**settings)
+
+
+def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
+    """Returns the same settings as flags of a command line."""
+    words = []
+    for name in user_set:
+        value = getattr(config, name)
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no{name}")
+        elif name in ("param", "plugin_flag"):
+            words += [f"--{name}={each}" for each in value]
+        else:
+            words.append(f"--{name}={','.join(value) if isinstance(value, tuple) else value}")
+    return words
+
+
+def _typed(name: str, value: Any, default: Any) -> Any:
+    if isinstance(default, str) and isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(default, tuple) and isinstance(value, (list, tuple)) and all(
+            isinstance(each, str) for each in value):
+        return tuple(value)
+    if name in _PATTERNS and isinstance(value, (list, tuple)) and all(
+            isinstance(each, str) for each in value):
+        return ",".join(value)
+    if type(value) is type(default):
+        return value
+    raise ConfigError(Problem(name, value, expected=_KINDS[type(default)],
+                              example=Setting(name, default)))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
 from types import TracebackType
 from typing import Any, Callable, Iterator, Sequence, TYPE_CHECKING
 
-from estimator_trainer import (__version__, environment, errors, result, storage, streams,
-                               task_events, versions)
+from estimator_trainer import (__version__, environment, errors, result, storage, task_events,
+                               versions)
 from estimator_trainer.environment import Environment
-from estimator_trainer.settings import command_table, help_page
+from estimator_trainer.settings import command_table
 from estimator_trainer.settings.command_table import COMMANDS
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _ANSWERED_IN_MODEL_DIR = ("train", "run", "launch")
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code (0 done, 1 failed, 2 configuration error)."""
     task_events.begin()
-    streams.keep()
+    _keep_streams()
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = _print_uncaught
     try:
@@ -92,7 +93,7 @@ def _answer(argv: list[str]) -> int:
             return 0
         topic = help_topic(argv)
         if topic is not None:
-            print(help_page.text(topic), flush=True)
+            print(command_table.help_page(topic), flush=True)
             return 0
         # Help and the version do not wait for these.
         from estimator_trainer import commands
@@ -155,6 +156,75 @@ def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
         if name in with_value:
             next(left, None)  # Skips the value of the flag.
     return words, flag_names
+
+
+class _Stream(io.RawIOBase):
+    """A standard stream of the process."""
+
+    def __init__(self, number: int):
+        self._number = number
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._number
+
+    def isatty(self) -> bool:
+        return os.isatty(self._number)
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        while rest:
+            rest = rest[os.write(self._number, rest):]
+        return len(data)
+
+
+class _Output(_Stream):
+    """Standard output: a failed write is a failure of the command."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise errors.OutputError(
+                f"standard output cannot be written: {error.strerror}. Make room, or send it to"
+                " another place.") from error
+
+
+class _Messages(_Stream):
+    """Standard error: with a full disk or a closed pipe, messages are lost."""
+
+    def write(self, data: Any) -> int:
+        with contextlib.suppress(OSError):
+            super().write(data)
+        return len(data)
+
+
+def _keep_streams() -> None:
+    """Replaces closed standard streams, and makes the others tolerate failed writes.
+
+    While standard output is closed, a newly opened file would get its number, and its output.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+    if sys.stdout is sys.__stdout__ and sys.stdout is not None:
+        sys.stdout = _text(_Output(1), sys.stdout.encoding, is_prompt=sys.stdout.isatty())
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _text(_Messages(2), "utf-8", is_prompt=True)
+
+
+def _text(stream: _Stream, encoding: str, is_prompt: bool) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedWriter(stream), encoding, errors="backslashreplace",
+                            line_buffering=is_prompt)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,72 @@
-"""The launcher that gave this process its rank: Slurm, MPI or another."""
+"""Ranks from the launcher that started this process: Slurm, or one of MPI's.
+
+The variables of `mpirun`, `flux run` and `jsrun` hold each task's rank, but no hosts.
+
+Open MPI: https://docs.open-mpi.org/en/v5.0.x/tuning-apps/environment-var.html
+MPICH, Intel MPI, Cray (PMI): https://github.com/pmodels/mpich/tree/main/src/pm/hydra
+MVAPICH2: MV2_COMM_WORLD_* in https://mvapich.cse.ohio-state.edu/userguide/
+IBM's jsrun: https://lightning.ai/docs/pytorch/stable/api/ (LSFEnvironment)
+Flux: https://github.com/flux-framework/flux-core/blob/master/src/shell/task.c
+Cray PALS and PMI: https://github.com/SchedMD/slurm/tree/master/src/plugins/mpi/cray_shasta
+"""
 
 from __future__ import annotations
 
-from typing import Mapping, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
-from estimator_trainer.cluster import mpi, slurm
-from estimator_trainer.cluster.ranks import Ranks
-from estimator_trainer.errors import ConfigError, Problem
+from estimator_trainer.cluster import ranks as ranks_lib, slurm
+from estimator_trainer.cluster.ranks import ALONE, HOSTS, Ranks
+from estimator_trainer.errors import ConfigError, Problem, Setting, Words
 
-VARIABLES = (*slurm.VARIABLES, *mpi.VARIABLES)
+
+class _Launcher(NamedTuple):
+    """The variables of a launcher.
+
+    Attributes:
+      name: The launcher, such as "Open MPI's mpirun".
+      rank: The variable of the rank.
+      size: The variable of the number of ranks; "" where the launcher has none.
+      local_rank: Variables of the rank on its host, one of which may be set.
+      local_size: Variables of the number of ranks on this host.
+      nodes: The variable of the number of hosts, or "".
+    """
+
+    name: str
+    rank: str
+    size: str = ""
+    local_rank: tuple[str, ...] = ()
+    local_size: tuple[str, ...] = ()
+    nodes: str = ""
+
+
+# jsrun sets Open MPI's variables too, and `flux run` PMI's: the first launcher that is set counts.
+_LAUNCHERS = (
+    _Launcher("Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+              ("OMPI_COMM_WORLD_LOCAL_RANK",), ("OMPI_COMM_WORLD_LOCAL_SIZE",)),
+    _Launcher("jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE",
+              ("JSM_NAMESPACE_LOCAL_RANK",), ("JSM_NAMESPACE_LOCAL_SIZE",)),
+    _Launcher("flux run", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", ("FLUX_TASK_LOCAL_ID",),
+              nodes="FLUX_JOB_NNODES"),
+    _Launcher("MVAPICH2's mpirun", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+              ("MV2_COMM_WORLD_LOCAL_RANK",), ("MV2_COMM_WORLD_LOCAL_SIZE",)),
+    _Launcher("MPI's mpirun", "PMI_RANK", "PMI_SIZE",
+              ("MPI_LOCALRANKID", "PMI_LOCAL_RANK", "PALS_LOCAL_RANKID"),
+              ("MPI_LOCALNRANKS", "PMI_LOCAL_SIZE", "PALS_LOCAL_SIZE")),
+    # PMIx itself has no variable for the size; some launchers set one.
+    _Launcher("PMIx", "PMIX_RANK", "PMIX_SIZE"),
+    _Launcher("Cray's PALS", "PALS_RANKID", "", ("PALS_LOCAL_RANKID",)),
+    _Launcher("Cray's aprun", "ALPS_APP_PE"),
+)
+# A Slurm batch script is rank 0 without a step.
+_STEP = _Launcher("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", ("SLURM_LOCALID",))
+# The number of a job, from Open MPI or from the batch system (PBS, LSF) around MPI.
+_JOBS = ("OMPI_MCA_ess_base_jobid", "PBS_JOBID", "LSB_JOBID")
+VARIABLES = tuple(filter(None, (*slurm.VARIABLES, *_JOBS, *(
+    name for each in _LAUNCHERS
+    for name in (each.rank, each.size, *each.local_rank, *each.local_size, each.nodes)))))
+# `srun --mpi=pmi2` and its other kinds set these as well.
+_SET_BY_SRUN = ("PMI", "PMIX")
+_MOST_RANKS = 1 << 16
 
 
 def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
@@ -27,25 +85,25 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
     Raises:
       ConfigError: if the number of ranks or their hosts are not known.
     """
-    is_slurms = mpi.is_of(variables, variables.get("SLURM_PROCID", ""),
+    is_slurms = _is_of(variables, variables.get("SLURM_PROCID", ""),
                           variables.get("SLURM_STEP_NUM_TASKS", ""))
-    sources = (slurm, mpi) if is_slurms else (mpi, slurm)
-    found = (source.ranks(variables, rank_hosts, first_port) for source in sources)
-    return next(filter(None, found), None) or mpi.ranks_of_unknown_size(
+    sources = (slurm.ranks, _mpi_ranks) if is_slurms else (_mpi_ranks, slurm.ranks)
+    found = (source(variables, rank_hosts, first_port) for source in sources)
+    return next(filter(None, found), None) or _ranks_of_unknown_size(
         variables, rank_hosts, first_port)
 
 
 def refuse_roles(num_ps: int, num_evaluators: int) -> None:
     """Raises ConfigError if ranks are to have roles, and there are no ranks."""
-    given = {"num_ps": num_ps, "num_evaluators": num_evaluators}
-    name = next((name for name, count in given.items() if count), "")
+    counts = {"num_ps": num_ps, "num_evaluators": num_evaluators}
+    name = next((name for name, count in counts.items() if count), "")
     if name:
         role = "ps" if name == "num_ps" else "evaluator"
         raise ConfigError(Problem(
-            name, given[name], "and neither TF_CONFIG nor Slurm nor MPI has several tasks",
+            name, counts[name], "and neither TF_CONFIG nor Slurm nor MPI has several tasks",
             "the command behind srun or mpirun, or on one machine:"
-            f" estimator-trainer launch --{role}={given[name]} -- FLAGS",
-            f"srun --ntasks=4 estimator-trainer --{name}={given[name]}"))
+            f" estimator-trainer launch --{role}={counts[name]} -- FLAGS",
+            f"srun --ntasks=4 estimator-trainer --{name}={counts[name]}"))
 
 
 def notes(variables: Mapping[str, str]) -> tuple[str, ...]:
@@ -54,3 +112,116 @@ def notes(variables: Mapping[str, str]) -> tuple[str, ...]:
     if count == "1" or variables.get("SLURM_STEP_NUM_TASKS"):
         return ()
     return (f"SLURM_NTASKS is {count}, and this process was not started by srun: it trains alone",)
+
+
+def _mpi_ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
+          first_port: int) -> Ranks | None:
+    """Returns the processes of a launcher with a known number of them; None where there is one.
+
+    Args:
+      variables: The variables among VARIABLES that are set.
+      rank_hosts: HOST or HOST:RANKS, in the order of the ranks; not needed where all ranks are
+        on this host.
+      first_port: The port of rank 0, or 0.
+
+    Raises:
+      ConfigError: if the hosts are missing, or do not fit the ranks.
+    """
+    for launcher in _LAUNCHERS:
+        rank, size = (_first(variables, name) for name in (launcher.rank, launcher.size))
+        if rank is None or size is None:
+            continue
+        if not rank < size <= _MOST_RANKS:
+            raise ConfigError(Problem(
+                launcher.rank, rank, f"and {launcher.size} is {size}",
+                f"a rank below the size, and {_MOST_RANKS} ranks at most",
+                source="the environment", advice=ALONE))
+        if size > 1:
+            return _found(launcher, variables, rank_hosts, first_port, rank, size)
+    return None
+
+
+def _ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[str],
+                          first_port: int) -> Ranks | None:
+    """Returns the processes of a launcher that sets a rank alone; None if this one is alone.
+
+    Args:
+      variables: The variables among VARIABLES and Slurm's that are set.
+      rank_hosts: The hosts of all ranks, or ().
+      first_port: The port of rank 0, or 0.
+
+    Raises:
+      ConfigError: if there may be other processes, and their hosts are missing.
+    """
+    for launcher in (*_LAUNCHERS, _STEP):
+        text = variables.get(launcher.rank, "")
+        rank = _first(variables, launcher.rank)
+        if not text or rank == 0 and (launcher is _STEP or _has_size_1(variables)):
+            continue
+        if rank is not None and _first(variables, launcher.size) is not None:
+            continue
+        if rank is None:
+            raise ConfigError(Problem(launcher.rank, text, source="the environment",
+                                      expected="a rank, a whole number", advice=ALONE))
+        if rank_hosts and launcher is not _STEP:
+            return _found(launcher, variables, rank_hosts, first_port, rank, None)
+        size = launcher.size or "a variable"
+        raise ConfigError(Problem(
+            launcher.rank, rank, f"and {launcher.name} does not tell how many tasks there are (no"
+            f" {size}): each would train by itself, all in one model_dir",
+            "the hosts of all tasks, in the order of the ranks", HOSTS, "the environment",
+            advice=f"{ALONE}."))
+    return None
+
+
+def _is_of(variables: Mapping[str, str], rank: str, size: str) -> bool:
+    """Returns whether MPI's rank and size are these, which another launcher may set too."""
+    return any((variables.get(f"{name}_RANK"), variables.get(f"{name}_SIZE")) == (rank, size)
+               for name in _SET_BY_SRUN)
+
+
+def _found(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
+           first_port: int, rank: int, size: int | None) -> Ranks:
+    hosts = _hosts(launcher, variables, rank_hosts, rank, size)
+    return Ranks(rank, ranks_lib.addresses(hosts, first_port, _first(variables, *_JOBS) or 0),
+                 launcher.name, launcher.size if size else str(Setting("rank_hosts")))
+
+
+def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
+           rank: int, size: int | None) -> list[str]:
+    """Returns the host of each rank."""
+    local_rank = _first(variables, *launcher.local_rank)
+    if not rank_hosts and size:
+        if _first(variables, *launcher.local_size) == size or (
+                _first(variables, launcher.nodes) == 1):
+            return ["localhost"] * size
+        raise ConfigError(Problem(
+            "rank_hosts", why=f"and {launcher.size} is {size}: {launcher.name} does not tell its"
+            " tasks where the others are", example=HOSTS, advice=f"{ALONE}.",
+            expected="the hosts as the launcher got them, in the order of the ranks"))
+    hosts = ranks_lib.hosts_of(rank_hosts, size, launcher.size)
+    if rank >= len(hosts):
+        raise ConfigError(Problem(
+            "rank_hosts", Words(f"places for {len(hosts)} tasks"),
+            f"and {launcher.rank} is {rank}",
+            "the hosts of all tasks, in the order of the ranks", HOSTS, verb="has"))
+    expected = hosts[:rank].count(hosts[rank])
+    if local_rank not in (None, expected):
+        raise ConfigError(Problem(
+            "rank_hosts", Words(f"rank {rank} as task {expected} of {hosts[rank]!r}"),
+            f"and it is task {local_rank} there",
+            "the hosts in the order of the ranks, as with mpirun --map-by slot", HOSTS,
+            verb="has"))
+    return hosts
+
+
+def _has_size_1(variables: Mapping[str, str]) -> bool:
+    """Returns whether a launcher says that it started one task."""
+    return any(_first(variables, each.size) == 1 for each in (*_LAUNCHERS, _STEP) if each.size)
+
+
+def _first(variables: Mapping[str, str], *names: str) -> int | None:
+    """Returns the number at the start of the first variable that has one, as in PBS's "12.host"."""
+    texts = (variables.get(name, "").strip().partition(".")[0] for name in names)
+    return next((int(text) for text in texts
+                 if text.isascii() and text.isdecimal() and len(text) < 12), None)

@@ -18,7 +18,7 @@ from estimator_trainer.errors import Problem
 from estimator_trainer.graph import ancestry, graph_state, variable_names
 from estimator_trainer.input import batches
 from estimator_trainer.patches import gradient_patches
-from estimator_trainer.settings import name_patterns
+from estimator_trainer.settings import conflicts
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
@@ -34,7 +34,7 @@ def kept(config: TrainerConfig) -> ContextManager[None]:
 
 
 def _applying(config: TrainerConfig) -> Callable[..., Any]:
-    patterns = name_patterns.split(config.freeze)
+    patterns = conflicts.split(config.freeze)
     base_calls: list[None] = []
 
     def apply(own_apply: functools.partial[Any], is_base: bool, grads_and_vars: Any, *args: Any,
@@ -73,12 +73,12 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
       ConfigError: if a pattern matches no trainable variable, if nothing is left to train, or if
         the model_fn changes a frozen variable without an optimizer.
     """
-    patterns = name_patterns.split(config.freeze)
+    patterns = conflicts.split(config.freeze)
     if not patterns:
         return
     names = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
     for pattern in patterns:
-        if not any(name_patterns.matches(pattern, name) for name in names):
+        if not any(conflicts.matches(pattern, name) for name in names):
             raise errors.ConfigError(Problem(
                 "freeze", config.freeze, f"and {pattern!r} matches no trainable variable of"
                 f" model_fn {config.model_fn!r}", advice=variable_names.near(pattern, names)))
@@ -104,7 +104,7 @@ def _log(found: set[str], names: set[str]) -> None:
 
 
 def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
-    return any(name_patterns.matches(pattern, name) for pattern in patterns)
+    return any(conflicts.matches(pattern, name) for pattern in patterns)
 
 
 def _written(train_op: Any) -> set[str]:

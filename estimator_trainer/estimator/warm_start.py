@@ -18,7 +18,7 @@ from estimator_trainer import errors
 from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.graph import graph_state, variable_names
 from estimator_trainer.input import batches
-from estimator_trainer.settings import name_patterns
+from estimator_trainer.settings import conflicts
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -139,8 +139,8 @@ def _fits(variable: Any, shape: list[int], dtype: tf.DType) -> bool:
 
 def _matched(config: TrainerConfig, variables: Mapping[str, Any]) -> list[str]:
     found = set()
-    for pattern in name_patterns.split(config.warm_start_vars):
-        names = {name for name in variables if name_patterns.matches(pattern, name)}
+    for pattern in conflicts.split(config.warm_start_vars):
+        names = {name for name in variables if conflicts.matches(pattern, name)}
         if not names:
             raise errors.ConfigError(Problem(
                 "warm_start_vars", config.warm_start_vars,
@@ -154,7 +154,7 @@ def _old_names(config: TrainerConfig, variables: Mapping[str, Any],
                keys: Mapping[str, str]) -> dict[str, str]:
     """Returns the name that each variable has in the checkpoint."""
     found = {name: name for name in variables}
-    for new, old in name_patterns.renames(config.warm_start_rename).items():
+    for new, old in conflicts.renames(config.warm_start_rename).items():
         is_scope = new.endswith("/")
         for wrong, names, where in ((old, keys, f"in {config.warm_start_from}"),
                                     (new, variables, f"in model_fn {config.model_fn!r}")):

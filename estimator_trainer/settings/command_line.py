@@ -8,8 +8,7 @@ from typing import Any, Sequence
 from estimator_trainer import redaction
 from estimator_trainer.errors import ConfigError, near_match, Problem, Words
 from estimator_trainer.settings import conflicts, flag_parser
-from estimator_trainer.settings.command_table import COMMANDS, NoConfig, PageConfig
-from estimator_trainer.settings.help_page import EXAMPLE
+from estimator_trainer.settings.command_table import COMMANDS, EXAMPLE, NoConfig, PageConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig

@@ -11,7 +11,6 @@ from absl import flags
 
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN, Words
 from estimator_trainer.settings import command_table
-from estimator_trainer.settings.help_page import EXAMPLE
 
 
 def flags_of(word: str) -> flags.FlagValues:
@@ -69,7 +68,7 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
         file = source_of(name, argv)
         return Problem(name, got, source=f"--{name} in {file}" if file else "", expected=kind,
                        example=Setting(name, values[name].default))
-    return f"the flags cannot be read: {error}. For example: {EXAMPLE}"
+    return f"the flags cannot be read: {error}. For example: {command_table.EXAMPLE}"
 
 
 def of(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:

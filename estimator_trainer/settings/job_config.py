@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from estimator_trainer.errors import Problem, refuse, Setting
-from estimator_trainer.settings.setting import out_of_range, setting
+from estimator_trainer.settings.trainer_config import out_of_range, setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
 PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")

@@ -9,10 +9,45 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, NamedTuple
 
-from estimator_trainer import deadlines, errors
+from estimator_trainer import deadlines
 from estimator_trainer.cluster import topology
+from estimator_trainer.errors import near_match, Problem, refuse, Setting
 from estimator_trainer.settings import conflicts
-from estimator_trainer.settings.setting import out_of_range, setting
+
+
+def setting(group: str,
+            default: Any,
+            help_text: str,
+            choices: tuple[str, ...] = (),
+            minimum: float | None = None) -> Any:
+    """Returns a field that defines a flag of its name, default and help.
+
+    Args:
+      group: The heading in --help.
+      default: The default value; the flag has its type.
+      help_text: One sentence.
+      choices: The values allowed; empty for any value.
+      minimum: The smallest number allowed, or None.
+    """
+    metadata = {"group": group, "help": help_text, "choices": choices, "minimum": minimum}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def out_of_range(config: Any) -> list[Problem]:
+    """Returns a problem for each setting of a dataclass that is out of its range."""
+    found = []
+    for field in dataclasses.fields(config):
+        name, value, choices = field.name, getattr(config, field.name), field.metadata["choices"]
+        minimum = field.metadata["minimum"]
+        if choices and value not in choices:
+            named = sorted(filter(None, choices))
+            found.append(Problem(name, value, expected=f"one of {', '.join(named)}",
+                                 advice=near_match(value, named),
+                                 example=Setting(name, field.default or named[0])))
+        elif minimum is not None and value < minimum:
+            found.append(Problem(name, value, expected=f"a number of at least {minimum}",
+                                 example=Setting(name, field.default)))
+    return found
 
 
 class CheckpointClock(NamedTuple):
@@ -274,7 +309,7 @@ class TrainerConfig(RankConfig):
         " else JSON lines; default: standard output.")
 
     def __post_init__(self) -> None:
-        errors.refuse([*out_of_range(self), *conflicts.problems(self)])
+        refuse([*out_of_range(self), *conflicts.problems(self)])
 
     @property
     def is_collective(self) -> bool:

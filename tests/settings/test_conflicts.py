@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from estimator_trainer import errors
-from estimator_trainer.settings import keyword_settings, name_patterns
+from estimator_trainer import api, errors
+from estimator_trainer.settings import conflicts
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.any_tensorflow
     ("", ()), ("body", ("body",)), ("body, head/kernel", ("body", "head/kernel")),
     ("block_{1,2}/.*,head", ("block_{1,2}/.*", "head")), ("[a,b]x,(c,d)", ("[a,b]x", "(c,d)"))])
 def test_split_at_commas_outside_of_brackets(text, patterns):
-    assert name_patterns.split(text) == patterns
+    assert conflicts.split(text) == patterns
 
 
 def test_matches_all_below_a_scope_and_a_tensors_name():
-    assert name_patterns.matches("body", "body/dense/kernel")
-    assert name_patterns.matches("body/dense/kernel:0", "body/dense/kernel")
-    assert not name_patterns.matches("dense", "body/dense/kernel")
-    assert not name_patterns.matches("(?!body)", "body/dense/kernel")
+    assert conflicts.matches("body", "body/dense/kernel")
+    assert conflicts.matches("body/dense/kernel:0", "body/dense/kernel")
+    assert not conflicts.matches("dense", "body/dense/kernel")
+    assert not conflicts.matches("(?!body)", "body/dense/kernel")
 
 
 @pytest.mark.parametrize("settings, problem", [
@@ -32,10 +32,10 @@ def test_matches_all_below_a_scope_and_a_tensors_name():
     ({"warm_start_from": "old", "train_distribute": "central_storage"}, "takes nothing"),
 ])
 def test_problem_is_found_without_tensorflow(settings, problem):
-    with pytest.raises(errors.ConfigError) as told:
-        keyword_settings.config_of(settings)
-    assert problem in str(told.value)
+    with pytest.raises(errors.ConfigError) as raised:
+        api.config_of(settings)
+    assert problem in str(raised.value)
 
 
 def test_split_takes_a_list_from_python():
-    assert keyword_settings.config_of({"freeze": ["a", "b"]}).freeze == "a,b"
+    assert api.config_of({"freeze": ["a", "b"]}).freeze == "a,b"

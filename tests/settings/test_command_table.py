@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from estimator_trainer import cli, commands, errors
-from estimator_trainer.settings import help_page
+from estimator_trainer.settings import command_table
 from estimator_trainer.settings.command_table import COMMANDS, OutputConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
@@ -27,7 +27,7 @@ def _listed(text):
 
 
 def test_text_names_every_command_and_flag():
-    text = help_page.text()
+    text = command_table.help_page()
     assert all(f"  {command} " in text for command in COMMANDS)
     assert _listed(text) == _names(TrainerConfig, OutputConfig, JobConfig, HostLists)
 
@@ -42,7 +42,7 @@ def test_text_names_every_command_and_flag():
     ("tf-config", _names(HostLists), {"model_fn", "worker"}),
     ("list", {"json"}, {"probe", "platform"})])
 def test_text_of_a_command_lists_its_flags(command, takes, takes_not):
-    text = help_page.text(command)
+    text = command_table.help_page(command)
     assert f"usage: estimator-trainer {command} [--flag=value ...]" in text
     assert takes <= _listed(text) and not takes_not & _listed(text)
     assert ("-- FLAGS" in text) == (command in ("launch", "manifest"))
