@@ -186,22 +186,20 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
     """
     for kind, thing in (("model_fn", model_fn), ("input_fn", input_fn)):
         if thing is not None and not isinstance(thing, str):
-            raise ConfigError(Problem(
-                kind, thing, "and the tasks are processes that cannot see it",
-                "the name of a plug-in", Setting(kind, f"./my_{kind}.py")))
+            raise ConfigError(Problem(kind, thing, "and the tasks are processes that cannot see it",
+                                      "the name of a plug-in", Setting(kind, f"./my_{kind}.py")))
     of_job = {field.name for field in dataclasses.fields(JobConfig)}
     job = JobConfig(**{name: settings.pop(name) for name in of_job & settings.keys()})
     with _call(settings, model_fn, input_fn, model_dir) as user_set:
         if not user_set.get("model_dir"):
-            raise ConfigError(Problem(
-                "model_dir", expected="a directory that all tasks share",
-                example=Setting("model_dir", "/tmp/digits")))
+            raise ConfigError(Problem("model_dir", expected="a directory that all tasks share",
+                                      example=Setting("model_dir", "/tmp/digits")))
         pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
                  for key, value in (params or {}).items()]
         user_set["param"] = (*user_set.get("param", ()), *pairs)
         config, variables = config_of(user_set), environment.read()
         from estimator_trainer.launcher import launch as launch_lib
-        code = launch_lib.run(job, config, words_of(config, user_set), variables,
+        code = launch_lib.run(job, config, _words_of(config, user_set), variables,
                               user_set=frozenset(user_set))
         return _result_of_job(model_dir_name.of_trial(
             config.model_dir, variables.trial, variables.aip_model_dir), code)
@@ -247,24 +245,15 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
         if kind in user_set and not isinstance(user_set[kind], str):
             user_set[kind] = loader.keep(user_set[kind])
     importing.forget_edited()
-    with logs.as_before(), environment.as_before(), _random_numbers_as_before(settings):
+    with logs.as_before(), environment.as_before(), contextlib.ExitStack() as kept:
+        if settings.get("seed"):
+            from estimator_trainer.estimator import random_state
+            kept.enter_context(random_state.kept())
         yield user_set
-
-
-@contextlib.contextmanager
-def _random_numbers_as_before(settings: Mapping[str, Any]) -> Iterator[None]:
-    """Undoes a call's seed of Python's and NumPy's random numbers at the end of the context."""
-    if not settings.get("seed"):
-        yield
-        return
-    from estimator_trainer.estimator import random_state
-    with random_state.kept():
-        yield
 
 
 def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
              params: Mapping[str, Any] | None, variables: Environment | None = None) -> Plan:
-    """Returns the plan of a call of the function."""
     config = config_of(user_set)
     refuse(_tf1_problems(config))
     words = (f"estimator_trainer.{function}",
@@ -309,11 +298,7 @@ def _result_of_job(model_dir: str, code: int) -> Result:
 
 
 def config_of(user_set: Mapping[str, Any]) -> TrainerConfig:
-    """Returns the settings of these keywords, with defaults for the others.
-
-    Raises:
-      ConfigError: for an unknown name, or a value of another type or out of its range.
-    """
+    """Returns the settings of a call, with defaults for the others, or raises ConfigError."""
     defaults = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
     for name in sorted(user_set.keys() - defaults.keys()):
         raise ConfigError(Problem(
@@ -326,7 +311,7 @@ def config_of(user_set: Mapping[str, Any]) -> TrainerConfig:
     return TrainerConfig(**settings)
 
 
-def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
+def _words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
     """Returns the same settings as flags of a command line."""
     words = []
     for name in user_set:
@@ -343,12 +328,11 @@ def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
 def _typed(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, str) and isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(default, tuple) and isinstance(value, (list, tuple)) and all(
-            isinstance(each, str) for each in value):
-        return tuple(value)
-    if name in _PATTERNS and isinstance(value, (list, tuple)) and all(
-            isinstance(each, str) for each in value):
-        return ",".join(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
+        if isinstance(default, tuple):
+            return tuple(value)
+        if name in _PATTERNS:
+            return ",".join(value)
     if type(value) is type(default):
         return value
     raise ConfigError(Problem(name, value, expected=_KINDS[type(default)],

@@ -52,8 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _terminable(is_process: bool) -> Iterator[None]:
-    """Lets SIGTERM end a process as stopped before its work begins, and not after its last line.
-    """
+    """Lets SIGTERM end a process as stopped before its work, and do nothing after its last line."""
     def end(number: int, frame: Any) -> None:
         print("estimator-trainer: SIGTERM: ends before the work began", file=sys.stderr)
         raise SystemExit(result.EXIT_CODES["stopped"])
@@ -88,7 +87,7 @@ def _print_uncaught(kind: type[BaseException], error: BaseException,
 
 def _answer(argv: list[str]) -> int:
     try:
-        if asks_version(argv):
+        if wants_version(argv):
             print(f"estimator_trainer {__version__}, {versions.installed()}", flush=True)
             return 0
         topic = help_topic(argv)
@@ -115,7 +114,7 @@ def _answer(argv: list[str]) -> int:
 _HELP = ("help", "h", "helpfull")
 
 
-def asks_version(argv: Sequence[str]) -> bool:
+def wants_version(argv: Sequence[str]) -> bool:
     """Returns whether --version is one of the flags."""
     return "version" in _questions(argv)[1]
 
@@ -125,19 +124,16 @@ def help_topic(argv: Sequence[str]) -> str | None:
 
     `--help`, `-h` and `--helpfull` count as flags, but not as the values of other flags or after
     `--`; the word `help` counts before and behind a command.
-
-    Raises:
-      ConfigError: if there is no such command.
     """
     words, flag_names = _questions(argv)
-    topic = [word for word in words if word != "help"][:1]
+    topic = next((word for word in words if word != "help"), "")
     if not set(_HELP) & set(flag_names) and "help" not in (words[:1] + words[1:][-1:]):
         return None
-    if topic and topic[0] not in COMMANDS:
+    if topic and topic not in COMMANDS:
         # Only this mistake waits for absl's flags.
         from estimator_trainer.settings import command_line
-        raise command_line.unknown(topic[0])
-    return topic[0] if topic else ""
+        raise command_line.unknown(topic)
+    return topic
 
 
 def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -148,19 +144,16 @@ def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     words, flag_names = [], []
     left = iter(argv[:argv.index("--")] if "--" in argv else argv)
     for word in left:
-        name = word.lstrip("-").replace("-", "_")
         if not word.startswith("-"):
             words.append(word)
             continue
-        flag_names.append(name)
-        if name in with_value:
+        flag_names.append(word.lstrip("-").replace("-", "_"))
+        if flag_names[-1] in with_value:
             next(left, None)  # Skips the value of the flag.
     return words, flag_names
 
 
 class _Stream(io.RawIOBase):
-    """A standard stream of the process."""
-
     def __init__(self, number: int):
         self._number = number
 

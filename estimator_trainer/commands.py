@@ -1,7 +1,7 @@
 """Runs the commands, each in the function that `settings/command_table.py` names.
 
-Each takes the command line and the environment, and returns the exit code. A module that only one
-command needs is imported in its function, because every start waits for the imports at the top.
+Each returns the exit code. A module that only one command needs is imported in its function,
+because every start waits for the imports at the top.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
 
 
 def _planned(make: start.MakePlan, line: CommandLine, variables: Environment) -> Plan:
-    return start.planned(make, line.config, variables, Invocation(
-        line.user_set, command=("estimator-trainer", *line.words)))
+    invocation = Invocation(line.user_set, command=("estimator-trainer", *line.words))
+    return start.planned(make, line.config, variables, invocation)
 
 
 def _use_model(line: CommandLine, variables: Environment, answer: Callable[[Plan], str]) -> int:

@@ -1,8 +1,7 @@
 """Deadlines: how long each wait of this program may last, and how often it polls, in seconds.
 
 The values are in one file because they depend on each other: a task that has 25 s to save must be
-killed later than that. tests/test_deadlines.py tests this order. Pauses below a
-second, and periods of a log or a screen, on which no other time depends, are not here.
+killed later than that. Pauses on which no other time depends are not here.
 """
 
 from __future__ import annotations
@@ -14,30 +13,21 @@ from estimator_trainer import storage
 # Waiting for peers. The first two are the defaults of flags.
 # A task that answered before, and no longer does, is lost after this.
 PEER_TIMEOUT_SECS = 60
-# A task without progress ends after this, at its start too.
-STALL_TIMEOUT_SECS = 600
-# A peer that accepts a connection must send something within this.
-PEER_ANSWER_SECS = 2.0
-# A connection to a task breaks if no answer comes within this.
-CONNECTION_SECS = 20.0
-# The sockets of new connections are set up to break after this.
-CONNECTIONS_POLL_SECS = 5.0
-# A listener on this machine must accept a connection within this.
-LOCAL_CONNECT_SECS = 0.2
-# A trainer polls its peers after this time without a step.
-QUIET_SECS = 10.0
-# A peer that broke an all-reduce is detected as gone or restarted within this.
-BROKEN_SECS = 15.0
+STALL_TIMEOUT_SECS = 600  # A task without progress ends after this, at its start too.
+PEER_ANSWER_SECS = 2.0  # A peer that accepts a connection must send something within this.
+CONNECTION_SECS = 20.0  # A connection to a task breaks if no answer comes within this.
+CONNECTIONS_POLL_SECS = 5.0  # The sockets of new connections are set up to break after this.
+LOCAL_CONNECT_SECS = 0.2  # A listener on this machine must accept a connection within this.
+QUIET_SECS = 10.0  # A trainer polls its peers after this time without a step.
+BROKEN_SECS = 15.0  # A peer that broke an all-reduce is detected as gone or restarted within this.
 # Parallel requests of one kind (names, peers, nvidia-smi) must all be answered within this.
 CHECK_SECS = 3.0
-# nvidia-smi must list the GPUs within this, for a job that needs them.
-LIST_GPUS_SECS = 10.0
+LIST_GPUS_SECS = 10.0  # nvidia-smi must list the GPUs within this, for a job that needs them.
 
 # Ends.
 # A task must reach a step boundary within this after a request to stop, and then saves.
 SAVE_GRACE_SECS = 25.0
-# The same after a failure, when nothing is saved.
-FAILED_GRACE_SECS = 3.0
+FAILED_GRACE_SECS = 3.0  # The same after a failure, when nothing is saved.
 # A ps goes on for this long after a request to stop, while the chief saves, and at the end, while
 # trainers leave.
 PS_GRACE_SECS = 25.0
@@ -57,37 +47,28 @@ EVALUATOR_STARTS_SECS = 60.0
 FINAL_CHECKPOINT_SECS = 75.0
 # For this long, a new task treats a final job.json as left by an earlier run.
 STALE_STATE_SECS = 60.0
-# A task waits this long for a chief that has the same cluster.
-OTHER_CLUSTER_SECS = 40.0
-# A training without a heartbeat loses its model_dir after this.
-LEASE_SECS = 60.0
-# The chief renews its lease of model_dir after this.
-LEASE_RENEW_SECS = 10.0
-# The chief checks this soon whether another one began at the same moment.
-LEASE_CHECK_SECS = 2.0
+OTHER_CLUSTER_SECS = 40.0  # A task waits this long for a chief that has the same cluster.
+LEASE_SECS = 60.0  # A training without a heartbeat loses its model_dir after this.
+LEASE_RENEW_SECS = 10.0  # The chief renews its lease of model_dir after this.
+LEASE_CHECK_SECS = 2.0  # The chief checks this soon whether another one began at the same moment.
 # A chief that waits for a model_dir polls at this interval: on a disk, and in a bucket.
 LEASE_POLL_SECS = 0.5
 LEASE_POLL_OBJECT_SECS = 3.0
 # The evaluator's longest interval between polls of the job's state, once the last step is reached.
 GOAL_POLL_SECS = 1.0
-# The watchdog's poll interval.
-WATCHDOG_POLL_SECS = 0.5
+WATCHDOG_POLL_SECS = 0.5  # The watchdog's poll interval.
 # A process that a second signal ends must print its last line within this.
 SECOND_SIGNAL_SECS = 2.0
 
 # `launch`.
 # The fork server must import TensorFlow, maybe from a slow disk, within this.
 FORK_IMPORT_SECS = 120.0
-# Pause before a task is restarted.
-RESTART_SECS = 1.0
-# A task that has not ended this long after SIGTERM is killed.
-STOP_SECS = 35.0
+RESTART_SECS = 1.0  # Pause before a task is restarted.
+STOP_SECS = 35.0  # A task that has not ended this long after SIGTERM is killed.
 # After the job's end the tasks must end by themselves within this, before SIGTERM.
 FOLLOW_SECS = 45.0
-# The last lines of an ended process must be read within this.
-LAST_LINES_SECS = 5.0
-# The page of the job must be written, maybe into a bucket, within this.
-PAGE_SECS = 60.0
+LAST_LINES_SECS = 5.0  # The last lines of an ended process must be read within this.
+PAGE_SECS = 60.0  # The page of the job must be written, maybe into a bucket, within this.
 
 # Pods.
 # Time between SIGTERM and SIGKILL in the pods of `manifest`.
@@ -98,8 +79,7 @@ POD_GRACE_SECS = 120
 KUBERNETES_KILLS_SECS = 30.0
 # TensorFlow breaks an all-reduce when a trainer does not answer for about this long.
 COLLECTIVE_BREAKS_SECS = 10.0
-# Shared disks remember for at most this long that a file was missing.
-DISK_REMEMBERS_SECS = 60.0
+DISK_REMEMBERS_SECS = 60.0  # Shared disks remember for at most this long that a file was missing.
 # Cloud Storage refuses a second write of an object within this, and TensorFlow then waits longer.
 OBJECT_WRITE_SECS = 1.0
 
@@ -109,44 +89,30 @@ OBJECT_HISTORY_SECS = 30.0
 # A process that ends waits this long until its history is written, on a disk that may hang.
 LAST_HISTORY_SECS = 10.0
 
-# This many heartbeats may be missing before a task is considered lost.
-HEARTBEATS_TO_MISS = 5
+HEARTBEATS_TO_MISS = 5  # This many heartbeats may be missing before a task is considered lost.
 
 
 @dataclasses.dataclass(frozen=True)
 class PollIntervals:
-    """The intervals at which the tasks of a job write heartbeats and poll files, in seconds.
-
-    Attributes:
-      chief_heartbeat_secs: Between two heartbeats of the chief.
-      evaluator_heartbeat_secs: Between two heartbeats of the evaluator.
-      evaluator_lost_secs: Without a heartbeat for this long, the evaluator is gone.
-      chief_trains_secs: Between two polls of a chief that trains.
-      chief_waits_secs: Between two polls of a chief that waits for others.
-      presence_secs: Between two polls of a chief that only waits for the evaluator.
-      task_secs: Between two polls of a worker or a ps.
-      evaluator_secs: Between two polls of the job's state by the evaluator.
-      checkpoint_secs: Between two polls for a new checkpoint by the evaluator.
-    """
+    """The intervals at which the tasks of a job write heartbeats and poll files, in seconds."""
 
     chief_heartbeat_secs: float = 5.0
     evaluator_heartbeat_secs: float = 1.0
-    evaluator_lost_secs: float = 5.0
-    chief_trains_secs: float = 0.5
-    chief_waits_secs: float = 0.25
-    presence_secs: float = 0.25
-    task_secs: float = 0.25
-    evaluator_secs: float = 0.5
-    checkpoint_secs: float = 0.5
+    evaluator_lost_secs: float = 5.0  # Without a heartbeat for this long, the evaluator is gone.
+    chief_trains_secs: float = 0.5  # Between two polls of a chief that trains.
+    chief_waits_secs: float = 0.25  # Between two polls of a chief that waits for others.
+    presence_secs: float = 0.25  # Between two polls of a chief that only waits for the evaluator.
+    task_secs: float = 0.25  # Between two polls of a worker or a ps.
+    evaluator_secs: float = 0.5  # Between two polls of the job's state by the evaluator.
+    checkpoint_secs: float = 0.5  # Between two polls for a new checkpoint by the evaluator.
 
 
 # Reading a file costs nothing, and the job ends the sooner.
 _FILES = PollIntervals()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
-_OBJECTS = PollIntervals(
-    chief_heartbeat_secs=5.0, evaluator_heartbeat_secs=5.0, evaluator_lost_secs=12.0,
-    chief_trains_secs=10.0, chief_waits_secs=2.0, presence_secs=1.0, task_secs=2.0,
-    evaluator_secs=3.0, checkpoint_secs=6.0)
+_OBJECTS = PollIntervals(chief_heartbeat_secs=5.0, evaluator_heartbeat_secs=5.0,
+                         evaluator_lost_secs=12.0, chief_trains_secs=10.0, chief_waits_secs=2.0,
+                         presence_secs=1.0, task_secs=2.0, evaluator_secs=3.0, checkpoint_secs=6.0)
 
 
 def poll_intervals(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> PollIntervals:

@@ -25,14 +25,12 @@ class Environment:
     """The variables that the program reads; an unset variable is an empty string.
 
     Attributes:
-      tf_config: TF_CONFIG, the task's view of its cluster, as JSON text.
-      cluster_spec: CLUSTER_SPEC, Vertex AI's list of worker pools, as JSON text.
-      aip_model_dir: AIP_MODEL_DIR, the model's directory on Vertex AI.
+      cluster_spec: Vertex AI's list of worker pools, as JSON text.
+      aip_model_dir: The model's directory on Vertex AI.
       trial: CLOUD_ML_TRIAL_ID, the number of the hyperparameter tuning trial on Vertex AI and AI
         Platform, where a trial of one task has no TF_CONFIG.
-      legacy_keras: TF_USE_LEGACY_KERAS, which chooses TensorFlow's Keras.
-      cuda_visible_devices: CUDA_VISIBLE_DEVICES, the GPUs to use; None if unset.
-      no_color: NO_COLOR; any value turns colours off (no-color.org).
+      cuda_visible_devices: None if unset.
+      no_color: Any value turns colours off (no-color.org).
       ranks: The set variables of a launcher, such as Slurm or MPI, about this process's rank.
     """
 
@@ -48,14 +46,12 @@ class Environment:
 
 def read() -> Environment:
     """Returns the variables of this process."""
+    get = os.environ.get
     return Environment(
-        tf_config=os.environ.get("TF_CONFIG", ""),
-        cluster_spec=os.environ.get("CLUSTER_SPEC", ""),
-        aip_model_dir=os.environ.get("AIP_MODEL_DIR", ""),
-        trial=os.environ.get("CLOUD_ML_TRIAL_ID", ""),
-        legacy_keras=os.environ.get("TF_USE_LEGACY_KERAS", ""),
-        cuda_visible_devices=os.environ.get("CUDA_VISIBLE_DEVICES"),
-        no_color=os.environ.get("NO_COLOR", ""),
+        tf_config=get("TF_CONFIG", ""), cluster_spec=get("CLUSTER_SPEC", ""),
+        aip_model_dir=get("AIP_MODEL_DIR", ""), trial=get("CLOUD_ML_TRIAL_ID", ""),
+        legacy_keras=get("TF_USE_LEGACY_KERAS", ""), no_color=get("NO_COLOR", ""),
+        cuda_visible_devices=get("CUDA_VISIBLE_DEVICES"),
         ranks={name: os.environ[name] for name in os.environ if name.startswith(_RANKS)})
 
 
@@ -99,7 +95,7 @@ def replace(variables: Mapping[str, str]) -> None:
 def quiet_native_logs() -> None:
     """Limits TensorFlow's C++ log to fatal messages, unless the user has set a level.
 
-    On a machine without a GPU the log has an error; failures in a step become Python exceptions.
+    The log has an error for a machine without a GPU; failures in a step become Python exceptions.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -155,10 +151,9 @@ def as_before() -> Iterator[None]:
     try:
         yield
     finally:
-        for name, value in saved.items():
+        for name in saved:
             os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+        os.environ.update({name: value for name, value in saved.items() if value is not None})
 
 
 @contextlib.contextmanager

@@ -50,23 +50,17 @@ def in_python() -> Iterator[None]:
 
 
 def worded(command_line: str, python: str) -> str:
-    """Returns the text for whoever asked: the command line, or a Python program."""
+    """Returns the text for the caller, a command line or a Python program."""
     return python if _is_python.get() else command_line
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A setting in a message: `--train_steps=5`, or in Python `train_steps=5`.
-
-    Attributes:
-      name: Name of the setting.
-      value: The value to type; None for the name alone.
-      file: The file that the value comes from, if it was neither a flag nor an argument.
-    """
+    """A setting in a message: `--train_steps=5`, or in Python `train_steps=5`."""
 
     name: str
-    value: Any = None
-    file: str = ""
+    value: Any = None  # The value to type; None for the name alone.
+    file: str = ""  # The file that the value comes from, if it was neither a flag nor an argument.
 
     @property
     def source(self) -> str:
@@ -87,15 +81,10 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True)
 class Param:
-    """A param in a message: `--param units=5`, or in Python `params={"units": 5}`.
-
-    Attributes:
-      key: The param.
-      value: The value to type; None for the key alone.
-    """
+    """A param in a message: `--param units=5`, or in Python `params={"units": 5}`."""
 
     key: str
-    value: Any = None
+    value: Any = None  # The value to type; None for the key alone.
 
     def __str__(self) -> str:
         if self.value is None:
@@ -112,7 +101,7 @@ class Words(str):
 
 
 class Absent(enum.Enum):
-    """The reason why a problem has no value."""
+    """The value of a problem without one."""
 
     MISSING = enum.auto()
     UNKNOWN = enum.auto()
@@ -186,15 +175,12 @@ class OutputError(TrainerError):
 
 
 class ConfigError(TrainerError):
-    """A configuration mistake, found before anything was written to model_dir.
-
-    Attributes:
-      problems: The mistakes; a text where no value of the user's is wrong.
-    """
+    """A configuration mistake, found before anything was written to model_dir."""
 
     exit_code = 2
 
     def __init__(self, *problems: Problem | str):
+        """Makes the error; a text is a problem in which no value of the user's is wrong."""
         super().__init__("\n".join(map(str, problems)))
         self.problems = problems
 
@@ -266,9 +252,7 @@ def first_line(error: BaseException) -> str:
     TensorFlow puts places in the code before that line.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if not lines:
-        return ""
-    line = lines[0]
+    line = lines[0] if lines else ""
     if line.startswith("in user code:"):
         line = _after(lines, _IN_USER_CODE) or line
         line = line.removeprefix(f"{type(error).__name__}: ")
@@ -287,9 +271,8 @@ def in_short(error: Exception) -> str:
 
 def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
     """Returns the message that follows the last line of a pattern; "" if there is none."""
-    places = [i for i, line in enumerate(lines) if pattern.match(line)]
-    return next((line for line in lines[places[-1] + 1:] if _MESSAGE.match(line)),
-                "") if places else ""
+    after = [i + 1 for i, line in enumerate(lines) if pattern.match(line)] or [len(lines)]
+    return next(filter(_MESSAGE.match, lines[after[-1]:]), "")
 
 
 def near_match(got: str, allowed: Iterable[str]) -> str:

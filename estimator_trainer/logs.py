@@ -19,21 +19,12 @@ import warnings
 from estimator_trainer import redaction
 
 # Warnings of TensorFlow on which no user of an Estimator can act.
-_NOISE = (
-    "deprecat",
-    "is experimental",
-    "will be removed",
-    "From /",
-    "Estimator's model_fn",
-    "Using temporary folder as model directory",
-    "There is non-GPU devices in",
-    "It seems that global step (tf.train.get_global_step) has not been increased",
-    "EvalSpec.throttle_secs is set as 0",
-    "Estimator is not trained yet",
-    "No new checkpoint ready for evaluation",
-    "already exists; retrying",
-    "`eval_strategy` is not passed in",
-)
+_NOISE = ("deprecat", "is experimental", "will be removed", "From /", "Estimator's model_fn",
+          "Using temporary folder as model directory", "There is non-GPU devices in",
+          "It seems that global step (tf.train.get_global_step) has not been increased",
+          "EvalSpec.throttle_secs is set as 0", "Estimator is not trained yet",
+          "No new checkpoint ready for evaluation", "already exists; retrying",
+          "`eval_strategy` is not passed in")
 _UPSTREAM = ("/tensorflow/python/", "/tensorflow_datasets/", "/tensorflow_estimator/",
              "/tf_keras/", "/keras/src/", "/absl/flags/")
 # The function in which every LoggingTensorHook logs, and the line of the Estimator's own hook,
@@ -54,13 +45,10 @@ class _Formatter(logging.Formatter):
     """Adds the level of warnings and errors; masks secrets and escape sequences."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return redaction.message_for_terminal(self._with_level(record))
-
-    def _with_level(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        if record.levelno < logging.WARNING:
-            return text
-        return text.replace(record.getMessage(), f"{record.levelname}: {record.getMessage()}", 1)
+        text, message = super().format(record), record.getMessage()
+        if record.levelno >= logging.WARNING:
+            text = text.replace(message, f"{record.levelname}: {message}", 1)
+        return redaction.message_for_terminal(text)
 
 
 class _Quiet(logging.Filter):
@@ -171,19 +159,13 @@ def without_native_noise(verbose: bool) -> Iterator[None]:
 
 
 def silence_other_threads() -> None:
-    """Blocks the log for other threads, which run until the process ends.
-
-    This thread's last line is then the process's last line.
-    """
+    """Blocks the log for other threads, so this thread's last line is the process's last line."""
     for handler in logging.getLogger().handlers:
         handler.acquire()
 
 
 def silence_tensorflow() -> None:
-    """Removes the log handler of an imported TensorFlow.
-
-    With that handler each line is printed twice (tensorflow/tensorflow#26691).
-    """
+    """Removes TensorFlow's log handler, which would print each line twice (tensorflow#26691)."""
     absl_logging = sys.modules["absl.logging"]
     absl_logging.set_verbosity(absl_logging.INFO)
     tensorflow = logging.getLogger("tensorflow")
@@ -197,8 +179,7 @@ def stay_the_only_handler() -> None:
 
     absl removes other handlers the first time only, and adds its own each time.
     """
-    absl_logging = sys.modules["absl.logging"]
-    root = logging.getLogger()
+    absl_logging, root = sys.modules["absl.logging"], logging.getLogger()
     handlers = list(root.handlers)
     absl_logging.use_absl_handler()
     absl_logging.get_absl_handler().python_handler.addFilter(lambda record: False)

@@ -46,9 +46,7 @@ def visible_gpus(cuda_visible_devices: str | None) -> list[str]:
 
 def num_cores() -> int:
     """Returns the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def bfloat16_instructions() -> str:
@@ -80,10 +78,7 @@ _NEVER_BYTES = 2**31 - 1
 
 
 def keep_freed_memory() -> None:
-    """Makes glibc keep freed memory below 32 MB, unless the user's environment sets up malloc.
-
-    Does nothing with other C libraries.
-    """
+    """Makes glibc keep freed memory below 32 MB, unless the user's environment sets up malloc."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None or environment.sets_malloc():
         return

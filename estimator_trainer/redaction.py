@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 MASK = "****"
 # Flags whose values are NAME=VALUE.
 _HOLDERS = ("param", "plugin_flag")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PARTS = frozenset(("password", "passwd", "passphrase"))
-_WORDS = frozenset((
-    "pwd", "secret", "secrets", "credential", "credentials", "creds", "auth", "oauth",
-    "authorization", "apikey", "accesskey", "privatekey"))
-_OF_A_KEY = frozenset((
-    "access", "account", "api", "app", "auth", "encryption", "license", "master", "private",
-    "service", "signing", "ssh", "storage", "subscription"))
+_WORDS = frozenset(("pwd", "secret", "secrets", "credential", "credentials", "creds", "auth",
+                    "oauth", "authorization", "apikey", "accesskey", "privatekey"))
+_OF_A_KEY = frozenset(("access", "account", "api", "app", "auth", "encryption", "license", "master",
+                       "private", "service", "signing", "ssh", "storage", "subscription"))
 # Language models have tokens, too: `pad_token`, `num_tokens`.
 _OF_A_TOKEN = frozenset(("access", "api", "auth", "bearer", "refresh", "session", "secret"))
 _NO_SECRET_TOKEN = frozenset((
@@ -27,10 +25,9 @@ _NO_SECRET_TOKEN = frozenset((
     "min", "next", "num", "oov", "pad", "padding", "per", "prefix", "sep", "sos", "special",
     "start", "stop", "suffix", "unk", "unknown"))
 # The last words of names that describe a secret's place or length.
-_HARMLESS_ENDS = frozenset((
-    "column", "columns", "count", "dim", "dims", "dir", "env", "file", "files", "folder", "host",
-    "len", "length", "method", "mode", "name", "names", "path", "paths", "size", "type", "units",
-    "url"))
+_HARMLESS_ENDS = frozenset(("column", "columns", "count", "dim", "dims", "dir", "env", "file",
+                            "files", "folder", "host", "len", "length", "method", "mode", "name",
+                            "names", "path", "paths", "size", "type", "units", "url"))
 _FLAG = re.compile(r"(?P<before>--?(?P<name>[A-Za-z][\w.-]*)=)(?P<value>\S+)")
 
 
@@ -59,8 +56,8 @@ def masked(name: str, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         if name in _HOLDERS:
             return type(value)(_masked_pair(str(each)) for each in value)
-        return [masked("", each) for each in value] if isinstance(value, list) else tuple(
-            masked("", each) for each in value)
+        shown = [masked("", each) for each in value]
+        return shown if isinstance(value, list) else tuple(shown)
     return value
 
 
@@ -87,11 +84,6 @@ def masked_flags(text: str) -> str:
     """Returns a text with the values of secret flags masked."""
     return _FLAG.sub(lambda match: match["before"] + (
         MASK if is_secret(match["name"]) else match["value"]), without_credentials(text))
-
-
-def without_credentials(text: str) -> str:
-    """Returns a text with users, passwords, keys, tokens and signatures of URLs masked."""
-    return _mask_urls(text, is_secret)
 
 
 def secrets_of(pairs: Sequence[str]) -> list[str]:
@@ -151,7 +143,7 @@ _HEADER = re.compile(r"(?P<before>\bauthorization\b[\"']?\s{0,2}[:=]\s{0,2}[\"']
                      r"(?:bearer|basic|token)\s{1,2})[^\s'\",$]+", re.IGNORECASE)
 
 
-def _mask_urls(text: str, is_secret: Callable[[str], bool]) -> str:
+def without_credentials(text: str) -> str:
     """Returns a text with the secrets of URLs and authorization headers masked."""
     if "/" in text or "@" in text:
         text = _URL.sub(lambda match: match["start"] + _without_users(
@@ -160,7 +152,7 @@ def _mask_urls(text: str, is_secret: Callable[[str], bool]) -> str:
         text = _ESCAPED.sub(lambda match: match[0] if "%3a" not in match["user"].lower() else
                             match["before"] + MASK, text)
     if "=" in text:
-        text = _without_values(text, is_secret)
+        text = _without_values(text)
     return _HEADER.sub(lambda match: match["before"] + MASK, text)
 
 
@@ -197,7 +189,7 @@ def _without_user(scheme: str, rest: str) -> str:
     return MASK + rest[last:] if scheme in _TOKEN_ALONE and last > 0 else rest
 
 
-def _without_values(text: str, is_secret: Callable[[str], bool]) -> str:
+def _without_values(text: str) -> str:
     """Returns a text without the values of secrets in queries and fragments."""
     parts, done = [], 0
     for match in _NAME.finditer(text):
@@ -228,7 +220,11 @@ def for_terminal(text: str) -> str:
 
 def printable(text: str) -> str:
     """Returns a text with its control characters written as `\\x1b`."""
-    return CONTROL_CHARACTERS.sub(_written_out, text.replace("\r\n", "\n"))
+    def escaped(match: re.Match[str]) -> str:
+        number = ord(match[0])
+        return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+    return CONTROL_CHARACTERS.sub(escaped, text.replace("\r\n", "\n"))
 
 
 def message_for_terminal(text: str) -> str:
@@ -246,8 +242,3 @@ def line_for_terminal(text: str, is_coloured: bool) -> str:
     shown = without_credentials("".join(
         part + colour for part, colour in zip(map(printable, parts[::2]), [*colours, ""])))
     return f"{shown}\x1b[0m" if colours and is_coloured else shown
-
-
-def _written_out(match: re.Match[str]) -> str:
-    number = ord(match[0])
-    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"

@@ -107,16 +107,11 @@ def to_json(result: Result) -> str:
 
 
 def from_json(text: str) -> Result:
-    """Returns the result that `to_json` wrote, null as NaN.
-
-    Raises:
-      SchemaError: if the text is something else.
-    """
-    found = schema.parsed(_ResultFile, text)
-    metrics = {name: math.nan if value is None else value
-               for name, value in found.metrics.items()}
-    values = {name: value for name, value in vars(found).items() if name != "role"}
-    return Result(found.role, **{**values, "metrics": metrics})
+    """Returns the result that `to_json` wrote, null as NaN; raises SchemaError for other texts."""
+    values = dict(vars(schema.parsed(_ResultFile, text)))
+    values["metrics"] = {name: math.nan if value is None else value
+                         for name, value in values["metrics"].items()}
+    return Result(values.pop("role"), **values)
 
 
 def print_last_line(result: Result) -> None:

@@ -36,14 +36,9 @@ _NAMES: dict[Any, str] = {
 
 
 class Rule(NamedTuple):
-    """A condition on a value beside its type, as an argument of Annotated.
+    """A condition on a value beside its type, as an argument of Annotated."""
 
-    Attributes:
-      expected: The condition in words, such as "a path".
-      holds: Returns whether a value satisfies the condition.
-    """
-
-    expected: str
+    expected: str  # The condition in words, such as "a path".
     holds: Callable[[Any], bool]
 
 
@@ -95,20 +90,12 @@ class SchemaError(ValueError):
 
 
 def parsed(schema: type[T], text: str) -> T:
-    """Returns the value of a JSON text as a `schema`, a dataclass or a TypedDict.
-
-    Raises:
-      SchemaError: if the text does not fit the schema.
-    """
+    """Returns the value of a JSON text as a `schema`, or raises SchemaError."""
     return made(schema, decoded(text))
 
 
 def decoded(text: str) -> Any:
-    """Returns the value of a JSON text.
-
-    Raises:
-      SchemaError: if the text is not JSON, or has a value that cannot be printed or computed with.
-    """
+    """Returns the value of a JSON text; raises SchemaError if it is not JSON, or not printable."""
     if not text.strip():
         raise SchemaError("is empty")
     try:
@@ -122,21 +109,13 @@ def decoded(text: str) -> Any:
 
 
 def made(schema: type[T], value: Any) -> T:
-    """Returns a decoded JSON value as a `schema`.
-
-    Raises:
-      SchemaError: if the value does not fit the schema.
-    """
+    """Returns a decoded JSON value as a `schema`, or raises SchemaError."""
     kind: Any = schema
     return typing.cast(T, _reader(kind)(value))
 
 
 def field_value(schema: Any, name: str, value: Any) -> Any:
-    """Returns a decoded JSON value as the type of the field `name` of a dataclass.
-
-    Raises:
-      SchemaError: if the value does not fit the field.
-    """
+    """Returns a decoded JSON value as the type of a dataclass's field, or raises SchemaError."""
     return _reader(_hints(schema)[name])(value)
 
 
@@ -192,26 +171,25 @@ def _object(schema: Any) -> _Reader:
                               f" {', '.join(sorted(required))}")
         found = dict(value) if is_dict else {}
         for name in readers.keys() & value.keys():
-            try:
-                found[name] = readers[name](value[name])
-            except SchemaError as error:
-                raise error.within(name)
+            found[name] = _read_within(name, readers[name], value[name])
         return found if is_dict else schema(**found)
 
     return read
+
+
+def _read_within(name: str | int, read: _Reader, value: Any) -> Any:
+    """Reads the entry `name` of a list or an object."""
+    try:
+        return read(value)
+    except SchemaError as error:
+        raise error.within(name)
 
 
 def _list(kind: Any, read_item: _Reader) -> _Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, list):
             raise SchemaError("a list", value)
-        found = []
-        for i, item in enumerate(value):
-            try:
-                found.append(read_item(item))
-            except SchemaError as error:
-                raise error.within(i)
-        return kind(found)
+        return kind([_read_within(i, read_item, item) for i, item in enumerate(value)])
 
     return read
 
@@ -220,13 +198,7 @@ def _entries(read_entry: _Reader) -> _Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, dict):
             raise SchemaError("an object", value)
-        found = {}
-        for name, entry in value.items():
-            try:
-                found[name] = read_entry(entry)
-            except SchemaError as error:
-                raise error.within(name)
-        return found
+        return {name: _read_within(name, read_entry, entry) for name, entry in value.items()}
 
     return read
 

@@ -42,11 +42,7 @@ def planned(make: MakePlan, config: TrainerConfig, variables: Environment,
 
 
 def prepare(plan: Plan) -> None:
-    """Makes this process one that can compute what is planned.
-
-    Raises:
-      ConfigError: for a device or storage that is not there.
-    """
+    """Makes this process one that can compute what is planned, or raises ConfigError."""
     import_tensorflow(plan)
     _split_cpu(plan.config)
     if plan.script is None:
@@ -54,11 +50,7 @@ def prepare(plan: Plan) -> None:
 
 
 def check(plan: Plan) -> None:
-    """Checks the device and the storage of a run, with TensorFlow.
-
-    Raises:
-      ConfigError: for one that is not there.
-    """
+    """Checks the device and the storage of a run with TensorFlow, or raises ConfigError."""
     from estimator_trainer.estimator import strategy
     strategy.check(plan.config, plan.task)
     check_storage(plan)
@@ -161,9 +153,6 @@ def check_storage(plan: Plan) -> None:
 
     TensorFlow would wait without end for a bucket of a wrong name: it makes the folders of a path
     one by one, and tries again whatever fails.
-
-    Raises:
-      ConfigError: with a problem for each that cannot be read.
     """
     errors.refuse(filter(None, (_storage_problem(name, path, plan.versions.tensorflow)
                                 for name, path in plan.config.paths.items())))

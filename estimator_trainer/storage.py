@@ -14,7 +14,6 @@ import re
 import sys
 from typing import Iterable
 
-from estimator_trainer import versions
 from estimator_trainer.errors import Problem, Setting
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)")
@@ -32,20 +31,13 @@ _OBJECT_STORES = ("gs", "s3", "az")
 _ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
 # Linux allows names of 255 bytes in paths of 4095; the files in a model_dir need a part of them.
 _MOST_BYTES, _MOST_BYTES_OF_A_NAME = 3500, 250
-_MOUNTS = {
-    # Mountpoint for S3 cannot rename files, and suits files that are only read.
-    "s3": "s3fs or JuiceFS, or to read only with mountpoint-s3",
-    "az": "BlobFuse2 or JuiceFS",
-    "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS",
-}
+# Mountpoint for S3 cannot rename files, and suits files that are only read.
+_MOUNTS = {"s3": "s3fs or JuiceFS, or to read only with mountpoint-s3",
+           "az": "BlobFuse2 or JuiceFS", "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS"}
 
 
 def can_be_path(path: str, has_names: bool = True) -> bool:
-    """Returns whether a path has a valid length and valid characters.
-
-    Args:
-      has_names: Whether this is one path, and not a list of paths, which may be longer.
-    """
+    """Returns whether a path, or without `has_names` a longer list of paths, may be one."""
     try:
         encoded = os.fsencode(path)
     except UnicodeEncodeError:
@@ -70,11 +62,6 @@ def bucket(path: str) -> str:
     """Returns the bucket of a path in an object store, such as "gs://bucket"; "" for others."""
     match = _SCHEME.match(path)
     return match[0] if match and match[1] in _OBJECT_STORES else ""
-
-
-def plugin_version() -> str | None:
-    """Returns the installed version of tensorflow-io, or None."""
-    return versions.of_package("tensorflow-io")
 
 
 def needs_plugin(paths: Iterable[str]) -> bool:

@@ -66,7 +66,7 @@ def emit(kind: str, details: Mapping[str, Any] | None = None,
     Args:
       kind: One of the kinds above.
       details: Further values, for the history alone.
-      **values: The values of the event; long texts are cut for the launcher.
+      **values: Long texts are cut for the launcher.
     """
     if _listener is not None and _listener_owner == os.getpid():
         _listener(kind, {**values, **(details or {})})

@@ -19,9 +19,7 @@ from estimator_trainer import environment, errors, logs
 def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
     """Imports TensorFlow; unless `is_verbose`, drops what its libraries print meanwhile.
 
-    Args:
-      is_verbose: Whether everything is printed.
-      as_tensorflow1: Whether `import tensorflow` gives plug-ins TensorFlow 1.
+    With `as_tensorflow1`, `import tensorflow` gives plug-ins TensorFlow 1.
 
     Raises:
       ConfigError: if there is no place for temporary files, as in a read-only container.

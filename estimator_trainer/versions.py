@@ -63,12 +63,8 @@ def installed() -> Versions:
     folders = _metadata_folders()
     tensorflow = (of_package(name, folders) for name in _TENSORFLOW_PACKAGES)
     return Versions(
-        python=".".join(map(str, sys.version_info[:3])),
-        tensorflow=next((version for version in tensorflow if version), None),
-        estimator=of_package("tensorflow-estimator", folders),
-        tf_keras=of_package("tf_keras", folders),
-        keras=of_package("keras", folders),
-    )
+        ".".join(map(str, sys.version_info[:3])), next(filter(None, tensorflow), None),
+        *(of_package(name, folders) for name in ("tensorflow-estimator", "tf_keras", "keras")))
 
 
 def of_package(package: str, folders: Optional[Dict[str, str]] = None) -> Optional[str]:
@@ -76,10 +72,7 @@ def of_package(package: str, folders: Optional[Dict[str, str]] = None) -> Option
 
     A wheel's folder has the version in its name: `tf_keras-2.21.0.dist-info`. Python's
     importlib.metadata is only used for other packages, because importing it and reading five
-    packages takes longer than all of `--help`.
-
-    Args:
-      folders: Result of `_metadata_folders`, to share it among several packages.
+    packages takes longer than all of `--help`. `folders` are those of `_metadata_folders`.
     """
     folder = (_metadata_folders() if folders is None else folders).get(_plain(package), "")
     match = _WHEEL.search(folder)

@@ -230,7 +230,8 @@ def _file_problem(folder: str, source: str = "") -> Problem | None:
 def storage_problems(config: TrainerConfig) -> list[Problem]:
     """Returns a problem for each setting whose file system is missing."""
     tensorflow = versions.installed().tensorflow
-    plugin = storage.plugin_version() if storage.needs_plugin(config.paths.values()) else None
+    needs_plugin = storage.needs_plugin(config.paths.values())
+    plugin = versions.of_package("tensorflow-io") if needs_plugin else None
     found = (storage.problem(name, path, tensorflow, plugin)
              for name, path in config.paths.items())
     return [problem for problem in found if problem]

@@ -13,24 +13,12 @@ from typing import Any, Mapping
 from estimator_trainer.cluster import declared_cluster
 
 _STOCK = json.dumps({
-    "cluster": {
-        "chief": ["host0:2222"],
-        "worker": ["host1:2222"],
-        "ps": ["host2:2222"]
-    },
-    "task": {
-        "type": "worker",
-        "index": 0
-    }
-})
+    "cluster": {"chief": ["host0:2222"], "worker": ["host1:2222"], "ps": ["host2:2222"]},
+    "task": {"type": "worker", "index": 0}})
 
 
 def corrected(text: str) -> str:
-    """Returns JSON of a TF_CONFIG that works, as near to `text` as can be guessed.
-
-    Args:
-      text: A TF_CONFIG or CLUSTER_SPEC with mistakes, maybe not JSON.
-    """
+    """Returns JSON of a TF_CONFIG that works, as near to `text` as can be guessed."""
     for candidate in _unquoted(text.strip()):
         try:
             value = json.loads(candidate)
@@ -56,8 +44,7 @@ def _bare(value: Mapping[str, Any]) -> str:
 def _unquoted(text: str) -> list[str]:
     """Returns texts that `text` may have been before quotes were changed, added or escaped."""
     inner = text.strip("'\"")
-    escaped = inner.replace('\\"', '"')
-    return [text, text.replace("'", '"'), inner, escaped]
+    return [text, text.replace("'", '"'), inner, inner.replace('\\"', '"')]
 
 
 def _repaired(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,8 +65,7 @@ def _repaired_cluster(declared: Mapping[str, Any]) -> dict[str, list[str]]:
     cluster: dict[str, list[str]] = {}
     taken: set[str] = set()
     for key, hosts in declared.items():
-        role = _nearest_role(key)
-        if role:
+        if role := _nearest_role(key):
             addresses = [_repaired_address(host, taken) for host in _listed(role, hosts)]
             cluster.setdefault(role, []).extend(addresses)
     cluster = {role: addresses for role, addresses in cluster.items() if addresses}

@@ -17,13 +17,9 @@ from estimator_trainer.errors import near_match, Problem, Words
 ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
 # Role by name. Vertex AI's CLUSTER_SPEC numbers its pools by purpose, and programs of TensorFlow's
 # first guide to clusters call the only job of a cluster `local`.
-ROLES = {
-    "chief": "chief", "master": "chief",
-    "worker": "worker", "local": "worker",
-    "ps": "ps", "evaluator": "evaluator",
-    "workerpool0": "chief", "workerpool1": "worker",
-    "workerpool2": "ps", "workerpool3": "evaluator",
-}
+ROLES = {"chief": "chief", "master": "chief", "worker": "worker", "local": "worker", "ps": "ps",
+         "evaluator": "evaluator", "workerpool0": "chief", "workerpool1": "worker",
+         "workerpool2": "ps", "workerpool3": "evaluator"}
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,@]+):([0-9]{1,5})")
 _SPARSE = ("because from a sparse map (TFJob's enableDynamicWorker) no task can tell how many share"
@@ -32,17 +28,11 @@ _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
 class Task(NamedTuple):
-    """One task of a cluster.
+    """One task of a cluster."""
 
-    Attributes:
-      name: The platform's name of the task, such as "master:0".
-      address: host:port of the task.
-      path: The JSON path of the address, such as `TF_CONFIG["cluster"]["master"][0]`.
-    """
-
-    name: str
+    name: str  # The platform's name of the task, such as "master:0".
     address: str
-    path: str
+    path: str  # The JSON path of the address, such as `TF_CONFIG["cluster"]["master"][0]`.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,9 +59,7 @@ class ClusterSpec:
 def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
     """Reads the JSON of TF_CONFIG, or of Vertex AI's CLUSTER_SPEC, which has the same shape.
 
-    Args:
-      text: JSON text; "{}" declares no cluster.
-      source: Name of the environment variable, for the JSON paths in the problems.
+    The text "{}" declares no cluster. `source` is the variable, for the paths in the problems.
     """
     reader = _Reader(source)
     value = reader.read_object(text)
@@ -84,7 +72,7 @@ def read(text: str, source: str = "TF_CONFIG") -> ClusterSpec:
 
 
 class _Reader:
-    """The parts of a cluster read so far, and every problem with them."""
+    """A cluster as far as it has been read, and its problems."""
 
     def __init__(self, source: str):
         self.source = source
@@ -95,7 +83,7 @@ class _Reader:
 
     def reject(self, field: str, value: Any, path: str, expected: str, near: str = "") -> None:
         # A key has no path of its own, and is shown as it is.
-        got = value if field == "key" else Words(of(value, path))
+        got = value if field == "key" else Words(_shown(value, path))
         self.problems.append(Problem(field, got, expected=expected, advice=near,
                                      source=f"{self.source}{path}"))
 
@@ -105,7 +93,7 @@ class _Reader:
         except (ValueError, RecursionError) as error:
             quotes = ", where texts take double quotes, not single ones" if "'" in text else ""
             why = error if isinstance(error, ValueError) else "too many brackets in each other"
-            self.problems.append(Problem("text", Words(of_text(text)), source=self.source,
+            self.problems.append(Problem("text", Words(_shown_text(text)), source=self.source,
                                          expected=f"JSON{quotes} ({why})"))
             return {}
         if isinstance(value, dict):
@@ -122,11 +110,10 @@ class _Reader:
             self.reject("cluster", cluster, '["cluster"]',
                         'an object of roles, like {"chief": ["host:2222"]}')
             cluster, self.is_whole = {}, False
-        strays = [key for key in value
-                  if key != "cluster" and (key.lower() in ROLES or key.lower() == "cluster")]
-        for key in strays:
-            self.reject("key", key, "", 'the roles inside "cluster"')
-            self.is_whole = False
+        for key in value:
+            if key != "cluster" and key.lower() in (*ROLES, "cluster"):
+                self.reject("key", key, "", 'the roles inside "cluster"')
+                self.is_whole = False
         for key, hosts in cluster.items():
             name = key.strip().lower()
             role = ROLES.get(name, "")
@@ -162,8 +149,7 @@ class _Reader:
             is_complete = hosts.keys() == {str(i) for i in range(len(hosts))}
             least = 1 if role in ("chief", "evaluator") else 2
             if not is_complete or len(hosts) < least:
-                self.reject("hosts", hosts, path,
-                            f"the list of every {role or 'host'}, {_SPARSE}")
+                self.reject("hosts", hosts, path, f"the list of every {role or 'host'}, {_SPARSE}")
                 return []
             entries = [(hosts[str(i)], f'{path}["{i}"]') for i in range(len(hosts))]
         else:
@@ -171,8 +157,7 @@ class _Reader:
                         'a list like ["host:2222"], or no such role if it has no task')
             return []
         for address, address_path in entries:
-            expected = _address_fault(address)
-            if expected:
+            if expected := _address_fault(address):
                 self.reject("address", address, address_path, expected)
         return [(str(address), address_path) for address, address_path in entries]
 
@@ -261,13 +246,8 @@ _MOST_KEYS = 6
 _BEFORE_HOST = re.compile(r"[^\s'\"\[\]{},]+@")
 
 
-def of(value: Any, path: str) -> str:
-    """Returns a value as a message shows it.
-
-    Args:
-      value: The value, or None if it is missing.
-      path: Its JSON path.
-    """
+def _shown(value: Any, path: str) -> str:
+    """Returns the value at a JSON path as a message shows it; None is missing."""
     if value is None:
         return "missing"
     if '["job"]' in path.lower():
@@ -278,7 +258,7 @@ def of(value: Any, path: str) -> str:
     return shown if len(shown) <= _MOST_CHARACTERS else shown[:_MOST_CHARACTERS - 3] + "..."
 
 
-def of_text(text: str) -> str:
+def _shown_text(text: str) -> str:
     """Returns what a message shows of a text that is not JSON: its length and first keys."""
     keys = list(dict.fromkeys(match[0] for match in _KEY.finditer(text)))
     named = f" with {', '.join(keys[:_MOST_KEYS])}" if keys else ""

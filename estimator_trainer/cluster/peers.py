@@ -15,14 +15,9 @@ _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]
 
 
 def state(address: str) -> str:
-    """Returns whether a TensorFlow server is at `address`.
+    """Returns whether a TensorFlow server is at `address`, host:port: "up" or "down".
 
-    Args:
-      address: host:port of the server.
-
-    Returns:
-      "up"; "silent" if the connection is taken but nothing answers, as by a stopped process; or
-      "down".
+    "silent" means that a connection is taken, but nothing answers, as by a stopped process.
     """
     host, _, port = address.rpartition(":")
     try:
@@ -40,9 +35,6 @@ def states(peers: Mapping[str, str]) -> dict[str, str]:
     """Returns the state of each peer, by name; polls all at once, for at most CHECK_SECS.
 
     The limit holds however many peers are gone, and even if the name server is.
-
-    Args:
-      peers: host:port by name.
     """
     answers = in_parallel(state, set(peers.values()))
     return {name: answers.get(address, "silent") for name, address in peers.items()}

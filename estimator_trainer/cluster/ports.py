@@ -71,8 +71,7 @@ def _answers(port: int) -> bool:
 
 def _holder(port: int) -> str:
     """Returns " by process ..." if /proc shows the process to this user, or ""."""
-    inodes = _listening_inodes(port)
-    if not inodes:
+    if not (inodes := _listening_inodes(port)):
         return ""
     for folder in _PROC.glob("[0-9]*/fd"):
         with contextlib.suppress(OSError):

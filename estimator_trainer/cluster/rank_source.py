@@ -20,23 +20,14 @@ from estimator_trainer.errors import ConfigError, Problem, Setting, Words
 
 
 class _Launcher(NamedTuple):
-    """The variables of a launcher.
+    """The variables of a launcher; "" or () where it has none."""
 
-    Attributes:
-      name: The launcher, such as "Open MPI's mpirun".
-      rank: The variable of the rank.
-      size: The variable of the number of ranks; "" where the launcher has none.
-      local_rank: Variables of the rank on its host, one of which may be set.
-      local_size: Variables of the number of ranks on this host.
-      nodes: The variable of the number of hosts, or "".
-    """
-
-    name: str
+    name: str  # For messages, such as "Open MPI's mpirun".
     rank: str
-    size: str = ""
-    local_rank: tuple[str, ...] = ()
-    local_size: tuple[str, ...] = ()
-    nodes: str = ""
+    size: str = ""  # The number of ranks.
+    local_rank: tuple[str, ...] = ()  # The rank on its host, in one of these.
+    local_size: tuple[str, ...] = ()  # The number of ranks on this host.
+    nodes: str = ""  # The number of hosts.
 
 
 # jsrun sets Open MPI's variables too, and `flux run` PMI's: the first launcher that is set counts.
@@ -64,8 +55,6 @@ _JOBS = ("OMPI_MCA_ess_base_jobid", "PBS_JOBID", "LSB_JOBID")
 VARIABLES = tuple(filter(None, (*slurm.VARIABLES, *_JOBS, *(
     name for each in _LAUNCHERS
     for name in (each.rank, each.size, *each.local_rank, *each.local_size, each.nodes)))))
-# `srun --mpi=pmi2` and its other kinds set these as well.
-_SET_BY_SRUN = ("PMI", "PMIX")
 _MOST_RANKS = 1 << 16
 
 
@@ -74,19 +63,20 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
     """Returns the ranks of the launcher that started this process, or None.
 
     Within a Slurm job, mpirun starts its daemons by srun, so Slurm's ranks are the daemons' and
-    MPI's variables come first. But `srun --mpi=pmi2` sets MPI's variables itself, and Slurm knows
-    the hosts too.
+    MPI's variables come first. But `srun --mpi=pmi2` and its other kinds set MPI's variables
+    themselves, and Slurm knows the hosts too.
 
     Args:
       variables: The variables among VARIABLES that are set.
-      rank_hosts: The hosts of the ranks that the user gives, or ().
+      rank_hosts: HOST or HOST:RANKS, in the order of the ranks, or ().
       first_port: The port of rank 0, or 0.
 
     Raises:
       ConfigError: if the number of ranks or their hosts are not known.
     """
-    is_slurms = _is_of(variables, variables.get("SLURM_PROCID", ""),
-                          variables.get("SLURM_STEP_NUM_TASKS", ""))
+    own = variables.get("SLURM_PROCID", ""), variables.get("SLURM_STEP_NUM_TASKS", "")
+    is_slurms = any((variables.get(f"{name}_RANK"), variables.get(f"{name}_SIZE")) == own
+                    for name in ("PMI", "PMIX"))
     sources = (slurm.ranks, _mpi_ranks) if is_slurms else (_mpi_ranks, slurm.ranks)
     found = (source(variables, rank_hosts, first_port) for source in sources)
     return next(filter(None, found), None) or _ranks_of_unknown_size(
@@ -115,48 +105,32 @@ def notes(variables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _mpi_ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
-          first_port: int) -> Ranks | None:
+               first_port: int) -> Ranks | None:
     """Returns the processes of a launcher with a known number of them; None where there is one.
 
-    Args:
-      variables: The variables among VARIABLES that are set.
-      rank_hosts: HOST or HOST:RANKS, in the order of the ranks; not needed where all ranks are
-        on this host.
-      first_port: The port of rank 0, or 0.
-
-    Raises:
-      ConfigError: if the hosts are missing, or do not fit the ranks.
+    If all ranks are on this host, `rank_hosts` may be empty.
     """
     for launcher in _LAUNCHERS:
         rank, size = (_first(variables, name) for name in (launcher.rank, launcher.size))
         if rank is None or size is None:
             continue
         if not rank < size <= _MOST_RANKS:
-            raise ConfigError(Problem(
-                launcher.rank, rank, f"and {launcher.size} is {size}",
-                f"a rank below the size, and {_MOST_RANKS} ranks at most",
-                source="the environment", advice=ALONE))
+            raise ConfigError(Problem(launcher.rank, rank, f"and {launcher.size} is {size}",
+                                      f"a rank below the size, and {_MOST_RANKS} ranks at most",
+                                      source="the environment", advice=ALONE))
         if size > 1:
             return _found(launcher, variables, rank_hosts, first_port, rank, size)
     return None
 
 
 def _ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[str],
-                          first_port: int) -> Ranks | None:
-    """Returns the processes of a launcher that sets a rank alone; None if this one is alone.
-
-    Args:
-      variables: The variables among VARIABLES and Slurm's that are set.
-      rank_hosts: The hosts of all ranks, or ().
-      first_port: The port of rank 0, or 0.
-
-    Raises:
-      ConfigError: if there may be other processes, and their hosts are missing.
-    """
+                           first_port: int) -> Ranks | None:
+    """Returns the processes of a launcher that sets a rank alone; None if this one is alone."""
+    is_alone = any(_first(variables, each.size) == 1 for each in (*_LAUNCHERS, _STEP) if each.size)
     for launcher in (*_LAUNCHERS, _STEP):
         text = variables.get(launcher.rank, "")
         rank = _first(variables, launcher.rank)
-        if not text or rank == 0 and (launcher is _STEP or _has_size_1(variables)):
+        if not text or rank == 0 and (launcher is _STEP or is_alone):
             continue
         if rank is not None and _first(variables, launcher.size) is not None:
             continue
@@ -172,12 +146,6 @@ def _ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[st
             "the hosts of all tasks, in the order of the ranks", HOSTS, "the environment",
             advice=f"{ALONE}."))
     return None
-
-
-def _is_of(variables: Mapping[str, str], rank: str, size: str) -> bool:
-    """Returns whether MPI's rank and size are these, which another launcher may set too."""
-    return any((variables.get(f"{name}_RANK"), variables.get(f"{name}_SIZE")) == (rank, size)
-               for name in _SET_BY_SRUN)
 
 
 def _found(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
@@ -202,22 +170,15 @@ def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequen
     hosts = ranks_lib.hosts_of(rank_hosts, size, launcher.size)
     if rank >= len(hosts):
         raise ConfigError(Problem(
-            "rank_hosts", Words(f"places for {len(hosts)} tasks"),
-            f"and {launcher.rank} is {rank}",
+            "rank_hosts", Words(f"places for {len(hosts)} tasks"), f"and {launcher.rank} is {rank}",
             "the hosts of all tasks, in the order of the ranks", HOSTS, verb="has"))
     expected = hosts[:rank].count(hosts[rank])
     if local_rank not in (None, expected):
         raise ConfigError(Problem(
             "rank_hosts", Words(f"rank {rank} as task {expected} of {hosts[rank]!r}"),
             f"and it is task {local_rank} there",
-            "the hosts in the order of the ranks, as with mpirun --map-by slot", HOSTS,
-            verb="has"))
+            "the hosts in the order of the ranks, as with mpirun --map-by slot", HOSTS, verb="has"))
     return hosts
-
-
-def _has_size_1(variables: Mapping[str, str]) -> bool:
-    """Returns whether a launcher says that it started one task."""
-    return any(_first(variables, each.size) == 1 for each in (*_LAUNCHERS, _STEP) if each.size)
 
 
 def _first(variables: Mapping[str, str], *names: str) -> int | None:

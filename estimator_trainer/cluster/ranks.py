@@ -21,19 +21,12 @@ HOSTS = Setting("rank_hosts", ("node1:2", "node2"))
 
 @dataclasses.dataclass(frozen=True)
 class Ranks:
-    """All ranks of one start of a program.
+    """All ranks of one start of a program."""
 
-    Attributes:
-      rank: The rank of this process.
-      addresses: host:port of each rank.
-      launcher: What started them, such as "Slurm's step 12.0".
-      size_name: The variable that has their number.
-    """
-
-    rank: int
-    addresses: tuple[str, ...]
-    launcher: str
-    size_name: str
+    rank: int  # The rank of this process.
+    addresses: tuple[str, ...]  # host:port of each rank.
+    launcher: str  # The launcher and its job, such as "Slurm's step 12.0".
+    size_name: str  # The variable that has the number of ranks.
 
     @property
     def note(self) -> str:
@@ -67,13 +60,8 @@ class Ranks:
 def addresses(hosts: Sequence[str], first_port: int, job: int) -> tuple[str, ...]:
     """Returns host:port of each rank, whose port is the first one plus the rank.
 
-    Args:
-      hosts: The host of each rank.
-      first_port: The port of rank 0, or 0.
-      job: A number of the job, so that two jobs on one host get different ports.
-
-    Raises:
-      ConfigError: if the last port would be above 65535.
+    Without a `first_port`, the number of the job decides, so that two jobs on one host get
+    different ports. If the last port would be above 65535, raises ConfigError.
     """
     first = first_port or _LOWEST_PORT + _BLOCK * (job % _NUM_BLOCKS)
     if first + len(hosts) > 1 << 16:
@@ -84,15 +72,12 @@ def addresses(hosts: Sequence[str], first_port: int, job: int) -> tuple[str, ...
 
 
 def hosts_of(rank_hosts: Sequence[str], size: int | None, size_name: str) -> list[str]:
-    """Returns the host of each rank.
+    """Returns the host of each rank, or raises ConfigError if the list has another number of ranks.
 
     Args:
       rank_hosts: HOST or HOST:RANKS, in the order of the ranks.
       size: The number of ranks; None = as many as the list has.
       size_name: The variable that has this number.
-
-    Raises:
-      ConfigError: if the list has another number of ranks.
     """
     hosts: list[str] = []
     for each in rank_hosts:

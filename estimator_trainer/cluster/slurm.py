@@ -22,17 +22,10 @@ _SIZE = "SLURM_STEP_NUM_TASKS"
 _STEP_STRIDE = 151
 
 
-def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
-          first_port: int) -> Ranks | None:
+def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str], first_port: int) -> Ranks | None:
     """Returns the tasks of this process's step; None outside of a step, or in one of one task.
 
-    Args:
-      variables: The variables among VARIABLES that are set.
-      rank_hosts: The hosts that the user gives in place of the nodes' names, if any.
-      first_port: The port of rank 0, or 0.
-
-    Raises:
-      ConfigError: if the hosts of the ranks are not known.
+    The user's `rank_hosts`, if any, replace the nodes' names.
     """
     size = _number(variables, _SIZE, 1)
     if size < 2:
@@ -124,12 +117,9 @@ _MOST = 1 << 20
 
 
 def expanded_names(text: str) -> list[str]:
-    """Returns the names that a node list stands for, in its order.
+    """Returns the names that a node list stands for, in its order, or raises ValueError.
 
     Numbers keep their leading zeros. Of several brackets in a name, the last counts fastest.
-
-    Raises:
-      ValueError: if the text is not a node list.
     """
     names = _NAME.findall(text)
     if not names or ",".join(names) != text:
@@ -138,11 +128,7 @@ def expanded_names(text: str) -> list[str]:
 
 
 def expanded_counts(text: str) -> list[int]:
-    """Returns the numbers that a list such as `4(x2),1`, the tasks of each node, stands for.
-
-    Raises:
-      ValueError: if the text is not such a list.
-    """
+    """Returns the numbers that a list such as `4(x2),1`, the tasks of each node, stands for."""
     found: list[int] = []
     for each in text.split(","):
         match = _COUNT.fullmatch(each)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
-from typing import Any, Mapping, NamedTuple
+from typing import Mapping, NamedTuple
 import zlib
 
 from estimator_trainer import errors
@@ -21,30 +21,19 @@ from estimator_trainer.cluster import correction, declared_cluster
 _UNUSED = ("eval_session_master", "model_dir", "rpc_layer", "service", "session_master")
 # TensorFlow's strategies accept these jobs in a cluster.
 _JOBS_OF_STRATEGIES = frozenset(("chief", "worker", "ps"))
-# A fingerprint has to fit into a note.
-_FINGERPRINTED = 16
 
 
 class Place(NamedTuple):
-    """A task in a cluster, under one set of names of the jobs.
+    """A task in a cluster, under one set of names of the jobs."""
 
-    Attributes:
-      cluster: host:port of every task, by job; {} without a cluster.
-      job: The job of this task, such as "master".
-      number: The index of this task in its job.
-    """
-
-    cluster: Mapping[str, tuple[str, ...]]
-    job: str
-    number: int
+    cluster: Mapping[str, tuple[str, ...]]  # host:port of every task, by job; {} without a cluster.
+    job: str  # The job of this task, such as "master".
+    number: int  # The index of this task in its job.
 
     def tf_config(self, trial: str = "") -> str:
         """Returns TF_CONFIG text with this cluster and this task."""
-        task: dict[str, Any] = {"type": self.job, "index": self.number}
-        if trial:
-            task["trial"] = trial
-        return json.dumps({"cluster": {job: list(hosts) for job, hosts in self.cluster.items()},
-                           "task": task})
+        task = {"type": self.job, "index": self.number, **({"trial": trial} if trial else {})}
+        return json.dumps({"cluster": self.cluster, "task": task})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,10 +103,10 @@ class TaskConfig:
 
     @property
     def fingerprint(self) -> str:
-        """Six digits for each of the first addresses, which tell clusters apart; or ""."""
+        """Six digits for each of the first 16 addresses, which tell clusters apart; or ""."""
         addresses = [address for hosts in self.cluster.values() for address in hosts]
         return " ".join(f"{zlib.crc32(address.encode()) & 0xffffff:06x}"
-                        for address in addresses[:_FINGERPRINTED])
+                        for address in addresses[:16])
 
     @property
     def is_all_reduce(self) -> bool:
@@ -140,21 +129,17 @@ class TaskConfig:
         return self.cluster[self.role][self.index] if self.role in self.cluster else ""
 
     def name_of(self, role: str, index: int) -> str:
-        """Returns the platform's name of a task of the normal form.
-
-        For example "worker:1" for ("worker", 0), where worker:0 acts as chief.
-        """
+        """Returns the platform's name of a task: "worker:1" of worker 0 where worker:0 is chief."""
         if (role, index) == (self.role, self.index):
             return self.name
         names = self.platform_names.get(role, ())
         return names[index] if index < len(names) else f"{role}:{index}"
 
     def tf_config(self) -> str:
-        """Returns the normal form as JSON text, which every `RunConfig` accepts.
+        """Returns the normal form as JSON text, which every `RunConfig` accepts; "{}" if local.
 
-        Returns:
-          TF_CONFIG text; "{}" for a local task. An evaluator whose TF_CONFIG leaves out the others
-          gets a chief that does not exist, because RunConfig requires one.
+        An evaluator whose TF_CONFIG leaves out the others gets a chief that does not exist, because
+        RunConfig requires one.
         """
         if self.is_local:
             return "{}"
@@ -165,10 +150,7 @@ class TaskConfig:
         """Returns this task under the names of the job's servers, sessions and devices.
 
         A model_fn may place operations by the RunConfig that it gets, so the names are the
-        platform's wherever TensorFlow accepts them.
-
-        Args:
-          has_strategy: Whether a strategy trains. No strategy accepts a `master`.
+        platform's wherever TensorFlow accepts them. No strategy accepts a `master`.
         """
         cluster = {job: hosts for job, hosts in self.platform_place.cluster.items()
                    if job != "evaluator"}
@@ -214,16 +196,10 @@ def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
 
 
 def of_counts(counts: Mapping[str, int]) -> list[TaskConfig]:
-    """Returns the tasks of a job that has no addresses yet.
-
-    Args:
-      counts: Number of tasks by role among chief, worker, ps and evaluator, in the order of the
-        result.
-    """
+    """Returns the tasks of a job without addresses, from the number of tasks of each role."""
     tasks = {role: tuple(declared_cluster.Task(f"{role}:{i}", f"{role}-{i}:2222", "")
                          for i in range(count)) for role, count in counts.items() if count}
-    return [_normal_form(declared_cluster.ClusterSpec(tasks, role, index, task.name), "TF_CONFIG",
-                         False)
+    return [_normal_form(declared_cluster.ClusterSpec(tasks, role, index, task.name))
             for role, group in tasks.items() for index, task in enumerate(group)]
 
 
@@ -234,12 +210,11 @@ def _declared_place(spec: declared_cluster.ClusterSpec) -> Place:
     return Place(cluster, job, int(index))
 
 
-def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
-                 pools_evaluate: bool) -> TaskConfig:
+def _normal_form(spec: declared_cluster.ClusterSpec, source: str = "TF_CONFIG",
+                 pools_evaluate: bool = False) -> TaskConfig:
     tasks = {role: list(spec.tasks[role]) for role in ("chief", "worker", "ps")
              if role in spec.tasks}
     head_evaluates = "chief" in tasks and tasks["chief"][0].name == "master:0"
-    notes = _notes(spec, source)
     if tasks and "chief" not in tasks:
         # Every process does the same, so all agree on the chief and on the shards.
         head, *workers = tasks.pop("worker")
@@ -253,13 +228,10 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str,
         role, index, tasks = "local", 0, {}
     return TaskConfig(
         cluster={place: tuple(task.address for task in group) for place, group in tasks.items()},
-        role=role,
-        index=index,
-        name=spec.name or "local",
-        head_evaluates=head_evaluates,
+        role=role, index=index, name=spec.name or "local", head_evaluates=head_evaluates,
         has_evaluator="evaluator" in (role, *spec.tasks) or pools_evaluate,
         trial=str((spec.value.get("task") or {}).get("trial") or ""),
-        notes=tuple(notes),
+        notes=tuple(_notes(spec, source)),
         platform_names={place: tuple(task.name for task in group)
                         for place, group in tasks.items()},
         platform_place=_declared_place(spec))

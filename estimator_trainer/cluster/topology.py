@@ -11,9 +11,7 @@ from estimator_trainer.errors import Problem, Setting
 
 STRATEGIES = ("none", "one_device", "mirrored", "central_storage", "multi_worker_mirrored",
               "parameter_server")
-
 ONE_PROCESS = ("none", "one_device", "mirrored", "central_storage")
-
 # Strategies by shape of the cluster; the first is the one to suggest.
 _TRAINS = {
     "one trainer without ps": ONE_PROCESS + ("multi_worker_mirrored",),
@@ -21,7 +19,6 @@ _TRAINS = {
     "trainers with ps": ("none", "parameter_server"),
 }
 
-_SPANS_ONE = "it spans one process, so only the chief would train"
 _WHY_NOT = {
     ("one trainer without ps", "parameter_server"): "no ps would hold the variables",
     ("several trainers without ps", "none"): "the workers would wait for variables no ps holds",
@@ -37,17 +34,17 @@ def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribut
     Args:
       task: Any task of the job. In an evaluator whose TF_CONFIG leaves out the others, only the
         evaluation is checked.
-      train_distribute: One of STRATEGIES, for training.
-      eval_distribute: One of STRATEGIES, for evaluation, which runs in one process on every
-        cluster.
+      train_distribute: One of STRATEGIES.
+      eval_distribute: One of STRATEGIES; evaluation runs in one process on every cluster.
       sync_replicas: Gradients that a step of ps training waits for, or 0.
-      is_script: Whether the strategies are those of a script's RunConfig.
+      is_script: Whether a script's RunConfig has the strategies.
     """
     found = []
     shape = _shape(task)
     allowed = _TRAINS.get(shape, STRATEGIES)
     if train_distribute not in allowed:
-        why = _WHY_NOT.get((shape, train_distribute), _SPANS_ONE)
+        why = _WHY_NOT.get((shape, train_distribute),
+                           "it spans one process, so only the chief would train")
         found.append(Problem(
             "train_distribute", train_distribute, example=Setting("train_distribute", allowed[0]),
             source="RunConfig.train_distribute" if is_script else "",
@@ -64,12 +61,7 @@ def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribut
 
 
 def events_problems(task: task_config.TaskConfig, worker_events: bool) -> tuple[Problem, ...]:
-    """Returns why workers cannot write events of their own, one problem at most.
-
-    Args:
-      task: Any task of the job.
-      worker_events: Whether each worker beside ps is to write events of its own.
-    """
+    """Returns why workers cannot write events of their own, one problem at most."""
     shape = _shape(task)
     if not worker_events or shape in ("", "trainers with ps"):
         return ()

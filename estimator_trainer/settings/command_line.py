@@ -21,45 +21,25 @@ _JOB = "--worker=2 --ps=1 -- --model_dir=/tmp/digits"
 
 @dataclasses.dataclass(frozen=True)
 class CommandLine:
-    """A command line as the program understands it.
-
-    Attributes:
-      command: One of COMMANDS.
-      config: The settings of the run; for `launch` and `manifest`, of every task.
-      as_json: Whether --json was given.
-      is_probing: Whether --probe was given.
-      job: The job of `launch` and `manifest`; else the default.
-      flags: The words after `--`, for every task; for a script they begin with `run`.
-      hosts: The lists of hosts; None if there are none.
-      script: The script that `run` runs, in this process or in the tasks of a job; or "".
-      arguments: The script's arguments.
-      user_set: The names of the settings on the line.
-      folder: The folder that `init` writes to.
-      page: The page that `report` makes.
-      words: The line after the program's name.
-    """
+    """A command line as the program understands it."""
 
     command: str
-    config: TrainerConfig
+    config: TrainerConfig  # The settings of the run; for `launch` and `manifest`, of every task.
     as_json: bool = False
     is_probing: bool = False
     job: JobConfig = JobConfig()
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()  # After `--`, for every task; for a script they begin with `run`.
     hosts: HostLists | None = None
-    script: str = ""
-    arguments: tuple[str, ...] = ()
-    user_set: frozenset[str] = frozenset()
-    folder: str = ""
+    script: str = ""  # The script that `run` runs, in this process or in the tasks of a job.
+    arguments: tuple[str, ...] = ()  # The script's.
+    user_set: frozenset[str] = frozenset()  # The names of the settings on the line.
+    folder: str = ""  # The folder that `init` writes to.
     page: PageConfig = PageConfig()
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # The line after the program's name.
 
 
 def parse(argv: Sequence[str]) -> CommandLine:
-    """Parses a command line.
-
-    Raises:
-      ConfigError: for an unknown command or flag, or a value out of its range.
-    """
+    """Parses a command line, or raises ConfigError."""
     first = COMMANDS.get(argv[0]) if argv else None
     if first and first.is_job:
         return _parse_job(argv[0], list(argv[1:]))
@@ -77,9 +57,8 @@ def parse(argv: Sequence[str]) -> CommandLine:
     hosts = _hosts(lists) if _HOST_LISTS & user_set else None
     if hosts and command not in ("train", "check"):
         name = min(_HOST_LISTS & user_set)
-        raise ConfigError(Problem(
-            name, Words("set"), f"and `{command}` runs in no cluster",
-            "it with train, check or tf-config alone", EXAMPLE))
+        raise ConfigError(Problem(name, Words("set"), f"and `{command}` runs in no cluster",
+                                  "it with train, check or tf-config alone", EXAMPLE))
     return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
                        user_set=user_set - _HOST_LISTS, words=tuple(argv))
 
@@ -125,7 +104,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
 
 
 def _shown(wrong: str, argv: Sequence[str]) -> str:
-    """Returns a stray word as it may be shown: the name of a secret may precede it."""
+    """Returns a stray word with secrets masked: the name of a secret may precede the word."""
     before = argv[argv.index(wrong) - 1] if wrong in argv[1:] else ""
     is_of_secret = redaction.is_secret(before.rpartition("=")[2])
     return redaction.MASK if is_of_secret else redaction.masked_words([wrong])[0]
@@ -186,10 +165,7 @@ _OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _pa
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:
-    """Returns the words that are no flags, every task's flags, and the names of the flags set.
-
-    After `--` come flags of the plug-ins' modules.
-    """
+    """Returns the words that are not flags, every task's flags, and the names of the flags set."""
     values = flag_parser.trainer_flags()
     argv, after = flag_parser.cut(argv)
     words, settings = flag_parser.parsed(argv, values)
@@ -210,17 +186,14 @@ def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     return config
 
 
-def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+def normal(values: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     """Returns each flag as one word without dashes: `name=value`, or `name` of a boolean.
 
     Args:
-      given: The values of --plugin_flag, with dashes or without.
+      values: The values of --plugin_flag, with dashes or without.
       after: The words that follow `--`, such as "--hidden=3" or "--hidden", "3".
-
-    Raises:
-      ConfigError: for a word that belongs to no flag.
     """
-    words = [word.lstrip("-") for word in given]
+    words = [word.lstrip("-") for word in values]
     value_may_follow = False
     for word in after:
         if word.startswith("-") and not _is_number(word):
@@ -238,7 +211,7 @@ def normal(given: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shown_word(word: str, words: Sequence[str]) -> str:
-    """Returns a word that may be the rest of the last flag's value, as it may be shown."""
+    """Returns a word, maybe the rest of the last flag's value, with secrets masked."""
     is_of_secret = bool(words) and bool(redaction.secrets_of(words[-1:]))
     return redaction.MASK if is_of_secret else redaction.masked_words([word])[0]
 

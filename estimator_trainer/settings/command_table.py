@@ -31,12 +31,10 @@ class PageConfig:
 
     model_dir: tuple[str, ...] = setting(
         "The page", (), "Directory of a training. Repeatable: several trainings are compared.")
-    output: str = setting(
-        "The page", "", "File to write. Default: MODEL_DIR/report.html; for several trainings"
-        " comparison.html in the current directory.")
-    serve: bool = setting(
-        "The page", False, "Serve the page on 127.0.0.1, where it shows what is new while the job"
-        " runs.")
+    output: str = setting("The page", "", "File to write. Default: MODEL_DIR/report.html; for"
+                          " several trainings comparison.html in the current directory.")
+    serve: bool = setting("The page", False, "Serve the page on 127.0.0.1, where it shows what is"
+                          " new while the job runs.")
     port: int = setting("The page", 0, "With --serve: the port; 0 = any free one.", minimum=0)
 
     def __post_init__(self) -> None:
@@ -69,28 +67,18 @@ def _of_job(*groups: str) -> tuple[dataclasses.Field[Any], ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """One command.
+    """One command, which comes before its flags unless they are those of a TrainerConfig."""
 
-    Attributes:
-      help: One sentence for the list of commands.
-      run: Name of the function in `estimator_trainer/commands.py` that runs the command.
-      flags: The fields of settings whose flags the command uses.
-      usage: The words that follow the command's name, as its help shows them.
-      settings: The dataclass that the flags up to `--` make. The command comes before its flags,
-        unless they are those of a TrainerConfig.
-      is_script: Whether a script follows the command, and its arguments follow `--`.
-    """
-
-    help: str
-    run: str
+    help: str  # One sentence for the list of commands.
+    run: str  # The function in `estimator_trainer/commands.py`.
     flags: tuple[dataclasses.Field[Any], ...] = _TRAINER
-    usage: str = "[--flag=value ...]"
-    settings: type = TrainerConfig
-    is_script: bool = False
+    usage: str = "[--flag=value ...]"  # The words after the command's name, for its help.
+    settings: type = TrainerConfig  # The dataclass that the flags up to `--` make.
+    is_script: bool = False  # A script follows the command, and its arguments follow `--`.
 
     @property
     def is_first(self) -> bool:
-        """Whether the command has to be the first word, for its flags are its own."""
+        """Whether the command has to be the first word, because its flags are its own."""
         return self.settings is not TrainerConfig or self.is_script
 
     @property
@@ -141,7 +129,7 @@ COMMANDS = {
     "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),
 }
 
-# The flags of every task, and those of its answers and lists of hosts.
+# The flags of every task, of its output, and of lists of hosts.
 TASK_FIELDS = (*dataclasses.fields(TrainerConfig), *dataclasses.fields(OutputConfig), *_HOSTS)
 
 
@@ -156,12 +144,16 @@ _SETTINGS = (TrainerConfig, OutputConfig, JobConfig, HostLists)
 _FLAGFILE = "  --flagfile=FILE  reads more flags from a file, one a line."
 
 
-def help_page(command: str = "") -> str:
-    """Returns the page of one command, or of the whole program if `command` is empty."""
-    return _of_command(command) if command else _of_program()
-
-
-def _of_program() -> str:
+def help_page(name: str = "") -> str:
+    """Returns the page of one command, or of the whole program if `name` is empty."""
+    if name:
+        command = COMMANDS[name]
+        lines = [*textwrap.wrap(command.help, 92), "",
+                 f"usage: estimator-trainer {name} {command.usage}"]
+        if command.is_job:
+            lines += ["", "FLAGS are those of every task: estimator-trainer train --help lists"
+                      " them."]
+        return "\n".join([*lines, *_flags(command.flags), "", _FLAGFILE])
     lines = ["Train and evaluate a tf.estimator model from a model_fn and an input_fn.", "",
              "usage: estimator-trainer [command] [--flag=value ...]", "", "Commands:"]
     for name, command in COMMANDS.items():
@@ -175,15 +167,6 @@ def _of_program() -> str:
                       f"For example: {EXAMPLE}"])
 
 
-def _of_command(name: str) -> str:
-    command = COMMANDS[name]
-    lines = [*textwrap.wrap(command.help, 92), "",
-             f"usage: estimator-trainer {name} {command.usage}"]
-    if command.is_job:
-        lines += ["", "FLAGS are those of every task: estimator-trainer train --help lists them."]
-    return "\n".join([*lines, *_flags(command.flags), "", _FLAGFILE])
-
-
 def _flags(fields: Iterable[dataclasses.Field[Any]]) -> list[str]:
     """Returns the lines of the flags, each group below its heading."""
     lines: list[str] = []
@@ -192,14 +175,10 @@ def _flags(fields: Iterable[dataclasses.Field[Any]]) -> list[str]:
         if field.metadata["group"] != group:
             group = field.metadata["group"]
             lines += ["", f"{group}:"]
-        lines += _flag(field)
+        text, default = field.metadata["help"], field.default
+        if choices := field.metadata["choices"]:
+            text += f" One of: {', '.join(choices)}."
+        if default not in ("", False, ()):
+            text += f" (default: {','.join(default) if isinstance(default, tuple) else default})"
+        lines += [f"  --{field.name}", *(f"        {line}" for line in textwrap.wrap(text, 84))]
     return lines
-
-
-def _flag(field: dataclasses.Field[Any]) -> list[str]:
-    default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
-    choices = f" One of: {', '.join(field.metadata['choices'])}." if field.metadata[
-        "choices"] else ""
-    shown = f" (default: {default})" if default not in ("", False) else ""
-    lines = textwrap.wrap(f"{field.metadata['help']}{choices}{shown}", 84)
-    return [f"  --{field.name}", *(f"        {line}" for line in lines)]

@@ -15,7 +15,6 @@ from estimator_trainer.errors import ConfigError, near_match, Problem, Setting
 EXPORTERS = ("final", "latest", "best")
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
 _DEVICE = re.compile(r"(cpu|gpu):\d+")
-_MOST_SHOWN = 80
 # A comma within brackets is a part of a regular expression.
 _COMMA = re.compile(r",(?![^\[({]*[\])}])")
 _RANGE = re.compile(r"\d+,\d+")
@@ -31,24 +30,21 @@ def _path_problems(config: Any) -> Iterator[Problem]:
     """Yields each path that no file system takes, such as one with a NUL."""
     for name, path in {**config.paths, "params_file": config.params_file}.items():
         if not storage.can_be_path(path, name != "data"):
-            yield Problem(
-                name, path[:_MOST_SHOWN],
-                f"a text of {len(path)} characters that no file system takes for a path",
-                "names of at most 250 bytes, in UTF-8", Setting(name, "/tmp/digits"))
+            yield Problem(name, path[:80],
+                          f"a text of {len(path)} characters that no file system takes for a path",
+                          "names of at most 250 bytes, in UTF-8", Setting(name, "/tmp/digits"))
     if config.data and config.data == config.output:
         yield Problem("output", config.output, beside=Setting("data", config.data),
-                      expected="another file",
-                      example=Setting("output", "predictions.jsonl"))
+                      expected="another file", example=Setting("output", "predictions.jsonl"))
 
 
 def refuse_prediction(command: str, config: Any) -> None:
     """Raises ConfigError if settings of `predict` are passed to another command."""
     passed = [name for name in ("data", "with_inputs") if getattr(config, name)]
     if passed and command != "predict":
-        raise ConfigError(Problem(
-            passed[0], getattr(config, passed[0]),
-            f"which only `predict` takes, and the command is `{command}`",
-            example="estimator-trainer predict --data=new.csv"))
+        raise ConfigError(Problem(passed[0], getattr(config, passed[0]),
+                                  f"which only `predict` takes, and the command is `{command}`",
+                                  example="estimator-trainer predict --data=new.csv"))
 
 
 def _export_problems(config: Any) -> Iterator[Problem]:
@@ -115,8 +111,7 @@ def _device_problems(config: Any) -> Iterator[Problem]:
     elif config.device and config.train_distribute not in ("none", "parameter_server"):
         yield Problem("device", config.device,
                       beside=Setting("train_distribute", config.train_distribute),
-                      why="which chooses the devices by itself",
-                      example=Setting("num_replicas", 1))
+                      why="which chooses the devices by itself", example=Setting("num_replicas", 1))
     if config.profile_steps and not (
             _RANGE.fullmatch(config.profile_steps) and
             0 < config.profiled_steps[0] <= config.profiled_steps[1]):
@@ -145,7 +140,7 @@ def _count_problems(config: Any) -> Iterator[Problem]:
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Returns the patterns in a text, which commas separate."""
+    """Returns the patterns of --warm_start_vars or --freeze, which commas separate."""
     return tuple(filter(None, (part.strip() for part in _COMMA.split(text))))
 
 

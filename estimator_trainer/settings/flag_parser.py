@@ -16,28 +16,28 @@ from estimator_trainer.settings import command_table
 def flags_of(word: str) -> flags.FlagValues:
     """Returns the flags of a command line that begins with `word`."""
     fields = command_table.fields_of(word)
-    return trainer_flags() if fields is command_table.TASK_FIELDS else of(fields)
+    return trainer_flags() if fields is command_table.TASK_FIELDS else _of(fields)
 
 
 def trainer_flags() -> flags.FlagValues:
     """Returns the flags of a run."""
-    values = of(command_table.TASK_FIELDS)
+    values = _of(command_table.TASK_FIELDS)
     flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
     return values
 
 
 def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], dict[str, Any]]:
-    """Returns the words that are no flags, and the flags' values."""
+    """Returns the words that are not flags, and the flags' values."""
     try:
-        words = values(["estimator-trainer", *with_underscores(argv, values)])[1:]
+        words = values(["estimator-trainer", *_with_underscores(argv, values)])[1:]
     except (flags.Error, ValueError) as error:
-        if problem := unreadable(argv):
+        if problem := _unreadable(argv):
             raise ConfigError(problem) from error
         if not isinstance(error, flags.Error):
             raise
         raise ConfigError(_flag_problem(error, values, argv)) from error
     others = [word for word in words if word not in command_table.COMMANDS]
-    if problem := stray(others, argv):
+    if problem := _stray(others, argv):
         raise ConfigError(problem)
     return words, values.flag_values_dict()
 
@@ -57,21 +57,20 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
             near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
         if "train_steps" in values and "model_fn" not in values:
             near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
-        source = source_of(error.flagname, argv) or "the command line"
+        source = _source_of(error.flagname, argv) or "the command line"
         return Problem(f"flag --{error.flagname}", UNKNOWN, source=source, advice=near,
                        expected="a flag that `estimator-trainer --help` lists")
     match = re.match(r"flag --(\w+)=(.*?): ", str(error), re.DOTALL)
     if match and match.group(1) in values:
         name, got = match.groups()
-        kind = {"bool": "true or false", "int": "an integer"}.get(
-            values[name].flag_type(), "text")
-        file = source_of(name, argv)
+        kind = {"bool": "true or false", "int": "an integer"}.get(values[name].flag_type(), "text")
+        file = _source_of(name, argv)
         return Problem(name, got, source=f"--{name} in {file}" if file else "", expected=kind,
                        example=Setting(name, values[name].default))
     return f"the flags cannot be read: {error}. For example: {command_table.EXAMPLE}"
 
 
-def of(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
+def _of(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
     """Returns a FlagValues apart from absl's own, on which plug-ins define flags."""
     values = flags.FlagValues()  # type: ignore[no-untyped-call]
     for field in fields:
@@ -91,25 +90,20 @@ def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
     return by_type[type(field.default)]
 
 
-def with_underscores(argv: Sequence[str], values: flags.FlagValues) -> list[str]:
+def _with_underscores(argv: Sequence[str], values: flags.FlagValues) -> list[str]:
     """Returns the words with flags as --job_dir, where a platform writes --job-dir."""
 
     def fix(word: str) -> str:
         name, equals, value = word.partition("=")
-        bare = "--" + name.lstrip("-").replace("-", "_")
-        return bare + equals + value if bare[2:].removeprefix("no") in values or bare[
-            2:] in values else word
+        bare = name.lstrip("-").replace("-", "_")
+        is_flag = bare.removeprefix("no") in values or bare in values
+        return f"--{bare}{equals}{value}" if is_flag else word
 
     return [fix(word) if re.match(r"--\w", word) else word for word in argv]
 
 
-def source_of(name: str, argv: Sequence[str]) -> str:
-    """Returns `--flagfile=FILE` if a flag is in such a file and not on the line, else "".
-
-    Args:
-      name: The flag, without dashes.
-      argv: The words of the command line.
-    """
+def _source_of(name: str, argv: Sequence[str]) -> str:
+    """Returns `--flagfile=FILE` if a flag is in such a file and not on the line, else ""."""
     name = name.replace("-", "_")
     if any(_name(word) == name for word in argv):
         return ""
@@ -119,27 +113,22 @@ def source_of(name: str, argv: Sequence[str]) -> str:
     return ""
 
 
-def unreadable(argv: Sequence[str]) -> Problem | None:
+def _unreadable(argv: Sequence[str]) -> Problem | None:
     """Returns the problem of the first flag file that cannot be read; None if all can."""
     for path in _paths(argv):
         try:
             pathlib.Path(path).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            return Problem(
-                "flagfile", path,
-                f"which cannot be read: {getattr(error, 'strerror', None) or error}",
-                "a text file, one flag a line", Setting("train_steps", 1000))
+            return Problem("flagfile", path,
+                           f"which cannot be read: {getattr(error, 'strerror', None) or error}",
+                           "a text file, one flag a line", Setting("train_steps", 1000))
     return None
 
 
-def stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:
-    """Returns the problem of the first line of a flag file that is no flag; None for none.
+def _stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:
+    """Returns the problem of the first line of a flag file that is not a flag; None for none.
 
     The line itself is not shown: it may be the rest of a secret with a line break.
-
-    Args:
-      words: The words that are no flags, from the command line and from the files.
-      argv: The words of the command line.
     """
     for path in _paths(argv):
         for number, line in enumerate(_lines(path), 1):
@@ -166,6 +155,5 @@ def _lines(path: str) -> list[str]:
 
 
 def _name(word: str) -> str:
-    if not word.startswith("-"):
-        return ""
-    return word.lstrip("-").partition("=")[0].partition(" ")[0].replace("-", "_")
+    name = word.lstrip("-").partition("=")[0].partition(" ")[0].replace("-", "_")
+    return name if word.startswith("-") else ""

@@ -30,9 +30,8 @@ class HostLists:
     ps_hosts: tuple[str, ...] = setting(_GROUP, (), "host:port of every ps, with commas.")
     worker_hosts: tuple[str, ...] = setting(
         _GROUP, (), "host:port of every worker, with commas; the first is the chief.")
-    job_name: str = setting(
-        _GROUP, "", "Role of this task; default: `tf-config` prints the TF_CONFIG of every"
-        " task.", choices=("", "ps", "worker"))
+    job_name: str = setting(_GROUP, "", "Role of this task; default: `tf-config` prints the"
+                            " TF_CONFIG of every task.", choices=("", "ps", "worker"))
     task_index: int = setting(_GROUP, 0, "Index of this task.", minimum=0)
     task_id: int = setting(_GROUP, 0, "Another name of --task_index.", minimum=0)
 
@@ -56,14 +55,7 @@ class HostLists:
         return self.task_index or self.task_id
 
     def of_this_task(self, tf_config: str) -> str:
-        """Returns the TF_CONFIG of this task.
-
-        Args:
-          tf_config: The variable TF_CONFIG.
-
-        Raises:
-          ConfigError: if TF_CONFIG has a cluster too, or `job_name` is missing.
-        """
+        """Returns the TF_CONFIG of this task, or raises ConfigError if it has a cluster already."""
         if tf_config.strip() not in ("", "{}"):
             raise ConfigError(Problem(
                 "worker_hosts", self.worker_hosts, "and TF_CONFIG has a cluster too",
@@ -85,8 +77,7 @@ def describe(lists: HostLists) -> str:
     """Returns one task's TF_CONFIG, or a line to set it for every task."""
     if lists.job_name:
         return lists.tf_config(lists.job_name, lists.index)
-    tasks = [(role, i) for role, hosts in (("ps", lists.ps_hosts), ("worker", lists.worker_hosts))
-             for i in range(len(hosts))]
     return "\n".join(
         f"export TF_CONFIG={shlex.quote(lists.tf_config(role, i))}  # {role}:{i}"
-        for role, i in tasks)
+        for role, hosts in (("ps", lists.ps_hosts), ("worker", lists.worker_hosts))
+        for i in range(len(hosts)))

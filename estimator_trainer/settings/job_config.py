@@ -50,33 +50,28 @@ class JobConfig:
         LAUNCH, "127.0.0.1", "Address of this machine at which the tasks reach each other.")
 
     platform: str = setting(MANIFEST, "kubernetes", "Scheduler to write for.", choices=PLATFORMS)
-    name: str = setting(
-        MANIFEST, "estimator-trainer",
-        "The job's name: lower-case letters, digits and `-`.")
-    image: str = setting(
-        MANIFEST, "", "Container image to build from the Dockerfile that `manifest` writes;"
-        " Vertex AI needs none.")
+    name: str = setting(MANIFEST, "estimator-trainer",
+                        "The job's name: lower-case letters, digits and `-`.")
+    image: str = setting(MANIFEST, "", "Container image to build from the Dockerfile that"
+                         " `manifest` writes; Vertex AI needs none.")
     output_dir: str = setting(
         MANIFEST, "manifest", "Directory to write the job, the Dockerfile and the source to.")
     namespace: str = setting(MANIFEST, "default", "Kubernetes: the namespace.")
-    volume: str = setting(
-        MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every task mounts"
-        " at PATH, for a --model_dir below it.")
+    volume: str = setting(MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every"
+                          " task mounts at PATH, for a --model_dir below it.")
     nodes: int = setting(
         MANIFEST, 0, "Slurm: number of nodes; 0 = as few as the tasks need.", minimum=0)
     cpus: int = setting(MANIFEST, 2, "Kubernetes, Slurm: CPUs of a task.", minimum=1)
     memory_gib: int = setting(
         MANIFEST, 8, "Kubernetes, Slurm: memory of a task, in GiB.", minimum=1)
     gpus: int = setting(MANIFEST, 0, "GPUs of a chief and of a worker.", minimum=0)
-    gpu_type: str = setting(
-        MANIFEST, "NVIDIA_TESLA_T4", "Vertex AI and AI Platform: type of the GPUs.",
-        choices=GPU_TYPES)
+    gpu_type: str = setting(MANIFEST, "NVIDIA_TESLA_T4",
+                            "Vertex AI and AI Platform: type of the GPUs.", choices=GPU_TYPES)
     machine_type: str = setting(
         MANIFEST, "", "Vertex AI and AI Platform: type of the machines. Default: n1-standard-4,"
         " or on AI Platform the scale tier STANDARD_1 for a job of its numbers of tasks.")
-    staging_bucket: str = setting(
-        MANIFEST, "", "Vertex AI without --image: folder of a bucket that the source package is"
-        " copied to. Default: MODEL_DIR/source.")
+    staging_bucket: str = setting(MANIFEST, "", "Vertex AI without --image: folder of a bucket that"
+                                  " the source package is copied to. Default: MODEL_DIR/source.")
     region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: region of the job.")
 
     def __post_init__(self) -> None:

@@ -15,10 +15,7 @@ from estimator_trainer.errors import near_match, Problem, refuse, Setting
 from estimator_trainer.settings import conflicts
 
 
-def setting(group: str,
-            default: Any,
-            help_text: str,
-            choices: tuple[str, ...] = (),
+def setting(group: str, default: Any, help_text: str, choices: tuple[str, ...] = (),
             minimum: float | None = None) -> Any:
     """Returns a field that defines a flag of its name, default and help.
 
@@ -51,34 +48,17 @@ def out_of_range(config: Any) -> list[Problem]:
 
 
 class CheckpointClock(NamedTuple):
-    """When a checkpoint is due.
-
-    Attributes:
-      every_steps: Steps between two checkpoints; None: they come by time alone.
-      every_secs: Seconds between two checkpoints; None: they come by steps alone.
-    """
+    """Between two checkpoints: the number of steps or seconds; None where they do not matter."""
 
     every_steps: int | None
     every_secs: int | None
 
 
-def of(config: Any) -> CheckpointClock:
-    """Returns the clock that a TrainerConfig asks for.
-
-    Where it asks for none, evaluations are spread over the steps of training, so that a short run
-    has a curve of them; a long one loses no more than 600 s of work.
-    """
-    asked = config.eval_every_steps or config.save_checkpoints_steps
-    if asked:
-        return CheckpointClock(asked, None)
-    if config.save_checkpoints_secs:
-        return CheckpointClock(None, config.save_checkpoints_secs)
-    spread = (-(-config.train_steps // config.num_evaluations) if config.num_evaluations else 0)
-    if config.is_collective:
-        return CheckpointClock(min(spread or _COLLECTIVE_STEPS, _COLLECTIVE_STEPS), None)
-    return CheckpointClock(spread or None, _SECS)
-
-
+# The Estimator's own default.
+_SECS = 600
+# Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
+# into this many steps there; this program does so in the open.
+_COLLECTIVE_STEPS = 1000
 _GROUP = "Ranks of Slurm or MPI, in place of TF_CONFIG"
 
 
@@ -92,9 +72,8 @@ class RankConfig:
     rank_hosts: tuple[str, ...] = setting(
         _GROUP, (), "HOST or HOST:RANKS, with commas, in the order of the ranks, as for mpirun"
         " --host. Slurm tells the hosts of its ranks itself.")
-    first_port: int = setting(
-        _GROUP, 0, "Port of the first rank; each next rank has the next port. 0 = a port that"
-        " the number of the job decides.", minimum=0)
+    first_port: int = setting(_GROUP, 0, "Port of the first rank; each next rank has the next port."
+                              " 0 = a port that the number of the job decides.", minimum=0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,11 +84,9 @@ class TrainerConfig(RankConfig):
       ConfigError: if a value is out of its range, naming every such value.
     """
 
-    # Model and data
-    model_fn: str = setting(
-        "What to train", "cnn",
-        "model_fn plug-in: a name in model_fns/, a dotted module or a file; `:NAME` after it"
-        " picks another function.")
+    # What
+    model_fn: str = setting("What to train", "cnn", "model_fn plug-in: a name in model_fns/, a"
+                            " dotted module or a file; `:NAME` after it picks another function.")
     input_fn: str = setting("What to train", "digits", "input_fn plug-in, named the same way.")
     train_input_fn: str = setting(
         "What to train", "", "input_fn plug-in of training alone, in place of --input_fn.")
@@ -120,8 +97,7 @@ class TrainerConfig(RankConfig):
         " default: the input_fn module's own, else derived from its data.")
     param: tuple[str, ...] = setting(
         "What to train", (), "A plug-in's param, as key=value. Repeatable; `list` shows them all.")
-    params_file: str = setting(
-        "What to train", "", "JSON object of params. --param wins over it.")
+    params_file: str = setting("What to train", "", "JSON object of params. --param wins over it.")
     plugin_flag: tuple[str, ...] = setting(
         "What to train", (), "An absl flag that a plug-in's module defines, as name=value."
         " Repeatable; or all of them after `--`: -- --name=value")
@@ -129,10 +105,8 @@ class TrainerConfig(RankConfig):
         "What to train", "",
         "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"
         " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
-    tf1: bool = setting(
-        "What to train", False,
-        "Give the plug-ins TensorFlow 1's names and behaviour, and tf.contrib, by `import"
-        " tensorflow`.")
+    tf1: bool = setting("What to train", False, "Give the plug-ins TensorFlow 1's names and"
+                        " behaviour, and tf.contrib, by `import tensorflow`.")
     allow_changed: tuple[str, ...] = setting(
         "What to train", (), "Params and settings, with commas, in which a resumed training may"
         " differ from record.json in model_dir, even where that changes its model or its data.")
@@ -141,22 +115,19 @@ class TrainerConfig(RankConfig):
     train_steps: int = setting(
         "Training", 1000, "Global step at which training ends; 0 = at the end of the input."
         " With --train_epochs the default is 0.", minimum=0)
-    train_epochs: int = setting(
-        "Training", 0, "Passes over the training input after which a run ends; 0 = as many as"
-        " --train_steps takes.", minimum=0)
-    epochs_of: str = setting(
-        "Training", "job", "What --train_epochs counts. job: passes of all trainers together."
-        " worker: passes of each trainer; N trainers then make N times as many passes together.",
-        choices=("job", "worker"))
+    train_epochs: int = setting("Training", 0, "Passes over the training input after which a run"
+                                " ends; 0 = as many as --train_steps takes.", minimum=0)
+    epochs_of: str = setting("Training", "job", "What --train_epochs counts. job: passes of all"
+                             " trainers together. worker: passes of each trainer; N trainers then"
+                             " make N times as many passes together.", choices=("job", "worker"))
     global_batch_size: int = setting(
         "Training", 0, "Examples of one global step, all synchronous replicas together, from any"
         " input_fn; 0 = the input_fn's own.", minimum=0)
     train_distribute: str = setting(
         "Training", "none", "Strategy for training.", choices=topology.STRATEGIES)
-    num_replicas: int = setting(
-        "Training", 0,
-        "Replicas in one process for `mirrored` and `central_storage`: GPUs, or logical CPUs"
-        " where there is no GPU; 0 = every GPU, else one CPU.", minimum=0)
+    num_replicas: int = setting("Training", 0, "Replicas in one process for `mirrored` and"
+                                " `central_storage`: GPUs, or logical CPUs where there is no GPU; 0"
+                                " = every GPU, else one CPU.", minimum=0)
     collective: str = setting(
         "Training", "auto", "Implementation of the all-reduce of `multi_worker_mirrored`.",
         choices=("auto", "ring", "nccl"))
@@ -165,8 +136,7 @@ class TrainerConfig(RankConfig):
         " it computes others; 0 = 4 on CPUs, where a larger one is split, all on GPUs.", minimum=0)
     all_reduce_dtype: str = setting(
         "Training", "float32", "Type of the gradients that `multi_worker_mirrored` sends; 16 bits"
-        " are faster from about 10 MB of gradients on.",
-        choices=("float32", "bfloat16", "float16"))
+        " are faster from about 10 MB of gradients on.", choices=("float32", "bfloat16", "float16"))
     steps_per_loop: int = setting(
         "Training", 0, "Training steps in one session run, at most; 0 = as many as fit into 0.1 s,"
         " of an all-reduce 0.25 s; 1 where the model or the cluster allows no more.", minimum=0)
@@ -191,21 +161,17 @@ class TrainerConfig(RankConfig):
     warm_start_rename: tuple[str, ...] = setting(
         "Training", (), "Variables of other names in that checkpoint: OLD=NEW, with commas;"
         " OLD/=NEW/ for all below a scope.")
-    warm_start_missing: bool = setting(
-        "Training", False, "Let trainable variables that the checkpoint lacks start from their"
-        " initial values.")
-    freeze: str = setting(
-        "Training", "", "Trainable variables that are not trained: names or regular expressions,"
-        " with commas.")
+    warm_start_missing: bool = setting("Training", False, "Let trainable variables that the"
+                                       " checkpoint lacks start from their initial values.")
+    freeze: str = setting("Training", "", "Trainable variables that are not trained: names or"
+                          " regular expressions, with commas.")
 
     # Devices
-    device: str = setting(
-        "Devices", "", "Device that the model computes on, such as cpu:0 or gpu:1; default:"
-        " TensorFlow's choice.")
+    device: str = setting("Devices", "", "Device that the model computes on, such as cpu:0 or"
+                          " gpu:1; default: TensorFlow's choice.")
     soft_placement: bool = setting(
         "Devices", True, "Run an op on another device where the chosen one cannot run it.")
-    log_device_placement: bool = setting(
-        "Devices", False, "Log the device of every op.")
+    log_device_placement: bool = setting("Devices", False, "Log the device of every op.")
     mixed_precision: str = setting(
         "Devices", "none", "Compute in 16 bits where the model allows it, and keep variables in"
         " 32 bits: bfloat16 on CPUs, float16 on GPUs.", choices=("none", "bfloat16", "float16"))
@@ -217,10 +183,9 @@ class TrainerConfig(RankConfig):
     save_checkpoints_steps: int = setting(
         "Checkpoints and logs", 0, "Steps between checkpoints; 0 = as --num_evaluations says, and"
         " at least every 600 seconds.", minimum=0)
-    save_checkpoints_secs: int = setting(
-        "Checkpoints and logs", 0,
-        "Seconds between checkpoints; 0 = by steps. `multi_worker_mirrored` saves by steps only,"
-        " every 1000 at most unless told otherwise.", minimum=0)
+    save_checkpoints_secs: int = setting("Checkpoints and logs", 0, "Seconds between checkpoints; 0"
+                                         " = by steps. `multi_worker_mirrored` saves by steps only,"
+                                         " every 1000 at most unless told otherwise.", minimum=0)
     force: bool = setting(
         "Checkpoints and logs", False, "Train in a model_dir where another training goes on. That"
         " training ends, and this one goes on from its last checkpoint.")
@@ -236,9 +201,8 @@ class TrainerConfig(RankConfig):
     check_numerics: bool = setting(
         "Checkpoints and logs", True, "Look, before each checkpoint, whether a trainable variable"
         " is NaN or infinite; that ends training of plug-ins, and a script is warned.")
-    report: bool = setting(
-        "Checkpoints and logs", True, "Write MODEL_DIR/report.html at the end, the page of the run,"
-        " with charts of the final evaluation.")
+    report: bool = setting("Checkpoints and logs", True, "Write MODEL_DIR/report.html at the end,"
+                           " the page of the run, with charts of the final evaluation.")
     verbose: bool = setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 
@@ -249,14 +213,12 @@ class TrainerConfig(RankConfig):
         "Ending", "min", "Whether lower (min) or higher (max) is better.", choices=("min", "max"))
     early_stopping_steps: int = setting(
         "Ending", 1000, "Steps without improvement after which training ends.", minimum=1)
-    peer_timeout_secs: int = setting(
-        "Ending", deadlines.PEER_TIMEOUT_SECS,
-        "Seconds after which a task that has answered, and no longer does, is lost;"
-        " those that need it exit with 142.", minimum=1)
-    stall_timeout_secs: int = setting(
-        "Ending", deadlines.STALL_TIMEOUT_SECS,
-        "Seconds without any progress, at the start too, before a task prints its"
-        " stacks and exits with 142.", minimum=1)
+    peer_timeout_secs: int = setting("Ending", deadlines.PEER_TIMEOUT_SECS, "Seconds after which a"
+                                     " task that has answered, and no longer does, is lost; those"
+                                     " that need it exit with 142.", minimum=1)
+    stall_timeout_secs: int = setting("Ending", deadlines.STALL_TIMEOUT_SECS, "Seconds without any"
+                                      " progress, at the start too, before a task prints its stacks"
+                                      " and exits with 142.", minimum=1)
 
     # Evaluation
     eval_distribute: str = setting(
@@ -272,10 +234,8 @@ class TrainerConfig(RankConfig):
         " where nothing else says when to save; 0 = by time alone.", minimum=0)
     eval_throttle_secs: int = setting(
         "Evaluation", 0, "Least seconds from one evaluation's start to the next.", minimum=0)
-    checkpoint: str = setting(
-        "Evaluation", "latest",
-        "Checkpoint for `evaluate`, `predict` and `export`: latest, best, all (evaluate only)"
-        " or step=N.")
+    checkpoint: str = setting("Evaluation", "latest", "Checkpoint for `evaluate`, `predict` and"
+                              " `export`: latest, best, all (evaluate only) or step=N.")
 
     # Export and prediction
     exporters: tuple[str, ...] = setting(
@@ -304,22 +264,32 @@ class TrainerConfig(RankConfig):
     with_inputs: bool = setting(
         "Export and prediction", False,
         "For `predict`: write texts, numbers and file names of the input beside the predictions.")
-    output: str = setting(
-        "Export and prediction", "", "For `predict`: the file to write, a table if it ends in .csv,"
-        " else JSON lines; default: standard output.")
+    output: str = setting("Export and prediction", "", "For `predict`: the file to write, a table"
+                          " if it ends in .csv, else JSON lines; default: standard output.")
 
     def __post_init__(self) -> None:
         refuse([*out_of_range(self), *conflicts.problems(self)])
 
     @property
     def is_collective(self) -> bool:
-        """Whether the training strategy is made of collectives, be it for one process alone."""
+        """Whether the training strategy is made of collectives, even in one process."""
         return self.train_distribute == "multi_worker_mirrored"
 
     @property
     def checkpoints(self) -> CheckpointClock:
-        """When a checkpoint is due."""
-        return of(self)
+        """When a checkpoint is due.
+
+        Without a setting, evaluations are spread over the steps of training, so that a short run
+        has a curve of them; a long one loses no more than 600 s of work.
+        """
+        if steps := self.eval_every_steps or self.save_checkpoints_steps:
+            return CheckpointClock(steps, None)
+        if self.save_checkpoints_secs:
+            return CheckpointClock(None, self.save_checkpoints_secs)
+        spread = -(-self.train_steps // self.num_evaluations) if self.num_evaluations else 0
+        if self.is_collective:
+            return CheckpointClock(min(spread or _COLLECTIVE_STEPS, _COLLECTIVE_STEPS), None)
+        return CheckpointClock(spread or None, _SECS)
 
     @property
     def profiled_steps(self) -> tuple[int, int] | None:
@@ -335,17 +305,10 @@ class TrainerConfig(RankConfig):
 
     @property
     def is_data_json(self) -> bool:
-        """Whether `data` is JSON lines, which need no input_fn to be read."""
+        """Whether `data` is JSON lines, which need no input_fn."""
         return self.data == "-" or self.data.endswith((".jsonl", ".json"))
 
     @property
     def max_steps(self) -> int | None:
         """The Estimator's `max_steps`: a total over all runs in model_dir; None = no limit."""
         return self.train_steps or None
-
-
-# The Estimator's own default.
-_SECS = 600
-# Workers that save by their own clocks deadlock in a collective, so the Estimator turns seconds
-# into this many steps there; this program does so in the open.
-_COLLECTIVE_STEPS = 1000

@@ -56,7 +56,7 @@ def test_a_page_begins_with_a_command_that_runs(path):
 def test_every_command_of_a_page_parses(path):
     for command in _commands(path):
         words = shlex.split(command)
-        if cli.help_topic(words) is None and not cli.asks_version(words):
+        if cli.help_topic(words) is None and not cli.wants_version(words):
             command_line.parse(words)
 
 

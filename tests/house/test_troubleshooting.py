@@ -111,7 +111,7 @@ def test_a_symptom_stands_once():
 @pytest.mark.parametrize("command", _commands())
 def test_every_command_of_the_page_parses(command):
     words = shlex.split(command)
-    if cli.help_topic(words) is None and not cli.asks_version(words):
+    if cli.help_topic(words) is None and not cli.wants_version(words):
         command_line.parse(words)
 
 

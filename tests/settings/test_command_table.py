@@ -65,7 +65,7 @@ def test_help_topic_is_a_flag_or_a_word_but_no_value(argv, topic):
     (["--version"], True), (["train", "--version"], True), (["launch", "--version", "--"], True),
     (["--model_dir", "--version"], False), (["launch", "--", "--version"], False), ([], False)])
 def test_version_is_a_flag(argv, expected):
-    assert cli.asks_version(argv) is expected
+    assert cli.wants_version(argv) is expected
 
 
 def test_help_topic_of_an_unknown_command_names_the_near_one():
