@@ -153,32 +153,12 @@ def _questions(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return words, flag_names
 
 
-class _Stream(io.RawIOBase):
-    def __init__(self, number: int):
-        self._number = number
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._number
-
-    def isatty(self) -> bool:
-        return os.isatty(self._number)
-
-    def write(self, data: Any) -> int:
-        rest = memoryview(data).cast("B")
-        while rest:
-            rest = rest[os.write(self._number, rest):]
-        return len(data)
-
-
-class _Output(_Stream):
+class _Output(io.FileIO):
     """Standard output: a failed write is a failure of the command."""
 
     def write(self, data: Any) -> int:
         try:
-            return super().write(data)
+            return os.write(self.fileno(), data)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -187,12 +167,12 @@ class _Output(_Stream):
                 " another place.") from error
 
 
-class _Messages(_Stream):
+class _Messages(io.FileIO):
     """Standard error: with a full disk or a closed pipe, messages are lost."""
 
     def write(self, data: Any) -> int:
         with contextlib.suppress(OSError):
-            super().write(data)
+            return os.write(self.fileno(), data)
         return len(data)
 
 
@@ -210,12 +190,13 @@ def _keep_streams() -> None:
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
     if sys.stdout is sys.__stdout__ and sys.stdout is not None:
-        sys.stdout = _text(_Output(1), sys.stdout.encoding, is_prompt=sys.stdout.isatty())
+        sys.stdout = _text(_Output(1, "w", closefd=False), sys.stdout.encoding,
+                           is_prompt=sys.stdout.isatty())
     if sys.stderr is sys.__stderr__:
-        sys.stderr = _text(_Messages(2), "utf-8", is_prompt=True)
+        sys.stderr = _text(_Messages(2, "w", closefd=False), "utf-8", is_prompt=True)
 
 
-def _text(stream: _Stream, encoding: str, is_prompt: bool) -> io.TextIOWrapper:
+def _text(stream: io.FileIO, encoding: str, is_prompt: bool) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BufferedWriter(stream), encoding, errors="backslashreplace",
                             line_buffering=is_prompt)
 

@@ -22,25 +22,18 @@ _WRITTEN = ("TF_CONFIG", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """The variables that the program reads; an unset variable is an empty string.
-
-    Attributes:
-      cluster_spec: Vertex AI's list of worker pools, as JSON text.
-      aip_model_dir: The model's directory on Vertex AI.
-      trial: CLOUD_ML_TRIAL_ID, the number of the hyperparameter tuning trial on Vertex AI and AI
-        Platform, where a trial of one task has no TF_CONFIG.
-      cuda_visible_devices: None if unset.
-      no_color: Any value turns colours off (no-color.org).
-      ranks: The set variables of a launcher, such as Slurm or MPI, about this process's rank.
-    """
+    """The variables that the program reads; an unset variable is an empty string."""
 
     tf_config: str = ""
-    cluster_spec: str = ""
-    aip_model_dir: str = ""
+    cluster_spec: str = ""  # Vertex AI's list of worker pools, as JSON text.
+    aip_model_dir: str = ""  # The model's directory on Vertex AI.
+    # The number of the hyperparameter tuning trial on Vertex AI and AI Platform, where a trial of
+    # one task has no TF_CONFIG.
     trial: str = ""
     legacy_keras: str = ""
     cuda_visible_devices: str | None = None
-    no_color: str = ""
+    no_color: str = ""  # Any value turns colours off (no-color.org).
+    # The set variables of a launcher, such as Slurm or MPI, about this process's rank.
     ranks: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 

@@ -1,7 +1,7 @@
 """Errors that a user can cause: one clear sentence, and an exit code of its own.
 
 TrainerError            1   the user's model or data failed
-├── Interrupted             the job was asked to end; the code follows from its status
+├── Interrupted             the job was requested to end; the code follows from its status
 ├── OutputError         1   standard output cannot be written
 └── ConfigError         2   found before training: flags, params, plug-ins, files
     ├── TaskConfigError 2   TF_CONFIG, every problem in it at once
@@ -112,30 +112,17 @@ MISSING, UNKNOWN = Absent.MISSING, Absent.UNKNOWN
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """One mistake; `str` makes its sentence.
+    """One mistake; `str` makes its sentence."""
 
-    Attributes:
-      field: What is wrong: a setting, a variable, an entry of a file.
-      value: Its value, or MISSING or UNKNOWN.
-      why: A clause on what is wrong with the value, such as "which cannot be read".
-      expected: The values that would do.
-      example: What to type: settings, params, or a text.
-      source: Where the value comes from: a setting, a param, a path, words. Default: the setting
-        that is called `field`.
-      beside: Another setting, with its value, that does not go together with this one.
-      advice: Sentences after what is expected, such as " Did you mean 'x'?".
-      verb: The word between field and value.
-    """
-
-    field: str
+    field: str  # The place of the mistake: a setting, a variable, an entry of a file.
     value: Any = MISSING
-    why: str = ""
-    expected: str = ""
-    example: Setting | Param | str | Sequence[Setting | Param] = ""
-    source: Setting | Param | str = ""
-    beside: Setting | None = None
-    advice: str = ""
-    verb: str = "is"
+    why: str = ""  # A clause on what is wrong with the value, such as "which cannot be read".
+    expected: str = ""  # The values that would do.
+    example: Setting | Param | str | Sequence[Setting | Param] = ""  # The words to type.
+    source: Setting | Param | str = ""  # The value's origin; default: the setting named `field`.
+    beside: Setting | None = None  # Another setting that does not go together with this one.
+    advice: str = ""  # Sentences after the expected values, such as " Did you mean 'x'?".
+    verb: str = "is"  # The word between field and value.
 
     @property
     def setting(self) -> str:
@@ -192,12 +179,10 @@ def refuse(problems: Iterable[Problem | str]) -> None:
 
 
 class Interrupted(TrainerError):
-    """The job was asked to end before it was done.
+    """The job was requested to end before it was done.
 
-    Attributes:
-      status: How the job ends: "stopped", "failed" or "lost".
-      reason: "SIGTERM", or what failed or was lost.
-      by: The task that asked.
+    `status` is how the job ends: "stopped", "failed" or "lost"; `reason` is "SIGTERM", or what
+    failed or was lost; `by` is the task that sent the request.
     """
 
     def __init__(self, status: Status, reason: str, by: str):
@@ -210,13 +195,10 @@ class TaskConfigError(ConfigError):
 
 
 class OtherClusterError(ConfigError):
-    """A TF_CONFIG with other numbers of tasks than the chief's.
-
-    Attributes:
-      is_missed: Whether the chief waits for this task, and ends with it.
-    """
+    """A TF_CONFIG with other numbers of tasks than the chief's."""
 
     def __init__(self, problem: Problem, is_missed: bool):
+        """Makes the error; `is_missed` if the chief waits for this task, and ends with it."""
         super().__init__(problem)
         self.is_missed = is_missed
 

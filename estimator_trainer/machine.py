@@ -23,8 +23,7 @@ def listed_gpus(limit_secs: float) -> list[str]:
       FileNotFoundError: if there is no nvidia-smi.
       OSError, TimeoutExpired: if nvidia-smi fails.
     """
-    program = shutil.which("nvidia-smi")
-    if program is None:
+    if (program := shutil.which("nvidia-smi")) is None:
         raise FileNotFoundError("no nvidia-smi on this machine")
     ran = subprocess.run([program, "-L"], capture_output=True, text=True, check=False,
                          timeout=limit_secs)

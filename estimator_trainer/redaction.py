@@ -146,8 +146,7 @@ _HEADER = re.compile(r"(?P<before>\bauthorization\b[\"']?\s{0,2}[:=]\s{0,2}[\"']
 def without_credentials(text: str) -> str:
     """Returns a text with the secrets of URLs and authorization headers masked."""
     if "/" in text or "@" in text:
-        text = _URL.sub(lambda match: match["start"] + _without_users(
-            _scheme_before(match), match["rest"]), text)
+        text = _URL.sub(_without_users, text)
     if "%40" in text:
         text = _ESCAPED.sub(lambda match: match[0] if "%3a" not in match["user"].lower() else
                             match["before"] + MASK, text)
@@ -156,15 +155,12 @@ def without_credentials(text: str) -> str:
     return _HEADER.sub(lambda match: match["before"] + MASK, text)
 
 
-def _scheme_before(match: re.Match[str]) -> str:
+def _without_users(match: re.Match[str]) -> str:
+    """Returns a match of _URL, which may be a list of URLs, without users."""
     found = _SCHEME.search(match.string[max(0, match.start() - 32):match.start()])
-    return found[0].lower().rpartition("+")[2] if found else ""
-
-
-def _without_users(scheme: str, rest: str) -> str:
-    """Returns the text after `scheme://`, which may be a list of URLs, without users."""
-    first, *others = _NEXT_URL.split(rest)
-    shown = _without_user(scheme, first)
+    first, *others = _NEXT_URL.split(match["rest"])
+    shown = match["start"] + _without_user(
+        found[0].lower().rpartition("+")[2] if found else "", first)
     for start, each in zip(others[::2], others[1::2]):
         shown += start + _without_user(re.split(r"[:\\]", start[1:])[0].lower(), each)
     return shown

@@ -280,16 +280,13 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def _is_number(value: Any) -> bool:
-    # True is an int in Python.
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-_read_number = _plain(_is_number, _NAMES[float])
+# True is an int in Python.
+_read_number = _plain(lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+                      _NAMES[float])
 _SCALARS: dict[Any, _Reader] = {
     str: _plain(lambda value: isinstance(value, str), _NAMES[str]),
     bool: _plain(lambda value: isinstance(value, bool), _NAMES[bool]),
     type(None): _plain(lambda value: value is None, _NAMES[type(None)]),
-    int: _plain(lambda value: isinstance(value, int) and _is_number(value) and
+    int: _plain(lambda value: isinstance(value, int) and not isinstance(value, bool) and
                 value.bit_length() <= _INTEGER_BITS, _NAMES[int]),
     float: lambda value: float(_read_number(value))}

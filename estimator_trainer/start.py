@@ -44,7 +44,15 @@ def planned(make: MakePlan, config: TrainerConfig, variables: Environment,
 def prepare(plan: Plan) -> None:
     """Makes this process one that can compute what is planned, or raises ConfigError."""
     import_tensorflow(plan)
-    _split_cpu(plan.config)
+    from estimator_trainer.estimator import strategy
+    try:
+        strategy.split_cpu(plan.config.num_replicas)
+    except RuntimeError as error:
+        raise errors.ConfigError(Problem(
+            "num_replicas", plan.config.num_replicas,
+            "and TensorFlow has begun to compute in this process with one CPU",
+            "this setting in the first call of the process",
+            "restart the notebook's kernel")) from error
     if plan.script is None:
         check(plan)
 
@@ -136,18 +144,6 @@ def _reader(make: MakePlan, config: TrainerConfig, variables: Environment) -> re
     return read
 
 
-def _split_cpu(config: TrainerConfig) -> None:
-    from estimator_trainer.estimator import strategy
-    try:
-        strategy.split_cpu(config.num_replicas)
-    except RuntimeError as error:
-        raise errors.ConfigError(Problem(
-            "num_replicas", config.num_replicas,
-            "and TensorFlow has begun to compute in this process with one CPU",
-            "this setting in the first call of the process",
-            "restart the notebook's kernel")) from error
-
-
 def check_storage(plan: Plan) -> None:
     """Checks that the file systems and the buckets of the settings can be read.
 
@@ -162,8 +158,7 @@ def _storage_problem(name: str, path: str, tensorflow: str | None) -> Problem | 
     import tensorflow as tf
     if storage.scheme(path) not in tf.io.gfile.get_registered_schemes():
         return storage.problem(name, path, tensorflow, plugin=None)
-    bucket = storage.bucket(path)
-    if not bucket:
+    if not (bucket := storage.bucket(path)):
         return None
     try:
         tf.io.gfile.glob(posixpath.join(bucket, _NOWHERE))

@@ -101,14 +101,11 @@ def _remedy(path: str, meant: str, is_released: bool) -> str:
     return text
 
 
-_MODULE = "tensorflow_io"
-
-
 def load() -> None:
     """Loads tensorflow-io, which must precede TensorFlow's first access to a file."""
     import logging
     try:
-        importlib.import_module(_MODULE)
+        importlib.import_module("tensorflow_io")
     except Exception as error:  # pylint: disable=broad-except
         # Built for another TensorFlow; each path that cannot be opened raises an error later.
         logging.getLogger("absl").warning("tensorflow-io cannot be loaded: %s", error)
@@ -116,7 +113,7 @@ def load() -> None:
 
 def is_loaded() -> bool:
     """Returns whether this process has loaded tensorflow-io."""
-    return _MODULE in sys.modules
+    return "tensorflow_io" in sys.modules
 
 
 def end_process(code: int) -> None:

@@ -23,9 +23,8 @@ from typing import Any, Callable, Iterator, Mapping
 from estimator_trainer import environment
 
 _pipe: int | None = None
-_owner = 0
+_owner = _listener_owner = 0
 _listener: Callable[[str, dict[str, Any]], None] | None = None
-_listener_owner = 0
 
 
 def begin() -> None:

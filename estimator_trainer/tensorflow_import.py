@@ -24,7 +24,13 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
     Raises:
       ConfigError: if there is no place for temporary files, as in a read-only container.
     """
-    _check_temporary_files()
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError as error:
+        raise errors.ConfigError(
+            "there is no directory for temporary files (/tmp and others cannot be written), which"
+            " TensorFlow needs to be imported; expected a writable /tmp, or TMPDIR to name another"
+            " directory. For example: docker run --read-only --tmpfs /tmp") from error
     if not is_verbose:
         environment.quiet_native_logs()
     environment.trust_no_cached_sizes()
@@ -35,17 +41,6 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
         if as_tensorflow1:
             from estimator_trainer.compat import tf1  # noqa: F401
     logs.silence_tensorflow()
-
-
-def _check_temporary_files() -> None:
-    """Raises ConfigError where temporary files cannot be made, as TensorFlow's import does."""
-    try:
-        tempfile.gettempdir()
-    except FileNotFoundError as error:
-        raise errors.ConfigError(
-            "there is no directory for temporary files (/tmp and others cannot be written), which"
-            " TensorFlow needs to be imported; expected a writable /tmp, or TMPDIR to name another"
-            " directory. For example: docker run --read-only --tmpfs /tmp") from error
 
 
 @contextlib.contextmanager

@@ -1,1 +1,1 @@
-"""TF_CONFIG tells which task of which cluster this process is; this package reads it."""
+"""Reads TF_CONFIG: which task of which cluster this process is."""

@@ -37,21 +37,14 @@ class Task(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ClusterSpec:
-    """A cluster as its platform declares it.
+    """A cluster as its platform declares it; with problems, the other attributes mean nothing."""
 
-    Attributes:
-      tasks: The tasks of each role among chief, worker, ps and evaluator; may be empty.
-      role: Role of this task; "" when it has no cluster.
-      index: Index of this task in its role.
-      name: The platform's name of this task, such as "master:0"; "" when it has no cluster.
-      value: The whole JSON object, with its keys that are not about the cluster.
-      problems: Every mistake; with any, the other attributes mean nothing.
-    """
-
+    # The tasks of each role among chief, worker, ps and evaluator.
     tasks: Mapping[str, tuple[Task, ...]] = dataclasses.field(default_factory=dict)
-    role: str = ""
-    index: int = 0
-    name: str = ""
+    role: str = ""  # The role of this task; "" when it has no cluster.
+    index: int = 0  # The index of this task in its role.
+    name: str = ""  # The platform's name of this task, such as "master:0"; "" without a cluster.
+    # The whole JSON object, with its keys that are not about the cluster.
     value: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 

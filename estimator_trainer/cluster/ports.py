@@ -1,4 +1,4 @@
-"""Whether the port that TF_CONFIG gives this task is free, and if not, which process has it."""
+"""Finds out whether this task's port in TF_CONFIG is free, and if not, which process has it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ _LISTENS = "0A"  # A state in /proc/net/tcp.
 
 def problems(task: TaskConfig) -> list[Problem]:
     """Returns a problem if this task's port is taken, with the process that has it."""
-    if task.role not in ("chief", "worker", "ps") or _is_free(task.address):
-        return []
-    return [taken(task)]
+    is_fine = task.role not in ("chief", "worker", "ps") or _is_free(task.address)
+    return [] if is_fine else [taken(task)]
 
 
 def taken(task: TaskConfig) -> Problem:

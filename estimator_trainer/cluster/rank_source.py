@@ -85,15 +85,14 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
 
 def refuse_roles(num_ps: int, num_evaluators: int) -> None:
     """Raises ConfigError if ranks are to have roles, and there are no ranks."""
-    counts = {"num_ps": num_ps, "num_evaluators": num_evaluators}
-    name = next((name for name, count in counts.items() if count), "")
-    if name:
-        role = "ps" if name == "num_ps" else "evaluator"
-        raise ConfigError(Problem(
-            name, counts[name], "and neither TF_CONFIG nor Slurm nor MPI has several tasks",
-            "the command behind srun or mpirun, or on one machine:"
-            f" estimator-trainer launch --{role}={counts[name]} -- FLAGS",
-            f"srun --ntasks=4 estimator-trainer --{name}={counts[name]}"))
+    for role, name, count in (("ps", "num_ps", num_ps),
+                              ("evaluator", "num_evaluators", num_evaluators)):
+        if count:
+            raise ConfigError(Problem(
+                name, count, "and neither TF_CONFIG nor Slurm nor MPI has several tasks",
+                "the command behind srun or mpirun, or on one machine:"
+                f" estimator-trainer launch --{role}={count} -- FLAGS",
+                f"srun --ntasks=4 estimator-trainer --{name}={count}"))
 
 
 def notes(variables: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Ranks are the tasks that a launcher such as Slurm or MPI started, told apart by number alone.
+"""Ranks are the numbered tasks that a launcher such as Slurm or MPI started.
 
     rank    0      1 ...        ...              the last
-    role    chief  the workers  the ps, if any   the evaluator, if one is asked for
+    role    chief  the workers  the ps, if any   the evaluator, if any
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Sequence
 
 from estimator_trainer.errors import ConfigError, Problem, Setting, Words
 
-# Registered services have lower ports, and Linux gives higher ones to clients.
+# Registered services have lower ports, and clients on Linux get higher ones.
 _LOWEST_PORT, _BLOCK, _NUM_BLOCKS = 12000, 64, 300
 ALONE = "To train alone, without the others: TF_CONFIG='{}'"
 # An example of the hosts of ranks.

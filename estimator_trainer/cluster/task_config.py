@@ -38,41 +38,28 @@ class Place(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class TaskConfig:
-    """The role of this process, and the cluster it trains in.
+    """The role of this process, and the cluster it trains in."""
 
-    Attributes:
-      cluster: host:port of every training task, by role among chief, worker and ps; {} when local,
-        and in an evaluator whose TF_CONFIG leaves out the others.
-      role: local, chief, worker, ps or evaluator.
-      index: Index of this task in its role.
-      name: What the platform calls this task, such as "master:0"; "local" without a cluster.
-      head_evaluates: Whether the cluster declares a `master`, which evaluates at every checkpoint
-        in its own process.
-      has_evaluator: Whether the job is known to have an evaluator: one is declared, or this is one.
-      trial: Number of the hyperparameter tuning trial, or "".
-      notes: One line for each change that led to the normal form.
-      platform_names: What the platform calls the tasks of `cluster`, in the same order.
-      source: Where the addresses come from, for messages.
-      ports_setting: The setting that changes the ports; "" if none does.
-      platform_place: This task and its cluster under the platform's names, with an evaluator that
-        TF_CONFIG lists. Without a TF_CONFIG, under the names of the normal form.
-      platform_tf_config: TF_CONFIG as the user's code reads it: the platform's text, byte for byte;
-        the normal form where the platform has no TF_CONFIG; "" for none.
-    """
-
+    # host:port of every training task, by role among chief, worker and ps; {} when local, and in an
+    # evaluator whose TF_CONFIG leaves out the others.
     cluster: Mapping[str, tuple[str, ...]]
-    role: str
-    index: int
-    name: str
-    head_evaluates: bool
-    has_evaluator: bool
-    trial: str
-    notes: tuple[str, ...]
+    role: str  # local, chief, worker, ps or evaluator.
+    index: int  # The index of this task in its role.
+    name: str  # The platform's name of this task, such as "master:0"; "local" without a cluster.
+    head_evaluates: bool  # A `master` evaluates at every checkpoint in its own process.
+    has_evaluator: bool  # The job is known to have an evaluator: one is declared, or this is one.
+    trial: str  # The number of the hyperparameter tuning trial, or "".
+    notes: tuple[str, ...]  # One line for each change that led to the normal form.
+    # The platform's names of the tasks of `cluster`, in the same order.
     platform_names: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    source: str = 'TF_CONFIG["cluster"]'
-    ports_setting: str = ""
+    source: str = 'TF_CONFIG["cluster"]'  # The place of the addresses, for messages.
+    ports_setting: str = ""  # The setting that changes the ports; "" if none does.
+    # This task and its cluster under the platform's names, with an evaluator that TF_CONFIG lists.
+    # Without a TF_CONFIG, under the names of the normal form.
     platform_place: Place = Place({}, "worker", 0)
-    platform_tf_config: str = dataclasses.field(default="", repr=False)  # With secrets, maybe.
+    # TF_CONFIG as the user's code reads it: the platform's text, byte for byte; the normal form
+    # where the platform has no TF_CONFIG; "" for none. The text may hold secrets.
+    platform_tf_config: str = dataclasses.field(default="", repr=False)
 
     @property
     def is_local(self) -> bool:

@@ -72,9 +72,8 @@ def events_problems(task: task_config.TaskConfig, worker_events: bool) -> tuple[
 def _sync_problems(count: int, shape: str, train_distribute: str,
                    num_trainers: int) -> list[Problem]:
     if shape and shape != "trainers with ps":
-        return [Problem("sync_replicas", count,
-                        f"which makes training with ps synchronous, and this is {shape}",
-                        example=Setting("sync_replicas", 0))]
+        return [Problem("sync_replicas", count, "which makes training with ps synchronous, and this"
+                        f" is {shape}", example=Setting("sync_replicas", 0))]
     if train_distribute != "none":
         return [Problem("sync_replicas", count, "which makes plain ps training synchronous, and"
                         f" train_distribute is {train_distribute!r}",

@@ -1,1 +1,1 @@
-"""Settings hold what the user asks for; one field is one flag."""
+"""The settings of the user; one field is one flag."""

@@ -56,9 +56,9 @@ def parse(argv: Sequence[str]) -> CommandLine:
     lists = {name: settings.pop(name) for name in _HOST_LISTS}
     hosts = _hosts(lists) if _HOST_LISTS & user_set else None
     if hosts and command not in ("train", "check"):
-        name = min(_HOST_LISTS & user_set)
-        raise ConfigError(Problem(name, Words("set"), f"and `{command}` runs in no cluster",
-                                  "it with train, check or tf-config alone", EXAMPLE))
+        raise ConfigError(Problem(
+            min(_HOST_LISTS & user_set), Words("set"), f"and `{command}` runs in no cluster",
+            "it with train, check or tf-config alone", EXAMPLE))
     return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
                        user_set=user_set - _HOST_LISTS, words=tuple(argv))
 
@@ -166,7 +166,7 @@ _OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _pa
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:
     """Returns the words that are not flags, every task's flags, and the names of the flags set."""
-    values = flag_parser.trainer_flags()
+    values = flag_parser.flags_of()
     argv, after = flag_parser.cut(argv)
     words, settings = flag_parser.parsed(argv, values)
     settings["plugin_flag"] = normal(settings["plugin_flag"], after)

@@ -1,7 +1,4 @@
-"""Finds settings that contradict each other, or have no known form.
-
-Standard library only, so a mistake is reported before TensorFlow is imported.
-"""
+"""Finds settings that contradict each other, or have no known form."""
 
 from __future__ import annotations
 

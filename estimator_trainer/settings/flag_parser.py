@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from absl import flags
 
@@ -13,16 +13,17 @@ from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, 
 from estimator_trainer.settings import command_table
 
 
-def flags_of(word: str) -> flags.FlagValues:
-    """Returns the flags of a command line that begins with `word`."""
+def flags_of(word: str = "train") -> flags.FlagValues:
+    """Returns the flags of a command line that begins with `word`, apart from absl's own."""
+    values = flags.FlagValues()  # type: ignore[no-untyped-call]
     fields = command_table.fields_of(word)
-    return trainer_flags() if fields is command_table.TASK_FIELDS else _of(fields)
-
-
-def trainer_flags() -> flags.FlagValues:
-    """Returns the flags of a run."""
-    values = _of(command_table.TASK_FIELDS)
-    flags.DEFINE_string("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
+    for field in fields:
+        define = _define(field)
+        default = list(field.default) if isinstance(field.default, tuple) else field.default
+        define(field.name, default, field.metadata["help"], flag_values=values)
+    if fields is command_table.TASK_FIELDS:
+        define = flags.DEFINE_string
+        define("job_dir", "", "The platforms' name of --model_dir.", flag_values=values)
     return values
 
 
@@ -45,15 +46,15 @@ def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], di
 def cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Returns the words before the first `--`, and those after it."""
     words = list(argv)
-    cut = words.index("--") if "--" in words else len(words)
-    return words[:cut], words[cut + 1:]
+    end = words.index("--") if "--" in words else len(words)
+    return words[:end], words[end + 1:]
 
 
 def _flag_problem(error: flags.Error, values: flags.FlagValues,
                   argv: Sequence[str]) -> Problem | str:
     if isinstance(error, flags.UnrecognizedFlagError):
         near = near_match(f"--{error.flagname}", [f"--{name}" for name in values])
-        if "max_restarts" in values and error.flagname in trainer_flags():
+        if "max_restarts" in values and error.flagname in flags_of():
             near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
         if "train_steps" in values and "model_fn" not in values:
             near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
@@ -68,16 +69,6 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
         return Problem(name, got, source=f"--{name} in {file}" if file else "", expected=kind,
                        example=Setting(name, values[name].default))
     return f"the flags cannot be read: {error}. For example: {command_table.EXAMPLE}"
-
-
-def _of(fields: Iterable[dataclasses.Field[Any]]) -> flags.FlagValues:
-    """Returns a FlagValues apart from absl's own, on which plug-ins define flags."""
-    values = flags.FlagValues()  # type: ignore[no-untyped-call]
-    for field in fields:
-        define = _define(field)
-        default = list(field.default) if isinstance(field.default, tuple) else field.default
-        define(field.name, default, field.metadata["help"], flag_values=values)
-    return values
 
 
 def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:

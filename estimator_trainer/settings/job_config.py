@@ -45,7 +45,7 @@ class JobConfig:
         LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
     share_import: bool = setting(
         LAUNCH, True, "Let one process import TensorFlow and fork into the tasks, on Linux and"
-        " without GPUs; --noshare_import starts each anew.")
+        " without GPUs; --noshare_import starts each by itself.")
     host: str = setting(
         LAUNCH, "127.0.0.1", "Address of this machine at which the tasks reach each other.")
 

@@ -71,7 +71,7 @@ class RankConfig:
         _GROUP, 0, "1: the very last rank is the evaluator; 0: the chief evaluates.", minimum=0)
     rank_hosts: tuple[str, ...] = setting(
         _GROUP, (), "HOST or HOST:RANKS, with commas, in the order of the ranks, as for mpirun"
-        " --host. Slurm tells the hosts of its ranks itself.")
+        " --host. Slurm has the hosts of its ranks.")
     first_port: int = setting(_GROUP, 0, "Port of the first rank; each next rank has the next port."
                               " 0 = a port that the number of the job decides.", minimum=0)
 
@@ -84,7 +84,6 @@ class TrainerConfig(RankConfig):
       ConfigError: if a value is out of its range, naming every such value.
     """
 
-    # What
     model_fn: str = setting("What to train", "cnn", "model_fn plug-in: a name in model_fns/, a"
                             " dotted module or a file; `:NAME` after it picks another function.")
     input_fn: str = setting("What to train", "digits", "input_fn plug-in, named the same way.")
@@ -111,7 +110,6 @@ class TrainerConfig(RankConfig):
         "What to train", (), "Params and settings, with commas, in which a resumed training may"
         " differ from record.json in model_dir, even where that changes its model or its data.")
 
-    # Training
     train_steps: int = setting(
         "Training", 1000, "Global step at which training ends; 0 = at the end of the input."
         " With --train_epochs the default is 0.", minimum=0)
@@ -155,7 +153,7 @@ class TrainerConfig(RankConfig):
         "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
     warm_start_from: str = setting(
         "Training", "", "Checkpoint, directory or export whose variables a fresh run starts from:"
-        " all of the model, statistics of batch norm too; the optimizer's begin anew.")
+        " all of the model, statistics of batch norm too; the optimizer's start fresh.")
     warm_start_vars: str = setting(
         "Training", ".*", "Variables to warm-start: names or regular expressions, with commas.")
     warm_start_rename: tuple[str, ...] = setting(
@@ -166,7 +164,6 @@ class TrainerConfig(RankConfig):
     freeze: str = setting("Training", "", "Trainable variables that are not trained: names or"
                           " regular expressions, with commas.")
 
-    # Devices
     device: str = setting("Devices", "", "Device that the model computes on, such as cpu:0 or"
                           " gpu:1; default: TensorFlow's choice.")
     soft_placement: bool = setting(
@@ -179,13 +176,12 @@ class TrainerConfig(RankConfig):
     profile_steps: str = setting(
         "Devices", "", "FROM,TO: profile these global steps into model_dir, for TensorBoard.")
 
-    # Checkpoints and logs
     save_checkpoints_steps: int = setting(
         "Checkpoints and logs", 0, "Steps between checkpoints; 0 = as --num_evaluations says, and"
         " at least every 600 seconds.", minimum=0)
     save_checkpoints_secs: int = setting("Checkpoints and logs", 0, "Seconds between checkpoints; 0"
                                          " = by steps. `multi_worker_mirrored` saves by steps only,"
-                                         " every 1000 at most unless told otherwise.", minimum=0)
+                                         " every 1000 at most by default.", minimum=0)
     force: bool = setting(
         "Checkpoints and logs", False, "Train in a model_dir where another training goes on. That"
         " training ends, and this one goes on from its last checkpoint.")
@@ -206,7 +202,6 @@ class TrainerConfig(RankConfig):
     verbose: bool = setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 
-    # Ending
     early_stopping_metric: str = setting(
         "Ending", "", "Training ends when this metric improves no more; default: none.")
     early_stopping_mode: str = setting(
@@ -220,7 +215,6 @@ class TrainerConfig(RankConfig):
                                       " progress, at the start too, before a task prints its stacks"
                                       " and exits with 142.", minimum=1)
 
-    # Evaluation
     eval_distribute: str = setting(
         "Evaluation", "none", "Strategy for evaluation, which runs in one process.",
         choices=topology.ONE_PROCESS)
@@ -237,7 +231,6 @@ class TrainerConfig(RankConfig):
     checkpoint: str = setting("Evaluation", "latest", "Checkpoint for `evaluate`, `predict` and"
                               " `export`: latest, best, all (evaluate only) or step=N.")
 
-    # Export and prediction
     exporters: tuple[str, ...] = setting(
         "Export and prediction", ("final",),
         "Comma-separated exporters: final, latest, best; or `none`.")
