@@ -15,8 +15,8 @@ from estimator_trainer import errors, redaction, result, start, starter
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Findings, Invocation, Plan
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import importing, script_file
-from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.plugins import importing, source_files
+from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
 
@@ -66,7 +66,7 @@ def export(line: CommandLine, variables: Environment) -> int:
 
 def run_script(line: CommandLine, variables: Environment) -> int:
     """Runs a script, whose Estimator trains in the role of this process."""
-    script = script_file.find(line.script, line.arguments)
+    script = source_files.find_script(line.script, line.arguments)
     plan = _planned(functools.partial(run_plan.for_script, script), line, variables)
     with start.computing(plan):
         from estimator_trainer.script import run
@@ -191,4 +191,4 @@ def _with_hosts(line: CommandLine, variables: Environment) -> Environment:
 
 
 def _script(line: CommandLine) -> Script | None:
-    return script_file.find(line.script, line.arguments) if line.script else None
+    return source_files.find_script(line.script, line.arguments) if line.script else None

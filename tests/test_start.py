@@ -15,7 +15,7 @@ from estimator_trainer.checks import machine_check, run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import line_model
 

@@ -9,7 +9,7 @@ from estimator_trainer.cluster import task_config
 from estimator_trainer.errors import Problem
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
-from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.record import recorded_run
 from estimator_trainer.record.changes import Change
 from estimator_trainer.record.recorded_run import RecordedRun

@@ -19,7 +19,7 @@ from estimator_trainer.errors import Param, Problem, Setting
 from estimator_trainer.plugins import loader, params
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
-from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.record import changes as changes_lib, recorded_run
 from estimator_trainer.record.recorded_run import RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -23,7 +23,7 @@ from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.supervisor import Supervisor
 from estimator_trainer.launcher.task_process import TaskProcess
-from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 

@@ -25,7 +25,7 @@ from estimator_trainer.manifest import (ai_platform, jobset, kubernetes, slurm, 
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_code, source_files
 from estimator_trainer.plugins.plugin import Plugin
-from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings import job_config
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -62,7 +62,7 @@ def find(kind: str, name: str) -> Plugin:
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
     if is_file:
-        path, module = file_of(target), pathlib.Path(target).stem
+        path, module = source_files.file_of(target), pathlib.Path(target).stem
     elif "." in target:
         path, module = source_files.of_module(target), target
     else:
@@ -124,14 +124,6 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """Returns the parameters of a function but those that `functools.partial` has given."""
     given = function.keywords if isinstance(function, functools.partial) else {}
     return [p for p in inspect.signature(function).parameters.values() if p.name not in given]
-
-
-def file_of(target: str) -> pathlib.Path:
-    """Returns the file that a flag names, or the copy that a job has brought along."""
-    path = pathlib.Path(target).absolute()
-    copies = [folder / source_files.packed_place(target)
-              for folder in source_files.folders(source_files.PACKED)]
-    return next((copy for copy in [path, *copies] if copy.is_file()), path)
 
 
 def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:

@@ -13,7 +13,7 @@ import sys
 from typing import Any, Mapping
 
 from estimator_trainer import redaction
-from estimator_trainer.plugins import loader, source_files
+from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 _FILE = re.compile(r"(.+\.py):([A-Za-z_]\w*)")
@@ -45,7 +45,7 @@ def resolved(value: Any) -> Any:
     match = _FILE.fullmatch(value) if isinstance(value, str) else None
     if not match or pathlib.Path(match[1]).is_file():
         return value
-    path = loader.file_of(match[1])
+    path = source_files.file_of(match[1])
     return f"{path}:{match[2]}" if path.is_file() else value
 
 
@@ -72,7 +72,7 @@ def _path(value: str) -> pathlib.Path | None:
     """Returns the source that a value names, or None."""
     match = _FILE.fullmatch(value)
     if match:
-        path = loader.file_of(match[1])
+        path = source_files.file_of(match[1])
         return path if path.is_file() else None
     match = _MODULE.fullmatch(value)
     return source_files.of_module(match[1]) if match else None

@@ -1,8 +1,10 @@
-"""Finds where the source of a module lies, without importing anything."""
+"""Finds the source of a plug-in's module, or of a script, without importing anything."""
 
 from __future__ import annotations
 
 import ast
+import dataclasses
+import hashlib
 from importlib import machinery
 import importlib.util
 import pathlib
@@ -10,6 +12,7 @@ import posixpath
 import sys
 from typing import Iterator
 
+from estimator_trainer import errors
 from estimator_trainer.plugins.plugin import Plugin
 
 # `manifest` packs the plug-ins that are files into this package.
@@ -64,6 +67,65 @@ def packed_place(target: str) -> str:
     """
     parts = pathlib.PurePosixPath(posixpath.normpath(target)).parts
     return "/".join("up" if part == ".." else part for part in parts if part.strip("/"))
+
+
+def file_of(target: str) -> pathlib.Path:
+    """Returns the file that a flag names, or the copy that a job has brought along."""
+    path = pathlib.Path(target).absolute()
+    copies = [folder / packed_place(target) for folder in folders(PACKED)]
+    return next((copy for copy in [path, *copies] if copy.is_file()), path)
+
+
+def sha256(path: str) -> str:
+    """Returns the sha256 of a file, in hexadecimal digits; "" if it cannot be read."""
+    try:
+        return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Script:
+    """A whole program of the user's.
+
+    Attributes:
+      name: The name as the user typed it: a file, or a dotted module.
+      path: The source file.
+      arguments: The words that the script finds in `sys.argv[1:]`.
+    """
+
+    name: str
+    path: str
+    arguments: tuple[str, ...]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the name is that of a file, not of a module."""
+        return self.name.endswith(".py") or "/" in self.name
+
+    @property
+    def plugin(self) -> Plugin:
+        """The script as a plug-in, for the package that a job takes to other machines."""
+        module = pathlib.Path(self.name).stem if self.is_file else self.name
+        return Plugin("script", self.name, module, self.path, "", self.is_file, None, "")
+
+
+def find_script(name: str, arguments: tuple[str, ...]) -> Script:
+    """Finds the script called `name` without running it.
+
+    Raises:
+      ConfigError: if there is none.
+    """
+    found = Script(name, "", arguments)
+    path = file_of(name) if found.is_file else of_module(name)
+    if path and path.name == "__init__.py":
+        path = path.with_name("__main__.py")
+    if path is None or not path.is_file():
+        raise errors.ConfigError(
+            f"SCRIPT is {name!r} (from the command line), and there is no such file or module;"
+            " expected a Python file, or a dotted module. For example: estimator-trainer run"
+            " ./train.py -- --batch_size=64")
+    return dataclasses.replace(found, path=str(path))
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

@@ -14,7 +14,7 @@ from estimator_trainer.estimator import strategy, user_estimator
 from estimator_trainer.patches import (cluster_patches, estimator_patches, saving_patches,
                                        session_patches)
 from estimator_trainer.plugins import importing
-from estimator_trainer.plugins.script_file import Script
+from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.reports import job_history
 from estimator_trainer.script.calls import Calls
 from estimator_trainer.training.sync_replicas import SyncReplicasHook

@@ -16,7 +16,7 @@ from typing import Any, Iterator
 import pytest
 
 from estimator_trainer.manifest import manifest, source_package
-from estimator_trainer.plugins import script_file
+from estimator_trainer.plugins import source_files
 from estimator_trainer.settings import command_line, job_config
 from tests.support import platform_schemas
 from tests.support.manifests import counts, documents, ODD, SHAPES, write
@@ -73,7 +73,7 @@ def test_text_takes_the_package_from_a_staging_bucket() -> None:
     job = command_line.parse(["manifest", "--platform=vertex", "--staging_bucket=gs://stage/",
                               "--worker=2", "--ps=1", "--", "run", "trainer.task", "--", "--x=1"])
     text = manifest.write(job.job, job.config, job.flags,
-                          script_file.find(job.script, job.arguments))
+                          source_files.find_script(job.script, job.arguments))
     (spec,) = documents()
     python = spec["workerPoolSpecs"][0]["pythonPackageSpec"]
     assert python["packageUris"] == [f"gs://stage/{source_package.NAME}"]
