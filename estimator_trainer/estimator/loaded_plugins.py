@@ -17,7 +17,7 @@ from estimator_trainer.estimator import (data_spec, input_fn_adapter, model_clas
                                          model_shape, random_state, serving_input, user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.estimator.user_estimator import UserEstimator
-from estimator_trainer.plugins import loader, module_flags, object_fingerprints
+from estimator_trainer.plugins import fingerprints, importing, loader
 from estimator_trainer.plugins.params import FILES
 from estimator_trainer.record import recorded_data
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -157,7 +157,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     seed = plan.config.seed or (
         zlib.crc32(plan.config.model_dir.encode()) if plan.task.is_all_reduce else 0)
     with random_state.seeded(seed):
-        with module_flags.parsed(plan.config.plugin_flag):
+        with importing.parsed_flags(plan.config.plugin_flag):
             model_thing, model_module = loader.load(plan.model, model_shape.is_other)
             input_function, module = loader.load(plan.data)
             train_function, _ = loader.load(plan.train_data) if plan.train_data else (None, None)
@@ -168,7 +168,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     own = model_shape.input_fn_for(model, input_function, plan)
     own_of_training = train_function and model_shape.input_fn_for(model, train_function, plan)
     input_fn = input_fn_adapter.adapt(own, plan, own_of_training)
-    sources = {plugin.kind: object_fingerprints.of_plugin(
+    sources = {plugin.kind: fingerprints.of_plugin(
         plugin, loader.load(plugin, lambda thing: True)[1]) for plugin in plan.plugins}
     feeds_itself = isinstance(model_thing, type) and model_class.feeds_itself(model_thing)
     return LoadedPlugins(

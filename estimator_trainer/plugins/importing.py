@@ -1,7 +1,12 @@
-"""Imports the module of a plug-in, and explains an import that fails."""
+"""Imports the module of a plug-in, and parses the flags that it defines.
+
+The flags are absl's own FLAGS, made by absl or as `tf.compat.v1.flags`; those of this program lie
+elsewhere (`settings/command_line.py`), so none collides.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import pathlib
@@ -9,19 +14,24 @@ import re
 import sys
 import traceback
 import types
+from typing import Any, Iterator, Sequence
 
-from estimator_trainer import errors
-from estimator_trainer.plugins import fingerprints, source_files
+from absl import logging
+
+from estimator_trainer import errors, redaction
+from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 # The module of each plug-in by name, and the sha256 of its source when it was imported.
 _imported: dict[str, tuple[types.ModuleType, str]] = {}
+_LIBRARIES = ("absl", "tensorflow", "tensorflow_datasets", "tensorboard", "tf_keras", "keras",
+              "etils")
 
 
 def forget_edited() -> None:
     """Drops imported plug-ins whose sources were edited: the next use imports them again."""
     for name, (module, sha256) in list(_imported.items()):
-        is_edited = fingerprints.sha256(str(module.__file__)) != sha256
+        is_edited = source_files.sha256(str(module.__file__)) != sha256
         if is_edited and sys.modules.get(name) is module:
             del sys.modules[name]
         if is_edited:
@@ -37,7 +47,7 @@ def module_of(plugin: Plugin) -> types.ModuleType:
     is_new = plugin.module not in sys.modules
     module = _imported_now(plugin)
     if is_new and sys.modules.get(plugin.module) is module:
-        _imported[plugin.module] = module, fingerprints.sha256(plugin.path)
+        _imported[plugin.module] = module, source_files.sha256(plugin.path)
     return module
 
 
@@ -98,6 +108,61 @@ def of(error: BaseException) -> str:
         return ""
     return (f" If {missing[2] or missing[3]} is a name of TensorFlow 1, add --tf1, which gives"
             " programs the names and the behaviour of TensorFlow 1.")
+
+
+@contextlib.contextmanager
+def parsed_flags(words: Sequence[str]) -> Iterator[None]:
+    """Parses the flags that modules define within.
+
+    Within, they are the arguments of the program, for a module that reads those at its import.
+
+    Args:
+      words: Each flag as `name=value`, or as `name` of a boolean.
+
+    Raises:
+      ConfigError: for an unknown flag, a value out of its range, and a required flag that is
+        missing.
+    """
+    import tensorflow as tf
+    flags = tf.compat.v1.flags
+    argv, sys.argv = sys.argv, [sys.argv[0], *(f"--{word}" for word in words)]
+    # absl's own flag --verbosity sets it back to its default when values are forgotten.
+    verbosity = logging.get_verbosity()
+    try:
+        _forget_values(flags.FLAGS)
+        yield
+        _forget_values(flags.FLAGS)
+        flags.FLAGS(sys.argv)
+    except flags.Error as error:
+        raise errors.ConfigError(_flag_problem(error, flags.FLAGS)) from error
+    finally:
+        sys.argv = argv
+        if not any(word.startswith("verbosity=") for word in words):
+            logging.set_verbosity(verbosity)
+
+
+def _forget_values(values: Any) -> None:
+    """Undoes a parse by a module, which may not have had all flags."""
+    if values.is_parsed():
+        values.unparse_flags()
+
+
+def _flag_problem(error: Exception, values: Any) -> str:
+    own = {flag.name: flag.help for module, defined in values.flags_by_module_dict().items()
+           for flag in defined if module.partition(".")[0] not in _LIBRARIES}
+    unknown = getattr(error, "flagname", None)  # Only an UnrecognizedFlagError has it.
+    if unknown:
+        near = errors.near_match(unknown, own).replace("'", "'--", 1)
+        listed = ", ".join(f"--{name}" for name in sorted(own)) or "none, for they define no flags"
+        return (f"flag --{unknown} (after `--`, or from --plugin_flag) is unknown; expected flags"
+                f" of the plug-in's modules: {listed}.{near} For example: -- --NAME=VALUE")
+    missing = re.match(r"flag --(\w+)=None: ", str(error))
+    if missing:
+        name = missing[1]
+        return (f"flag --{name} of the plug-in's modules is missing, and they need it"
+                f" ({own.get(name, '')}). For example: -- --{name}=VALUE")
+    return (f"a flag of the plug-in's modules (after `--`, or from --plugin_flag) cannot be taken:"
+            f" {redaction.masked_flags(str(error))}")
 
 
 def print_traceback(error: BaseException) -> None:

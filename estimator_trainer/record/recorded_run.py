@@ -6,13 +6,14 @@ A command takes plug-ins, params and settings from the record, unless its line g
 from __future__ import annotations
 
 import dataclasses
+import os.path
 import pathlib
 import posixpath
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Mapping
 
 from estimator_trainer import schema, storage
 from estimator_trainer.errors import ConfigError, Problem, Setting, worded
-from estimator_trainer.plugins import fingerprints, loader
+from estimator_trainer.plugins import loader, source_files
 from estimator_trainer.plugins.params import Recorded
 from estimator_trainer.plugins.plugin import KINDS, Plugin
 from estimator_trainer.record import run_record
@@ -86,7 +87,7 @@ class RecordedRun:
             taken_names -= {"num_replicas"}
         wanted = {name: value for name, value in self.record.settings.items()
                   if name not in _OF_ONE_COMMAND and (self.is_resumed or name in taken_names)}
-        wanted |= {kind: fingerprints.name_of(self.record.plugins[kind])
+        wanted |= {kind: _name_of(self.record.plugins[kind])
                    for kind in KINDS if kind in self.record.plugins}
         if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
             wanted.setdefault("input_fn", config.input_fn)
@@ -149,7 +150,7 @@ class RecordedRun:
         if not plugin.is_file:
             return _module(plugin.name) == _module(str(entry.get("name")))
         return plugin.path == entry.get("path") or (
-            fingerprints.sha256(plugin.path) == entry.get("sha256"))
+            source_files.sha256(plugin.path) == entry.get("sha256"))
 
 
 def find(config: TrainerConfig, given: frozenset[str] | None, is_training: bool,
@@ -210,6 +211,17 @@ def _folders(config: TrainerConfig) -> list[str]:
 
 def _whole_groups(given: frozenset[str]) -> frozenset[str]:
     return given.union(*(group for group in _GROUPS if group & given))
+
+
+def _name_of(entry: Mapping[str, Any]) -> str:
+    """Returns the name by which a recorded plug-in is found again.
+
+    A file is found by its whole path, from any folder; where it is no longer there, by the name
+    that the user typed.
+    """
+    name, path = str(entry.get("name", "")), str(entry.get("path", ""))
+    is_there = entry.get("is_file") and os.path.isfile(path)
+    return f"{path}:{entry['function']}" if is_there else name
 
 
 def _module(name: str) -> str:

@@ -13,7 +13,6 @@ import re
 from typing import Any, Mapping, TypedDict
 
 from estimator_trainer import errors, redaction, schema, storage
-from estimator_trainer.plugins.fingerprints import Commit
 
 NAME = "record.json"
 _FORMAT = 1
@@ -21,6 +20,13 @@ _FORMAT = 1
 _RUNS_KEPT = 100
 # Params of these names hold paths, also where the path is one word.
 _OF_FILES = re.compile(r"(.*_)?(file|dir|path|folder)s?")
+
+
+class Commit(TypedDict):
+    """A git commit, and whether the folder of the plug-in differs from it."""
+
+    commit: str
+    is_changed: bool
 
 
 class PluginEntry(TypedDict, total=False):

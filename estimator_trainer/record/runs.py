@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import os.path
+import subprocess
 from typing import Any, Mapping
 
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import __version__, errors, redaction, versions
+from estimator_trainer import __version__, deadlines, errors, redaction, versions
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.plugins import fingerprints
+from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import record_file, run_record
-from estimator_trainer.record.run_record import PluginEntry, Run, RunRecord
+from estimator_trainer.record.run_record import Commit, PluginEntry, Run, RunRecord
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -95,9 +97,29 @@ def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> PluginEntry:
     entry: PluginEntry = {
         "name": plugin.name, "path": plugin.path, "function": plugin.function,
         "is_file": plugin.is_file, "is_object": plugin.thing is not None,
-        "sha256": fingerprints.sha256(plugin.path), "sources": dict(sources)}
-    commit = fingerprints.git_commit(plugin.path) if plugin.path else None
+        "sha256": source_files.sha256(plugin.path), "sources": dict(sources)}
+    commit = _git_commit(plugin.path) if plugin.path else None
     return {**entry, "git": commit} if commit else entry
+
+
+def _git_commit(path: str) -> Commit | None:
+    """Returns the commit of the repository that a file is in; None if it is in none."""
+    folder = os.path.dirname(path)
+    commit = _git(folder, "rev-parse", "HEAD")
+    # A virtual environment within a repository is not part of it.
+    if not commit or _git(folder, "check-ignore", "-q", path) is not None:
+        return None
+    return {"commit": commit, "is_changed": bool(_git(folder, "status", "--porcelain", "--", "."))}
+
+
+def _git(folder: str, *words: str) -> str | None:
+    """Returns what git prints; None if it fails, or is not there."""
+    try:
+        ran = subprocess.run(["git", "-C", folder or ".", *words], capture_output=True, text=True,
+                             check=False, timeout=deadlines.CHECK_SECS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return ran.stdout.strip() if ran.returncode == 0 else None
 
 
 def _now() -> str:
@@ -165,6 +187,6 @@ def _edited_script(plan: Plan) -> tuple[str, ...]:
     """Returns a text if the script is not the one that is recorded."""
     record = record_file.read(plan.config.model_dir) if plan.script else None
     before = record and record.plugins.get("script", {}).get("sha256")
-    if plan.script is None or before in (None, "", fingerprints.sha256(plan.script.path)):
+    if plan.script is None or before in (None, "", source_files.sha256(plan.script.path)):
         return ()
     return (f"the script changed ({plan.script.name})",)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.plugins import loader, object_fingerprints, source_files
+from estimator_trainer.plugins import fingerprints, loader, source_files
 
 _MODEL = "import layers_of_linked\ndef model_fn(features, labels, mode):\n    ...\n"
 
@@ -29,16 +29,16 @@ def fixture_mounted(tmp_path, monkeypatch):
 def test_of_module_identifies_files_of_a_mounted_folder(mounted):
     plugin = loader.find("model_fn", f"{mounted}/linked.py")
     _, module = loader.load(plugin)
-    before = object_fingerprints.of_plugin(plugin, module)
+    before = fingerprints.of_plugin(plugin, module)
     assert sorted(before) == ["layers_of_linked.py", "linked.py"]
     (mounted / "..2026" / "layers_of_linked.py").write_text("WIDTH = 4\n")
-    after = object_fingerprints.of_plugin(plugin, module)
+    after = fingerprints.of_plugin(plugin, module)
     assert [name for name in before if before[name] != after[name]] == ["layers_of_linked.py"]
 
 
 def test_of_module_names_sources_from_the_package():
     plugin = loader.find("model_fn", "cnn")
-    names = object_fingerprints.of_plugin(plugin, loader.load(plugin)[1])
+    names = fingerprints.of_plugin(plugin, loader.load(plugin)[1])
     assert {"model_fns/cnn.py", "model_fns/training/averages.py"} <= set(names)
 
 

@@ -9,7 +9,7 @@ import pytest
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import fingerprints, loader
+from estimator_trainer.plugins import loader, source_files
 from estimator_trainer.record import recorded_run, run_record
 from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.any_tensorflow
 def _entry(kind, name, **others):
     plugin = loader.find(kind, name)
     return {"name": plugin.name, "path": plugin.path, "function": plugin.function,
-            "is_file": plugin.is_file, "sha256": fingerprints.sha256(plugin.path), **others}
+            "is_file": plugin.is_file, "sha256": source_files.sha256(plugin.path), **others}
 
 
 @pytest.fixture

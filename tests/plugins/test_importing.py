@@ -8,7 +8,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.compat import estimator_training  # noqa: F401  Before TensorFlow.
-from estimator_trainer.plugins import module_flags
+from estimator_trainer.plugins import importing
 
 # isort: split
 import tensorflow as tf
@@ -33,12 +33,12 @@ def define():
         delattr(flags.FLAGS, name)
 
 
-def test_parsed_sets_flags_to_defaults_or_values_each_time(define):
-    with module_flags.parsed(()):
+def test_parsed_flags_sets_flags_to_defaults_or_values_each_time(define):
+    with importing.parsed_flags(()):
         define()
     assert flags.FLAGS.my_hidden == 5
     for _ in range(2):
-        with module_flags.parsed(("my_hidden=3", "my_tag=a", "my_tag=b")):
+        with importing.parsed_flags(("my_hidden=3", "my_tag=a", "my_tag=b")):
             define()
             # As modules of TensorFlow 1 do, this reads a flag when it is imported.
             assert tf.compat.v1.flags.FLAGS.my_hidden == 3
@@ -50,7 +50,7 @@ def test_parsed_sets_flags_to_defaults_or_values_each_time(define):
     (("my_hidden=x",), False, "cannot be taken: flag --my_hidden=x"),
     ((), True, r"--my_data .*is missing.*Where the data is.*-- --my_data=VALUE"),
 ])
-def test_parsed_refuses_in_one_sentence(words, required, sentence, define):
+def test_parsed_flags_refuses_in_one_sentence(words, required, sentence, define):
     with pytest.raises(errors.ConfigError, match=sentence):
-        with module_flags.parsed(words):
+        with importing.parsed_flags(words):
             define(required)

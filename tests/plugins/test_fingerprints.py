@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer.plugins import object_fingerprints
+from estimator_trainer.plugins import fingerprints
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -45,7 +45,7 @@ def _parts(name, *edits):
         text = text.replace(before, after)
     names = {"__name__": "cell"}
     exec(compile(text, "<cell>", "exec"), names)  # pylint: disable=exec-used
-    return object_fingerprints.of(names[name], f"cell:{name}")
+    return fingerprints.of(names[name], f"cell:{name}")
 
 
 def _changed(name, *edits):
@@ -86,7 +86,7 @@ def test_of_arrays_depends_on_their_values():
     for array in (np.float32(1.0), np.zeros([2, 0]), np.arange(6).reshape(2, 3).T,
                   np.array(["a", "b"]), np.array(["2020-01-01"], "datetime64[D]"),
                   np.array([b"a", None, "b"]), np.ma.array([1, 2])):
-        assert object_fingerprints.of(array, "a") == object_fingerprints.of(array.copy(), "a") != {}
+        assert fingerprints.of(array, "a") == fingerprints.of(array.copy(), "a") != {}
 
 
 def test_of_leaves_out_what_raises():
@@ -100,7 +100,7 @@ def test_of_leaves_out_what_raises():
     def model_fn(features):
         return raising, features
 
-    assert "mine" in object_fingerprints.of(model_fn, "mine")
+    assert "mine" in fingerprints.of(model_fn, "mine")
 
 
 def test_of_leaves_out_secrets():
@@ -111,7 +111,7 @@ def test_of_leaves_out_installed_packages():
     def model_fn(features):
         return tf.nn.relu(np.mean(features))
 
-    assert list(object_fingerprints.of(model_fn, "mine")) == ["mine"]
+    assert list(fingerprints.of(model_fn, "mine")) == ["mine"]
 
 
 def _keras_model(units=3, rate=0.1):
@@ -122,10 +122,10 @@ def _keras_model(units=3, rate=0.1):
 
 
 def test_of_a_keras_model_covers_layers_and_compilation():
-    before = object_fingerprints.of(_keras_model(), "m")
-    assert before and before == object_fingerprints.of(_keras_model(), "m")
-    assert before != object_fingerprints.of(_keras_model(units=4), "m")
-    assert before != object_fingerprints.of(_keras_model(rate=0.2), "m")
+    before = fingerprints.of(_keras_model(), "m")
+    assert before and before == fingerprints.of(_keras_model(), "m")
+    assert before != fingerprints.of(_keras_model(units=4), "m")
+    assert before != fingerprints.of(_keras_model(rate=0.2), "m")
 
 
 def _estimator(units=4, **given):
@@ -134,9 +134,9 @@ def _estimator(units=4, **given):
 
 
 def test_of_an_estimator_covers_model_fn_and_params(tmp_path):
-    before = object_fingerprints.of(_estimator(), "m")
-    assert before and before == object_fingerprints.of(_estimator(model_dir=str(tmp_path)), "m")
-    assert before != object_fingerprints.of(_estimator(units=5), "m")
+    before = fingerprints.of(_estimator(), "m")
+    assert before and before == fingerprints.of(_estimator(model_dir=str(tmp_path)), "m")
+    assert before != fingerprints.of(_estimator(units=5), "m")
 
 
 def test_of_wrapped_functions_and_cycles():
@@ -150,4 +150,4 @@ def test_of_wrapped_functions_and_cycles():
     def model_fn(features):
         return model_fn and features
 
-    assert {"m", "m.function"} <= set(object_fingerprints.of(model_fn, "m"))
+    assert {"m", "m.function"} <= set(fingerprints.of(model_fn, "m"))
