@@ -19,7 +19,7 @@ from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.plugins import fingerprints, importing, loader
 from estimator_trainer.plugins.params import FILES
-from estimator_trainer.record import recorded_data
+from estimator_trainer.record import changes, record_file
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -67,7 +67,7 @@ class LoadedPlugins:
       train_examples: Number of examples in one epoch, or 0 if unknown.
       given: The Estimator that the model_fn plug-in or the script made, taken apart, or None.
       script: What a script gives beside functions; None for plug-ins.
-      data: The record's part on the data (record/recorded_data.py).
+      data: The record's part on the data (record/record_file.py).
       sources: The sha256 of the plug-ins' sources, by kind and path.
       edited: The paths of those sources that are not what wrote the checkpoints, by kind.
       features: Spec of the features to predict, or of each by name; None unless to predict.
@@ -104,7 +104,7 @@ def load(plan: Plan) -> LoadedPlugins:
         spec = data_spec.describe(loaded.input_fn, loaded.params)
         _check(plan, spec)
         _check_end(plan, loaded.input_fn, loaded.params)
-    data = recorded_data.described(spec.features, spec.labels, loaded.data)
+    data = record_file.described(spec.features, spec.labels, loaded.data)
     edited = _changed_sources(plan, data, loaded.sources)
     return dataclasses.replace(
         loaded, receiver_fn=_receiver_fn(plan, module, spec, loaded.params), data=data,
@@ -125,7 +125,7 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
     loaded, _ = _adapted(plan, recorded)
     _changed_sources(plan, {}, loaded.sources)
     if features is None and plan.config.is_data_json:
-        features = recorded_data.features_of(plan.recorded)
+        features = record_file.features_of(plan.recorded)
     if features is None:
         params = loaded.params
         if plan.config.is_data_json:
@@ -152,7 +152,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
       known: What only the data and the flags know; None: it is found out.
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
-    recorded_data.log_imports(plan.recorded, plan.plugins)
+    changes.log_imports(plan.recorded, plan.plugins)
     # The user's functions draw the same random numbers in each trainer of an all-reduce.
     seed = plan.config.seed or (
         zlib.crc32(plan.config.model_dir.encode()) if plan.task.is_all_reduce else 0)
@@ -205,13 +205,13 @@ def _data_params(plan: Plan) -> dict[str, Any]:
     known = {"global_batch_size": plan.config.global_batch_size or values.get("batch_size", 0)}
     for module in _data_modules(plan):
         known |= module.data_params(values) if hasattr(module, "data_params") else {}
-    return {**recorded_data.kept(plan.recorded, plan.changes), **known}
+    return {**changes.kept(plan.recorded, plan.changes), **known}
 
 
 def _changed_sources(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]
                      ) -> dict[str, tuple[str, ...]]:
     """Logs what differs from the run before; returns the changed sources."""
-    return recorded_data.log_changes(
+    return changes.log_changes(
         plan.recorded, plan.changes, plan.config.allow_changed, data, sources)
 
 

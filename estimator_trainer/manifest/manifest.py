@@ -23,7 +23,7 @@ from estimator_trainer.errors import Param, Problem, Setting
 from estimator_trainer.manifest import (ai_platform, jobset, kubernetes, slurm, source_package,
                                         tfjob, vertex)
 from estimator_trainer.manifest.platform import Platform
-from estimator_trainer.plugins import param_code, source_files
+from estimator_trainer.plugins import param_defaults, source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings import job_config
@@ -95,7 +95,7 @@ def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
     """Returns the code of a job: the script, or the plug-ins and the code named in params."""
     if script:
         return [script.plugin]
-    return [*plan.plugins, *param_code.of(plan.params.values if plan.params else {})]
+    return [*plan.plugins, *param_defaults.code_of(plan.params.values if plan.params else {})]
 
 
 def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
@@ -135,7 +135,7 @@ def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> Iterator[Prob
                           f"-- {Setting(name, root + '/' + path.rpartition('/')[2])}")
     for pair in config.param:
         key, _, value = pair.partition("=")
-        if value.startswith(("./", "../")) and not param_code.of({key: value}):
+        if value.startswith(("./", "../")) and not param_defaults.code_of({key: value}):
             yield Problem(
                 f"param {key}", value, "a file of this machine, which the job does not pack",
                 "a path that every task can open, or for code FILE.py:NAME",
@@ -160,7 +160,7 @@ def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig)
 def _code_problems(plan: Plan, script: Script | None) -> list[str]:
     defaults = {key: value for plugin in plan.plugins
                 for key, value in (plugin.default_params or {}).items()}
-    named = param_code.problems(plan.params.values, defaults) if plan.params else []
+    named = param_defaults.code_problems(plan.params.values, defaults) if plan.params else []
     return named + [problem for code in _packed(plan, script)
                     for problem in source_files.problems(code)]
 

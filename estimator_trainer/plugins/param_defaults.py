@@ -1,4 +1,4 @@
-"""Reads the DEFAULT_PARAMS of a module without importing it."""
+"""Reads sources for params without importing them: DEFAULT_PARAMS, and code that a param names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import dataclasses
 import io
 import pathlib
 import re
+import sys
 import tokenize
-from typing import Any
+from typing import Any, Mapping
 
-from estimator_trainer import errors
+from estimator_trainer import errors, redaction
 from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins.plugin import Plugin
 
 _NAME = "DEFAULT_PARAMS"
 
@@ -201,3 +203,74 @@ def _table(docstring: str) -> dict[str, str]:
         else:
             name = ""
     return found
+
+
+# Code that a param names, as keras_model=./my_model.py:build or keras_model=my_team.models:build.
+_FILE = re.compile(r"(.+\.py):([A-Za-z_]\w*)")
+_MODULE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
+
+
+def code_of(params: Mapping[str, Any]) -> list[Plugin]:
+    """Returns the code that params name, as plug-ins to be packed beside the others."""
+    found = []
+    for key, value in params.items():
+        path = _code_path(value) if isinstance(value, str) else None
+        if path is None:
+            continue
+        target, _, name = value.rpartition(":")
+        is_file = target.endswith(".py")
+        if is_file or target.partition(".")[0] not in sys.stdlib_module_names:
+            module = pathlib.Path(target).stem if is_file else target
+            found.append(Plugin(
+                f"param {key}", value, module, str(path), name, is_file, None, ""))
+    return found
+
+
+def code_problems(params: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str]:
+    """Returns a sentence for each param that names code which is not there.
+
+    A param names code if its value has the form of a file's, or if its default names code.
+    """
+    found = {key: _code_problem(value) for key, value in params.items()
+             if isinstance(value, str) and _names_code(value, defaults.get(key))}
+    return [f"param {key} is {redaction.masked(key, params[key])!r} (from --param), {problem};"
+            f" expected MODULE:NAME or FILE.py:NAME. For example: --param {key}=./my_model.py:build"
+            for key, problem in found.items() if problem]
+
+
+def resolved(value: Any) -> Any:
+    """Returns a param's value; of a file that a job has brought along it names the copy."""
+    match = _FILE.fullmatch(value) if isinstance(value, str) else None
+    if not match or pathlib.Path(match[1]).is_file():
+        return value
+    path = source_files.file_of(match[1])
+    return f"{path}:{match[2]}" if path.is_file() else value
+
+
+def _code_problem(value: str) -> str:
+    """Returns what is wrong with the code that a value names, "" for nothing."""
+    path = _code_path(value)
+    if path is None:
+        return f"and there is no such {'file' if _FILE.fullmatch(value) else 'module'}"
+    try:
+        names = source_files.of(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    except (SyntaxError, UnicodeDecodeError):
+        return ""  # `source_files.problems` says so.
+    name = value.rpartition(":")[2]
+    # A module may import all of another, or make a name when it is requested.
+    return "" if names & {name, "*", "__getattr__"} else f"but {path} defines no {name!r}"
+
+
+def _names_code(value: str, default: Any) -> bool:
+    is_by_default = isinstance(default, str) and bool(_code_path(default))
+    return bool(_FILE.fullmatch(value) or is_by_default and _MODULE.fullmatch(value))
+
+
+def _code_path(value: str) -> pathlib.Path | None:
+    """Returns the source that a value names, or None."""
+    match = _FILE.fullmatch(value)
+    if match:
+        path = source_files.file_of(match[1])
+        return path if path.is_file() else None
+    match = _MODULE.fullmatch(value)
+    return source_files.of_module(match[1]) if match else None

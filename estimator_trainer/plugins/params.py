@@ -15,7 +15,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 from estimator_trainer import redaction
 from estimator_trainer.errors import (ConfigError, near_match, Param, Problem, refuse, Setting,
                                       UNKNOWN, Words)
-from estimator_trainer.plugins import param_code
+from estimator_trainer.plugins import param_defaults
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -50,7 +50,7 @@ class Params:
         """
         fixed = self.given | self.recorded
         filled = {k: v for k, v in known.items() if k in self.values and k not in fixed}
-        values = {key: param_code.resolved(value) for key, value in self.values.items()}
+        values = {key: param_defaults.resolved(value) for key, value in self.values.items()}
         return PluginParams({**(if_absent or {}), **values, **filled})
 
 

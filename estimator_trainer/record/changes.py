@@ -6,8 +6,11 @@ A resumed training refuses a changed model or changed data; other changes are lo
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 from typing import Any, Iterable, Sequence
+
+from absl import logging
 
 from estimator_trainer import errors, redaction
 from estimator_trainer.errors import Param, Problem, Setting, Words
@@ -26,8 +29,10 @@ _FREE = re.compile(
 _TOLD_SETTINGS = ("freeze", "train_steps", "train_epochs", "epochs_of", "global_batch_size",
                   "train_distribute", "sync_replicas", "serving_input", "forward_key", "seed")
 _FREE_SETTINGS = frozenset(_TOLD_SETTINGS)
-# These facts of the data are compared when the data are looked at (record/recorded_data.py).
-DATA = ("features", "labels", "class_names")
+# These facts of the data are compared once the data were read.
+_DATA = ("features", "labels", "class_names")
+# Version 1.0 recorded this for a function without source: the sha256 of "".
+_OF_NO_SOURCE = hashlib.sha256(b"").hexdigest()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +72,7 @@ def accepted(recorded: RecordedRun | None, config: TrainerConfig, used: Sequence
         --allow_changed names nothing, or if a param cannot be had from the record.
     """
     _check_names(config.allow_changed, {
-        *DATA, *KINDS, *MODEL_SETTINGS, *params.values,
+        *_DATA, *KINDS, *MODEL_SETTINGS, *params.values,
         *(recorded.record.params if recorded else ())})
     if recorded is None:
         return []
@@ -88,6 +93,58 @@ def refuse(recorded: RecordedRun, changes: Iterable[Change], allowed: Iterable[s
             f"{'; '.join(map(str, refused))} when {recorded.path} was written: training would go on"
             f" with another model, or other data. Expected the value of before, another"
             f" {Setting('model_dir')}, or your consent: {Setting('allow_changed', names)}")
+
+
+def kept(recorded: RecordedRun | None, found: Iterable[Change]) -> dict[str, Any]:
+    """Returns recorded facts that the data do not yield again, once others are params."""
+    if recorded is None or any(not change.is_free for change in found):
+        return {}
+    return {name: recorded.record.data[name] for name in ("train_examples", "empty_fields")
+            if name in recorded.record.data}
+
+
+def log_imports(recorded: RecordedRun | None, plugins: Iterable[Plugin]) -> None:
+    """Logs which files are about to run because a record names them."""
+    for plugin in plugins if recorded else ():
+        if recorded and plugin.is_file and plugin.kind not in recorded.given:
+            logging.info("runs %s, for %s names it as --%s", plugin.path, recorded.path,
+                         plugin.kind)
+
+
+def log_changes(recorded: RecordedRun | None, found: Iterable[Change], allowed: Iterable[str],
+                data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]
+                ) -> dict[str, tuple[str, ...]]:
+    """Logs the differences from the run before; returns the changed sources, by kind of plug-in.
+
+    Args:
+      recorded: The run before, or None.
+      found: The changes of plug-ins, settings and params.
+      allowed: The names that --allow_changed holds.
+      data: The result of `described` for this run.
+      sources: The sha256 of the plug-ins' sources, by kind and path.
+
+    Raises:
+      ConfigError: if training would go on with other data, and the user has not allowed that.
+    """
+    if recorded is None:
+        return {}
+    before = recorded.record.data
+    of_data = [Change(name, before[name], data[name], is_free=False) for name in _DATA
+               if name in before and name in data and before[name] != data[name]]
+    logging.info("what is not given comes from %s", recorded.path)
+    for change in (*found, *of_data):
+        logging.info("changed: %s", change)
+    refuse(recorded, of_data, allowed)
+    edited = {}
+    for kind, files in sources.items():
+        old = recorded.record.plugins.get(kind, {}).get("sources") or {}
+        paths = tuple(path for path, sha256 in files.items()
+                      if old.get(path, sha256) not in (sha256, _OF_NO_SOURCE))
+        if paths:
+            edited[kind] = paths
+            logging.warning("the source of --%s is not what wrote the checkpoints: %s changed",
+                            kind, ", ".join(paths))
+    return edited
 
 
 def _check_names(allowed: Iterable[str], known: set[str]) -> None:
