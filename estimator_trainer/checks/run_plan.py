@@ -237,20 +237,20 @@ def storage_problems(config: TrainerConfig) -> list[Problem]:
     return [problem for problem in found if problem]
 
 
-def _of_program(invocation: Invocation) -> list[params.Given]:
+def _of_program(invocation: Invocation) -> list[params.UserParam]:
     """Returns the params that a Python program passes."""
-    return [params.Given(key, value, Param(key), is_typed=True)
+    return [params.UserParam(key, value, Param(key), is_typed=True)
             for key, value in invocation.values.items()]
 
 
-def _of_flags(plan: Plan, data: Plugin) -> list[params.Given]:
+def _of_flags(plan: Plan, data: Plugin) -> list[params.UserParam]:
     """Returns the params of the input_fn that flags stand for."""
     flags = {"epochs": ("train_epochs", plan.passes),
              "batch_size": ("global_batch_size", plan.config.global_batch_size)}
-    given = [params.Given(key, value, Setting(flag), (Setting(flag, 0),))
+    found = [params.UserParam(key, value, Setting(flag), (Setting(flag, 0),))
              for key, (flag, value) in flags.items()
              if value and key in (data.default_params or {})]
-    return given + params.params_of(plan.config, data)
+    return found + params.params_of(plan.config, data)
 
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,
@@ -330,7 +330,7 @@ def share_batch(config: TrainerConfig, data: Plugin, params: Params, replicas: i
         return SharedBatch(params, problem=_problem(key, size, 1, Param))
     if size % replicas == 0:
         return SharedBatch(params)
-    if key in params.given:
+    if key in params.user_set:
         return SharedBatch(params, problem=_problem(key, size, replicas, Param))
     rounded = -(-size // replicas) * replicas
     return SharedBatch(

@@ -57,7 +57,7 @@ def input_fn_for(model: Model, function: Callable[..., Any], plan: Plan) -> Call
       function: The user's input_fn.
       plan: The plan of this task; what the user has set wins.
     """
-    given, set_by_user = model.given, plan.params.given if plan.params else frozenset()
+    given, set_by_user = model.given, plan.params.user_set if plan.params else frozenset()
     if given is None:
         return function
     own = given.params if isinstance(given.params, Mapping) else {}
@@ -152,7 +152,7 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
 
 def _function(given: UserEstimator, plan: Plan) -> Callable[..., Any]:
     """Returns the model_fn of a given Estimator, with the params that the user has set."""
-    overriding = plan.params.given if plan.params else ()
+    overriding = plan.params.user_set if plan.params else ()
 
     def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:

@@ -121,9 +121,9 @@ def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Returns the parameters of a function but those that `functools.partial` has given."""
-    given = function.keywords if isinstance(function, functools.partial) else {}
-    return [p for p in inspect.signature(function).parameters.values() if p.name not in given]
+    """Returns the parameters of a function but those that `functools.partial` has set."""
+    bound = function.keywords if isinstance(function, functools.partial) else {}
+    return [p for p in inspect.signature(function).parameters.values() if p.name not in bound]
 
 
 def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:
@@ -252,7 +252,7 @@ def keep(thing: Any) -> str:
 
 
 def is_kept(name: str) -> bool:
-    """Returns whether an object of this name was given."""
+    """Returns whether an object of this name was passed."""
     return name in _objects
 
 

@@ -28,16 +28,16 @@ class Params:
 
     Attributes:
       values: Every key with its value.
-      given: The keys that the user set; the data does not override them.
+      user_set: The keys that the user set; the data does not override them.
       recorded: The keys whose values come from a run before, which the data does not override.
-      recorded_given: Those of them that the user had set in that run.
+      recorded_user_set: Those of them that the user had set in that run.
       of_flags: The keys that flags stand for.
     """
 
     values: Mapping[str, Any]
-    given: frozenset[str]
+    user_set: frozenset[str]
     recorded: frozenset[str] = frozenset()
-    recorded_given: frozenset[str] = frozenset()
+    recorded_user_set: frozenset[str] = frozenset()
     of_flags: frozenset[str] = frozenset()
 
     def with_data(self, known: Mapping[str, Any],
@@ -45,16 +45,16 @@ class Params:
         """Returns the params for the plug-ins.
 
         Args:
-          known: Values for keys that exist and were neither given nor recorded.
+          known: Values for keys that exist and were neither set by the user nor recorded.
           if_absent: Values for keys that do not exist.
         """
-        fixed = self.given | self.recorded
+        fixed = self.user_set | self.recorded
         filled = {k: v for k, v in known.items() if k in self.values and k not in fixed}
         values = {key: param_defaults.resolved(value) for key, value in self.values.items()}
         return PluginParams({**(if_absent or {}), **values, **filled})
 
 
-class Given(NamedTuple):
+class UserParam(NamedTuple):
     """A param that the user has set.
 
     Attributes:
@@ -77,17 +77,17 @@ class Recorded(NamedTuple):
 
     Attributes:
       values: Every key with its value.
-      given: The keys that the user had set.
+      user_set: The keys that the user had set.
       source: The path of the record.
     """
 
     values: Mapping[str, Any]
-    given: Sequence[str]
+    user_set: Sequence[str]
     source: str = ""
 
 
-def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
-          params_file: str, of_flags: Sequence[Given] = (),
+def merge(model: Plugin, data: Plugin, pairs: Sequence[str | UserParam],
+          params_file: str, of_flags: Sequence[UserParam] = (),
           others: Sequence[Plugin] = (),
           recorded: Recorded = Recorded({}, ())) -> Params:
     """Merges the plug-ins' defaults with what the user set.
@@ -109,7 +109,7 @@ def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
     # A module without DEFAULT_PARAMS (plain Estimator code) says nothing of its keys.
     is_open = any(plugin.default_params is None for plugin in used
                   if plugin.kind != "serving_input_fn")
-    given: dict[str, Any] = {}
+    user_set: dict[str, Any] = {}
     for key, value, source, instead, is_typed in [
             *_from_file(params_file), *_from_pairs(pairs), *of_flags]:
         if key not in defaults and not is_open:
@@ -121,18 +121,18 @@ def merge(model: Plugin, data: Plugin, pairs: Sequence[str | Given],
         try:
             if value == redaction.MASK and redaction.is_secret(key):
                 raise ValueError("the secret that this stands for in records and logs")
-            given[key] = value if is_typed and default is None else _typed(value, default)
+            user_set[key] = value if is_typed and default is None else _typed(value, default)
         except ValueError as error:
             problems.append(Problem(f"param {key}", value, source=source, expected=str(error),
                                     example=(*instead, _example(key, default))))
     before = {}
     for key in recorded.values:
-        if (key in defaults or is_open) and key not in given:
+        if (key in defaults or is_open) and key not in user_set:
             before[key], problem = _as_default(key, defaults.get(key), recorded)
             problems += [problem] if problem else []
     refuse(problems)
-    return Params({**defaults, **before, **given}, frozenset(given), frozenset(before),
-                  frozenset(before.keys() & set(recorded.given)),
+    return Params({**defaults, **before, **user_set}, frozenset(user_set), frozenset(before),
+                  frozenset(before.keys() & set(recorded.user_set)),
                   frozenset(each.key for each in of_flags))
 
 
@@ -159,7 +159,7 @@ def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[Problem | st
     return defaults, clashes
 
 
-def _from_file(params_file: str) -> list[Given]:
+def _from_file(params_file: str) -> list[UserParam]:
     if not params_file:
         return []
     source = str(Setting("params_file", params_file))
@@ -176,18 +176,18 @@ def _from_file(params_file: str) -> list[Given]:
     if not isinstance(content, dict):
         raise ConfigError(Problem("params_file", params_file, "which holds a JSON"
                                   f" {type(content).__name__}", "an object", example))
-    return [Given(key, value, source) for key, value in content.items()]
+    return [UserParam(key, value, source) for key, value in content.items()]
 
 
-def _from_pairs(pairs: Sequence[str | Given]) -> list[Given]:
-    typed = [pair for pair in pairs if isinstance(pair, Given)]
+def _from_pairs(pairs: Sequence[str | UserParam]) -> list[UserParam]:
+    typed = [pair for pair in pairs if isinstance(pair, UserParam)]
     texts = [pair for pair in pairs if isinstance(pair, str)]
     malformed = [pair for pair in texts if not pair.partition("=")[1]]
     if malformed:
         raise ConfigError(Problem("param", redaction.masked("param", malformed)[0],
                                   expected="key=value", example=Param("learning_rate", 0.1)))
     split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in texts))
-    return [*typed, *(Given(key, value, Param(key)) for key, value in split)]
+    return [*typed, *(UserParam(key, value, Param(key)) for key, value in split)]
 
 
 def _typed(value: Any, default: Any) -> Any:
@@ -227,7 +227,7 @@ def _as_default(key: str, default: Any, recorded: Recorded) -> tuple[Any, Proble
     try:
         return _typed(value, default), None
     except ValueError as error:
-        is_wrong = key in recorded.given or isinstance(default, (int, float)) and value is not None
+        is_wrong = key in recorded.user_set or isinstance(default, (int, float)) and value is not None
         return value, Problem(
             f"param {key}", value, source=recorded.source, expected=str(error),
             example=_example(key, default)) if is_wrong else None
@@ -334,13 +334,13 @@ def problems(config: TrainerConfig, data: Plugin) -> list[Problem]:
         Setting("data", "new.jsonl"))]
 
 
-def params_of(config: TrainerConfig, data: Plugin) -> list[Given]:
+def params_of(config: TrainerConfig, data: Plugin) -> list[UserParam]:
     """Returns the params of the input_fn that --data and --with_inputs stand for."""
     declared = data.default_params or {}
     found = []
     if config.data and FILES in declared:
-        found.append(Given(FILES, config.data, Setting("data")))
+        found.append(UserParam(FILES, config.data, Setting("data")))
     is_chosen = any(pair.startswith(f"{_FILE_NAME}=") for pair in config.param)
     if config.with_inputs and declared.get(_FILE_NAME) == "" and not is_chosen:
-        found.append(Given(_FILE_NAME, _FILE_NAME, Setting("with_inputs")))
+        found.append(UserParam(_FILE_NAME, _FILE_NAME, Setting("with_inputs")))
     return found

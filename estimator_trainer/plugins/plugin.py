@@ -13,10 +13,10 @@ class Plugin:
     Attributes:
       kind: The name of the flag, one of KINDS.
       name: The name as the user typed it.
-      module: The import name; a file's stem for a plug-in given as a file.
+      module: The import name; a file's stem if `is_file`.
       path: The source file.
       function: The name in the module, of the function or of a class in a model_fn's place.
-      is_file: Whether the plug-in was given as a file.
+      is_file: Whether `name` is that of a file.
       default_params: The module's DEFAULT_PARAMS, or None when it declares none.
       doc: The first line of the module's docstring.
       free_params: The module's FREE_PARAMS: params that a later run may change unasked.

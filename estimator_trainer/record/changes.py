@@ -106,7 +106,7 @@ def kept(recorded: RecordedRun | None, found: Iterable[Change]) -> dict[str, Any
 def log_imports(recorded: RecordedRun | None, plugins: Iterable[Plugin]) -> None:
     """Logs which files are about to run because a record names them."""
     for plugin in plugins if recorded else ():
-        if recorded and plugin.is_file and plugin.kind not in recorded.given:
+        if recorded and plugin.is_file and plugin.kind not in recorded.user_set:
             logging.info("runs %s, for %s names it as --%s", plugin.path, recorded.path,
                          plugin.kind)
 
@@ -131,7 +131,7 @@ def log_changes(recorded: RecordedRun | None, found: Iterable[Change], allowed: 
     before = recorded.record.data
     of_data = [Change(name, before[name], data[name], is_free=False) for name in _DATA
                if name in before and name in data and before[name] != data[name]]
-    logging.info("what is not given comes from %s", recorded.path)
+    logging.info("unset settings and params come from %s", recorded.path)
     for change in (*found, *of_data):
         logging.info("changed: %s", change)
     refuse(recorded, of_data, allowed)
@@ -164,13 +164,13 @@ def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
     for key, shown in recorded.record.unrecorded.items():
         why = ("because its name or its URL tells of a secret" if redaction.MASK in shown else
                "for it is no JSON")
-        if key == "plugin_flag" and key not in recorded.given:
+        if key == "plugin_flag" and key not in recorded.user_set:
             raise errors.ConfigError(
-                f"the plug-in's flags {shown} were given in training, and {recorded.path} does not"
+                f"the plug-in's flags {shown} were set in training, and {recorded.path} does not"
                 f" hold their values, {why}; expected all flags of the plug-in's modules from you,"
                 " after `--`. For example: -- --"
                 + shown.replace(redaction.MASK, "VALUE").replace(" ", " --"))
-        if key in recorded.record.given and key in params.values and key not in params.given:
+        if key in recorded.record.given and key in params.values and key not in params.user_set:
             raise errors.ConfigError(
                 f"param {key} was {shown} in training, and {recorded.path} does not hold its value,"
                 f" {why}; expected it from you. For example: {Param(key, Words('VALUE'))}, or a"
@@ -214,7 +214,7 @@ def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
 
 def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Change]:
     before, now, found = recorded.record.params, params.values, []
-    for key in sorted({*before, *params.given}):
+    for key in sorted({*before, *params.user_set}):
         # The change of a training flag is listed as a setting.
         if key in recorded.record.unrecorded or key in params.of_flags or (
                 redaction.is_secret(key)) or (

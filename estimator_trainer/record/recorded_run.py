@@ -54,13 +54,13 @@ class RecordedRun:
     Attributes:
       folder: The directory of `record.json`.
       record: The record.
-      given: The names of the settings that the line of this run gives.
+      user_set: The names of the settings that the line of this run gives.
       is_resumed: Whether this run trains on from a checkpoint of the earlier one.
     """
 
     folder: str
     record: RunRecord
-    given: frozenset[str]
+    user_set: frozenset[str]
     is_resumed: bool
 
     @property
@@ -74,8 +74,8 @@ class RecordedRun:
         Raises:
           ConfigError: if the two do not go together, or a script wrote the checkpoints.
         """
-        given = _whole_groups(self.given)
-        if "script" in self.record.plugins and "model_fn" not in given:
+        user_set = _whole_groups(self.user_set)
+        if "script" in self.record.plugins and "model_fn" not in user_set:
             raise ConfigError(Problem(
                 "model_dir", self.folder,
                 f"and the script {self.record.plugins['script'].get('name')!r} wrote it",
@@ -91,10 +91,10 @@ class RecordedRun:
                    for kind in KINDS if kind in self.record.plugins}
         if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
             wanted.setdefault("input_fn", config.input_fn)
-        self._check_objects(given)
+        self._check_objects(user_set)
         known = {field.name for field in dataclasses.fields(TrainerConfig)}
         taken = {name: self._setting(name, value) for name, value in wanted.items()
-                 if name in known and name not in given}
+                 if name in known and name not in user_set}
         try:
             return dataclasses.replace(config, **taken)
         except ConfigError as error:
@@ -107,10 +107,10 @@ class RecordedRun:
             raise run_record.damaged(
                 self.path, error.within(name).within("settings")) from error
 
-    def _check_objects(self, given: frozenset[str]) -> None:
+    def _check_objects(self, user_set: frozenset[str]) -> None:
         for kind, entry in self.record.plugins.items():
             name = str(entry.get("name"))
-            if entry.get("is_object") and kind not in given and not loader.is_kept(name):
+            if entry.get("is_object") and kind not in user_set and not loader.is_kept(name):
                 function = entry.get("function")
                 raise ConfigError(Problem(
                     kind, name, "an object of a Python program that this process does not have",
@@ -137,7 +137,7 @@ class RecordedRun:
         return dataclasses.replace(problem, source=source, beside=beside)
 
     def _has(self, name: str) -> bool:
-        return name not in self.given and (
+        return name not in self.user_set and (
             name in self.record.settings or name in self.record.plugins)
 
     def is_same(self, plugin: Plugin) -> bool:
@@ -153,7 +153,7 @@ class RecordedRun:
             source_files.sha256(plugin.path) == entry.get("sha256"))
 
 
-def find(config: TrainerConfig, given: frozenset[str] | None, is_training: bool,
+def find(config: TrainerConfig, user_set: frozenset[str] | None, is_training: bool,
          read: Read) -> RecordedRun | None:
     """Returns what an earlier run has left in model_dir or with an export, or None.
 
@@ -161,22 +161,22 @@ def find(config: TrainerConfig, given: frozenset[str] | None, is_training: bool,
 
     Args:
       config: The settings.
-      given: The names of the settings that the user gives; None: those not at their defaults.
+      user_set: The names of the settings that the user gives; None: those not at their defaults.
       is_training: Whether the command trains.
       read: The function that reads a file.
 
     Raises:
       ConfigError: if a record is damaged.
     """
-    if given is None:
-        given = frozenset(field.name for field in dataclasses.fields(config)
+    if user_set is None:
+        user_set = frozenset(field.name for field in dataclasses.fields(config)
                           if getattr(config, field.name) != field.default)
     for folder in [config.model_dir] if is_training else _folders(config):
         path = posixpath.join(folder, run_record.NAME)
         text = read(path)
         is_left = not is_training or read(posixpath.join(folder, _CHECKPOINT)) is not None
         if text is not None and is_left:
-            return RecordedRun(folder, run_record.from_json(text, path), given, is_training)
+            return RecordedRun(folder, run_record.from_json(text, path), user_set, is_training)
     return None
 
 
@@ -209,8 +209,8 @@ def _folders(config: TrainerConfig) -> list[str]:
     return [folder for folder in (*folders, config.model_dir) if folder]
 
 
-def _whole_groups(given: frozenset[str]) -> frozenset[str]:
-    return given.union(*(group for group in _GROUPS if group & given))
+def _whole_groups(user_set: frozenset[str]) -> frozenset[str]:
+    return user_set.union(*(group for group in _GROUPS if group & user_set))
 
 
 def _name_of(entry: Mapping[str, Any]) -> str:

@@ -59,7 +59,7 @@ def end(plan: Plan, ended: Result) -> None:
 
 
 def _record(plan: Plan, parts: LoadedPlugins) -> RunRecord:
-    params, given = _params(plan, parts)
+    params, user_set = _params(plan, parts)
     kept, unrecorded = run_record.split_params(params)
     settings, hidden = _settings(plan.config)
     found = versions.installed()
@@ -67,7 +67,7 @@ def _record(plan: Plan, parts: LoadedPlugins) -> RunRecord:
     return RunRecord(
         plugins={plugin.kind: _plugin(plugin, parts.sources.get(plugin.kind, {}))
                  for plugin in used},
-        params=kept, given=sorted(given), files=run_record.whole_paths(kept),
+        params=kept, given=sorted(user_set), files=run_record.whole_paths(kept),
         unrecorded={**unrecorded, **hidden},
         settings=settings, data=dict(parts.data),
         versions={"estimator_trainer": __version__, **found._asdict()})
@@ -77,9 +77,10 @@ def _params(plan: Plan, parts: LoadedPlugins) -> tuple[dict[str, Any], set[str]]
     """Returns the params but those that flags stand for, and the keys that the user has set."""
     if plan.params is None:
         return dict(parts.params) if isinstance(parts.params, Mapping) else {}, set()
-    given = (plan.params.given | plan.params.recorded_given) - plan.params.of_flags
-    left_out = plan.params.of_flags | (_DERIVED - given)
-    return {key: parts.params[key] for key in plan.params.values if key not in left_out}, set(given)
+    user_set = (plan.params.user_set | plan.params.recorded_user_set) - plan.params.of_flags
+    left_out = plan.params.of_flags | (_DERIVED - user_set)
+    kept = {key: parts.params[key] for key in plan.params.values if key not in left_out}
+    return kept, set(user_set)
 
 
 def _settings(config: TrainerConfig) -> tuple[dict[str, Any], dict[str, str]]:

@@ -19,7 +19,7 @@ def _plan(tmp_path, defaults, **settings):
 @pytest.mark.parametrize("default, expected", [(3, 5), (3.0, 5.0), (None, 5)])
 def test_for_training_sets_params_by_their_flags(tmp_path, default, expected):
     plan = _plan(tmp_path, {"epochs": default}, train_epochs=5, param=("epochs=7",))
-    assert not plan.problems and plan.params.given == {"epochs"}
+    assert not plan.problems and plan.params.user_set == {"epochs"}
     assert plan.params.values["epochs"] == expected
     assert isinstance(plan.params.values["epochs"], type(expected))
 
@@ -52,7 +52,7 @@ def test_for_training_names_the_flag_of_a_mistake(tmp_path, flag, key):
 
 
 def test_for_training_sets_no_param_that_the_input_lacks(tmp_path):
-    assert not _plan(tmp_path, {}, train_epochs=5).params.given
+    assert not _plan(tmp_path, {}, train_epochs=5).params.user_set
 
 
 def test_for_training_takes_an_input_for_each_mode(tmp_path):
@@ -80,7 +80,7 @@ def test_for_training_takes_an_input_for_each_mode(tmp_path):
 _VERTEX = "gs://bucket/out/7/model/"
 
 
-@pytest.mark.parametrize("given, aip_model_dir, expected", [
+@pytest.mark.parametrize("model_dir, aip_model_dir, expected", [
     ("", _VERTEX, _VERTEX),
     ("", "gs://bucket/out/model", "gs://bucket/out/model/7"),
     (_VERTEX, _VERTEX, _VERTEX),
@@ -92,7 +92,7 @@ _VERTEX = "gs://bucket/out/7/model/"
     ("gs://bucket/7", "", "gs://bucket/7/7"),
 ])
 @pytest.mark.parametrize("where", ["TF_CONFIG", "CLUSTER_SPEC", "CLOUD_ML_TRIAL_ID"])
-def test_for_training_gives_a_tuning_trial_its_own_folder(given, aip_model_dir, expected, where):
+def test_for_training_gives_a_trial_its_own_folder(model_dir, aip_model_dir, expected, where):
     ids = {"TF_CONFIG": '{"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0,'
                         ' "trial": "7"}}',
            "CLUSTER_SPEC": '{"cluster": {"workerpool0": ["a:1"]}, "task": {"type": "workerpool0",'
@@ -100,12 +100,12 @@ def test_for_training_gives_a_tuning_trial_its_own_folder(given, aip_model_dir, 
            "CLOUD_ML_TRIAL_ID": "7"}
     field = {"TF_CONFIG": "tf_config", "CLUSTER_SPEC": "cluster_spec", "CLOUD_ML_TRIAL_ID": "trial"}
     variables = Environment(aip_model_dir=aip_model_dir, **{field[where]: ids[where]})
-    config = TrainerConfig(model_dir=given)
+    config = TrainerConfig(model_dir=model_dir)
     assert run_plan.for_training(config, variables).config.model_dir == expected
 
 
 def test_for_model_dir_searches_where_it_is_requested():
     variables = Environment(aip_model_dir=_VERTEX, trial="7")
-    for given, expected in (("", _VERTEX), ("/models/digits", "/models/digits")):
-        plan = run_plan.for_model_dir(TrainerConfig(model_dir=given), variables)
+    for model_dir, expected in (("", _VERTEX), ("/models/digits", "/models/digits")):
+        plan = run_plan.for_model_dir(TrainerConfig(model_dir=model_dir), variables)
         assert plan.config.model_dir == expected

@@ -1,4 +1,4 @@
-"""The parts of a given function: what of it changed is named, and what did not is not."""
+"""The parts of a passed function: what of it changed is named, and what did not is not."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ def test_of_a_keras_model_covers_layers_and_compilation():
     assert before != fingerprints.of(_keras_model(rate=0.2), "m")
 
 
-def _estimator(units=4, **given):
+def _estimator(units=4, **others):
     return tf.estimator.DNNClassifier(
-        [units], [tf.feature_column.numeric_column("x")], optimizer="SGD", **given)
+        [units], [tf.feature_column.numeric_column("x")], optimizer="SGD", **others)
 
 
 def test_of_an_estimator_covers_model_fn_and_params(tmp_path):

@@ -66,7 +66,7 @@ DATA = _plugin("input_fn", {"batch_size": 64, "shuffle": True, "extra": None})
 def test_merge_takes_a_params_type_from_its_default(pair, key, value):
     merged = params.merge(MODEL, DATA, [pair], "")
     assert merged.values[key] == value and type(merged.values[key]) is type(value)
-    assert merged.given == {key}
+    assert merged.user_set == {key}
 
 
 @pytest.mark.parametrize("pair, expected", [

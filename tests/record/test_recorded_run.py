@@ -44,9 +44,9 @@ def _write(folder, record):
     (folder / "record.json").write_text(run_record.to_json(record))
 
 
-def _train(model_dir, given=None, values=None, **settings):
+def _train(model_dir, user_set=None, values=None, **settings):
     config = TrainerConfig(model_dir=str(model_dir), **settings)
-    return run_plan.for_training(config, Environment(), Invocation(given, values or {}))
+    return run_plan.for_training(config, Environment(), Invocation(user_set, values or {}))
 
 
 def _use(model_dir, **settings):
@@ -109,7 +109,7 @@ def test_find_refuses_other_models_and_data(settings, name, model_dir):
 
 
 def test_find_respects_a_default_that_the_user_set(model_dir):
-    plan = _train(model_dir, given=frozenset({"model_dir", "mixed_precision", "train_steps"}))
+    plan = _train(model_dir, user_set=frozenset({"model_dir", "mixed_precision", "train_steps"}))
     assert plan.config.train_epochs == 0 and plan.config.train_steps == 1000
     assert "mixed_precision is 'none', and was 'bfloat16'" in str(plan.problems[0])
 
@@ -197,7 +197,7 @@ def test_find_requires_a_secret_flag_of_a_plugin_again(model_dir):
     settings = {"plugin_flag": ["hidden=3"]}
     _with_secrets(model_dir, unrecorded={"plugin_flag": "api_key=****"}, settings=settings)
     [problem] = map(str, _use(model_dir).problems)
-    assert "flags api_key=**** were given in training" in problem
+    assert "flags api_key=**** were set in training" in problem
     assert problem.endswith("For example: -- --api_key=VALUE")
     assert not _use(model_dir, plugin_flag=("hidden=3", "api_key=new")).problems
     plan = _use(model_dir, plugin_flag=("hidden=4", "api_key=new"))
