@@ -27,14 +27,11 @@ _LEAST_FREE_CHECKPOINTS = 3
 
 def examine(plan: Plan, environment: Environment, is_probing: bool = False) -> Findings:
     """Checks the plug-ins' imports, model_dir, GPUs and host names; with `is_probing` peers too."""
-    found = Findings()
-    for plugin in plan.plugins:
-        found.problems += source_files.problems(plugin)
+    found = Findings([each for plugin in plan.plugins for each in source_files.problems(plugin)])
     found += _model_dir(plan.config.model_dir) + _gpus(
         plan.config.device, environment.cuda_visible_devices)
     if plan.task.cluster:
-        found += _hosts(plan.task)
-        found += _peers(plan.task) if is_probing else Findings()
+        found += _hosts(plan.task) + (_peers(plan.task) if is_probing else Findings())
     return found
 
 
@@ -45,12 +42,10 @@ def _hosts(task: TaskConfig) -> Findings:
                     for group in task.cluster.values() for address in group})
     answers = peers.in_parallel(_fault_of_name, hosts)
     for host in hosts:
-        fault = answers.get(host, f"no answer in {deadlines.CHECK_SECS:.0f} s")
-        if fault:
+        if fault := answers.get(host, f"no answer in {deadlines.CHECK_SECS:.0f} s"):
             found.warnings.append(
-                f"host {host!r} (from {task.source}) does not resolve here: {fault}."
-                f" Wait until that task is started, or correct the name. To look:"
-                f" getent hosts {host}")
+                f"host {host!r} (from {task.source}) does not resolve here: {fault}. Wait until"
+                f" that task is started, or correct the name. To look: getent hosts {host}")
     return found
 
 
@@ -83,13 +78,9 @@ def _peers(task: TaskConfig) -> Findings:
 
 def _model_dir(model_dir: str) -> Findings:
     """Checks a local model_dir; only TensorFlow can open a remote one."""
-    found = Findings()
-    if not model_dir or "://" in model_dir:
+    found, existing = Findings(), _existing(model_dir)
+    if not existing or not existing.is_dir():  # The plan names the problem of a file.
         return found
-    folder = pathlib.Path(model_dir).absolute()
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if not existing.is_dir():
-        return found  # The plan names this problem.
     if not os.access(existing, os.W_OK | os.X_OK):
         found.problems.append(Problem(
             "model_dir", model_dir, f"and {existing} cannot be written by this user",
@@ -102,9 +93,8 @@ def _model_dir(model_dir: str) -> Findings:
                needed > _LEAST_FREE_BYTES else "")
         found.warnings.append(
             f"model_dir {model_dir!r} has {free / _GIB:.1f} GiB of free disk{why}; expected at"
-            f" least {needed / _GIB:.1f}. Make room there, choose another"
-            f" {Setting('model_dir')}, or keep fewer checkpoints. For example:"
-            f" {Setting('keep_checkpoint_max', 1)}")
+            f" least {needed / _GIB:.1f}. Make room there, choose another {Setting('model_dir')},"
+            f" or keep fewer checkpoints. For example: {Setting('keep_checkpoint_max', 1)}")
     return found
 
 
@@ -134,10 +124,9 @@ _CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.")
 
 def problem(model_dir: str, source: str = "") -> Problem | None:
     """Returns why a job in this directory would lose its next checkpoint, or None."""
-    if not model_dir or "://" in model_dir:
+    existing = _existing(model_dir)
+    if not existing:
         return None
-    folder = pathlib.Path(model_dir).absolute()
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
     free, size = bytes_at(str(existing)), checkpoint_bytes(str(existing))
     needed = max(_FLOOR_BYTES, size)
     if free >= needed:
@@ -147,6 +136,14 @@ def problem(model_dir: str, source: str = "") -> Problem | None:
         "model_dir", model_dir, f"and {existing} has {free / _MIB:.0f} MiB of free disk{why}",
         f"at least {needed / _MIB:.0f} MiB", source=source,
         advice="Make room there, or choose another directory. To look: df -h")
+
+
+def _existing(model_dir: str) -> pathlib.Path | None:
+    """Returns the deepest folder of a local path that is there; None for a remote path."""
+    if not model_dir or "://" in model_dir:
+        return None
+    folder = pathlib.Path(model_dir).absolute()
+    return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 def bytes_at(folder: str) -> int:
@@ -160,8 +157,7 @@ def checkpoint_bytes(folder: str) -> int:
     """Returns the size of the newest checkpoint in a folder; 0 if there is none."""
     sizes: dict[int, int] = {}
     for path in pathlib.Path(folder).glob("model.ckpt-*"):
-        match = _CHECKPOINT.match(path.name)
-        if match:
+        if match := _CHECKPOINT.match(path.name):
             with contextlib.suppress(FileNotFoundError):  # A training removed it meanwhile.
                 size, step = path.stat().st_size, int(match[1])
                 sizes[step] = sizes.get(step, 0) + size

@@ -25,16 +25,14 @@ _REPLACED = re.compile(r"[\[\]*?\\]+")
 
 
 def problem(model_dir: str, source: str = "") -> Problem | None:
-    """Returns why a job cannot train in a directory of this name, or None.
-
-    Args:
-      model_dir: The directory, a local path or one with a scheme.
-      source: What names the directory; default: the setting.
-    """
+    """Returns why a job cannot train in a directory of this name, which `source` gave, or None."""
     found = _PATTERN.search(model_dir)
     if not found:
         return None
-    plain = _plain(model_dir)
+    # A similar path without the signs of patterns.
+    plain = "/".join(
+        _REPLACED.sub("-", part).strip("-") or "job" if _PATTERN.search(part) else part
+        for part in model_dir.split("/"))
     return Problem(
         "model_dir", model_dir, f"and TensorFlow takes {found[0]} in a path for part of a pattern,"
         " so that it misses the checkpoints there, or finds those of another directory",
@@ -59,12 +57,6 @@ def of_trial(model_dir: str, trial: str, aip_model_dir: str) -> str:
 def _mounted(path: str) -> str:
     """Returns the path at which Vertex AI mounts what is in a bucket; any other path as it is."""
     return "/gcs/" + path[len("gs://"):] if path.startswith("gs://") else path
-
-
-def _plain(path: str) -> str:
-    """Returns a similar path without the signs of patterns."""
-    return "/".join(_REPLACED.sub("-", part).strip("-") or "job" if _PATTERN.search(part) else part
-                    for part in path.split("/"))
 
 
 _PREFIX = "estimator_trainer-"

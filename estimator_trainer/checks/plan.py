@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Mapping, Protocol
 
+from estimator_trainer import versions as versions_lib
 from estimator_trainer.cluster import task_config
 from estimator_trainer.errors import Problem
 from estimator_trainer.plugins.params import Params
@@ -21,19 +22,15 @@ class ScriptRun(Protocol):
     """A training that a script requests in the place of plug-ins; see script/experiment.py."""
 
     @property
-    def evaluates(self) -> bool:
-        """Whether anything is evaluated."""
+    def evaluates(self) -> bool: ...
 
     @property
-    def protocol(self) -> str | None:
-        """The protocol of the servers; None for the usual one."""
+    def protocol(self) -> str | None: ...
 
     @property
-    def strategies(self) -> object:
-        """The `Strategies` of estimator/strategy.py."""
+    def strategies(self) -> object: ...
 
-    def load(self, plan: Plan) -> object:
-        """Returns the `LoadedPlugins` of estimator/loaded_plugins.py."""
+    def load(self, plan: Plan) -> object: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,16 +40,15 @@ class Plan:
     Attributes:
       config: The settings, model_dir resolved.
       task: The place of this process in the job.
+      problems: Everything wrong; the run can start only without any.
       model: The model_fn plug-in, or None if it was not found.
       data: The input_fn plug-in, of evaluation and prediction where training has its own; or None.
       params: The merged params, or None.
-      problems: Everything wrong; the run can start only without any.
-      versions: The installed TensorFlow, Estimator, Keras and Python.
-      train_data: The input_fn plug-in of training, or None if it is that of `data`.
+      train_data: The input_fn plug-in of training, or None if it is `data`.
       serving: The plug-in of --serving_input_fn, or None.
       script: The script that runs in the place of plug-ins, or None.
       script_run: The training that the script has begun; None before, and without a script.
-      recorded: The record of the run before in the same model_dir, or None.
+      recorded: The earlier run in the same model_dir, or None.
       changes: The differences from that run.
       notes: Sentences on differences of this process from the defaults.
       command: The words that started this process, for the record.
@@ -60,11 +56,10 @@ class Plan:
 
     config: TrainerConfig
     task: task_config.TaskConfig
-    model: Plugin | None
-    data: Plugin | None
-    params: Params | None
     problems: tuple[Problem | str, ...]
-    versions: Versions
+    model: Plugin | None = None
+    data: Plugin | None = None
+    params: Params | None = None
     train_data: Plugin | None = None
     serving: Plugin | None = None
     script: Script | None = None
@@ -73,6 +68,7 @@ class Plan:
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    versions: Versions = dataclasses.field(default_factory=versions_lib.installed)
 
     @property
     def is_evaluated(self) -> bool:
@@ -96,10 +92,8 @@ class Plan:
 class Findings:
     """The findings of one check of a job; each sentence names its remedy.
 
-    Attributes:
-      problems: What would make `train` fail.
-      warnings: Sentences, each on what may still come right, such as a peer that has not started.
-      facts: Texts, numbers or lists of texts, by their subject.
+    Problems would make `train` fail; warnings may still come right, such as a peer that has not
+    started; facts are texts, numbers or lists of texts, by their subject.
     """
 
     problems: list[Problem | str] = dataclasses.field(default_factory=list)
@@ -118,7 +112,7 @@ class Invocation:
     Attributes:
       user_set: The names of the settings that the user sets; None: those not at their defaults.
       values: The params that a Python program passes, as they are.
-      read: The function that reads a file of model_dir, for the record of the run before.
+      read: The function that reads a file of model_dir, for the record of the earlier run.
       command: The words that the user typed.
     """
 

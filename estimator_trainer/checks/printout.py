@@ -35,13 +35,11 @@ def list_plugins(as_json: bool) -> str:
     """Returns the list of the project's plug-ins with their params, defaults and meanings."""
     found = [loader.find(kind, name) for kind in loader.ARGUMENTS
              for name in loader.available(kind)]
-    declared = {plugin.path: param_defaults.read_docs(pathlib.Path(plugin.path))
-                for plugin in found}
+    declared = {each.path: param_defaults.read_docs(pathlib.Path(each.path)) for each in found}
     if as_json:
         return json.dumps([{"kind": p.kind, "name": p.name, "doc": p.doc, "path": p.path,
                             "params": redaction.masked("", p.default_params),
-                            "texts": declared[p.path].texts}
-                           for p in found], indent=2)
+                            "texts": declared[p.path].texts} for p in found], indent=2)
     lines: list[str] = []
     for plugin in found:
         of_plugin = declared[plugin.path]
@@ -49,14 +47,12 @@ def list_plugins(as_json: bool) -> str:
                   *_params(of_plugin.own, of_plugin.texts),
                   *(f"    and the params of {module}, below" for module in of_plugin.included)]
     for module in dict.fromkeys(name for each in declared.values() for name in each.included):
-        lines += [f"params of {module}, except where listed above", *_shared(module)]
+        path = source_files.of_module(module)
+        assert path is not None
+        lines += [f"params of {module}, except where listed above",
+                  *_params(param_defaults.of_module(path) or {},
+                           param_defaults.read_docs(path).texts)]
     return "\n".join(lines)
-
-
-def _shared(module: str) -> list[str]:
-    path = source_files.of_module(module)
-    assert path is not None
-    return _params(param_defaults.of_module(path) or {}, param_defaults.read_docs(path).texts)
 
 
 def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:
@@ -70,6 +66,11 @@ def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:
 
 def _content(plan: Plan, found: Findings) -> dict[str, Any]:
     task, config = plan.task, plan.config
+    inputs = {"input_fn": plan.data}
+    if plan.train_data:
+        inputs = {"train_input_fn": plan.train_data, "eval_input_fn": plan.data}
+    if plan.serving:
+        inputs["serving_input_fn"] = plan.serving
     return {
         "task": task.name,
         "role": f"{task.role}:{task.index}" if not task.is_local else "local",
@@ -82,7 +83,7 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "eval_distribute": config.eval_distribute,
         "train_steps": config.train_steps,
         "model_fn": _plugin(plan.model),
-        **_inputs(plan),
+        **{name: _plugin(plugin) for name, plugin in inputs.items()},
         "params": dict(plan.params.values) if plan.params else {},
         "versions": str(plan.versions),
         "model_dir": config.model_dir or "(a new temporary directory)",
@@ -90,15 +91,6 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "warnings": [*versions.warnings(plan.versions), *found.warnings],
         "problems": [str(problem) for problem in (*plan.problems, *found.problems)],
     }
-
-
-def _inputs(plan: Plan) -> dict[str, str]:
-    inputs = {"input_fn": plan.data}
-    if plan.train_data:
-        inputs = {"train_input_fn": plan.train_data, "eval_input_fn": plan.data}
-    if plan.serving:
-        inputs["serving_input_fn"] = plan.serving
-    return {name: _plugin(plugin) for name, plugin in inputs.items()}
 
 
 def _plugin(plugin: Plugin | None) -> str:

@@ -73,14 +73,11 @@ def _data(plan: Plan) -> Findings:
     except errors.ConfigError as error:
         found.problems += error.problems
     except Exception as error:  # pylint: disable=broad-except
-        if getattr(error, "exit_code", None) == 2:
-            found.problems.append(str(error))
-        else:
-            kind, name = (plan.data.kind, plan.data.name) if plan.data else ("input_fn", "?")
-            found.problems.append(Problem(
-                kind, name, "which fails in mode 'eval':"
-                f" {type(error).__name__}: {errors.first_line(error)}",
-                advice="Correct it; its stack: estimator-trainer train"))
+        assert plan.data is not None
+        found.problems.append(str(error) if getattr(error, "exit_code", None) == 2 else Problem(
+            plan.data.kind, plan.data.name, "which fails in mode 'eval':"
+            f" {type(error).__name__}: {errors.first_line(error)}",
+            advice="Correct it; its stack: estimator-trainer train"))
     else:
         found.facts["features"] = _shown(spec.features)
         found.facts["labels"] = _shown(spec.labels)

@@ -1,13 +1,10 @@
-"""Makes the plan of a run from the settings and the environment, before TensorFlow is imported.
-
-`check` prints it; every other command runs it, or stops on its problems.
-"""
+"""Makes the plan of a run from the settings and the environment, before TensorFlow is imported."""
 
 from __future__ import annotations
 
 import dataclasses
 import os.path
-from typing import Callable, NamedTuple, Sequence, TypeVar
+from typing import Callable, Sequence, TypeVar
 
 from estimator_trainer import errors, machine, storage, versions
 from estimator_trainer.checks import machine_check, model_dir_name
@@ -61,8 +58,7 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
     task = _collect(problems, lambda: _task(config, environment))
     problems += _port_problems(task) if task else []
     problems += storage_problems(config)
-    return Plan(config, task or _LOCAL, None, None, None, tuple(problems), versions.installed(),
-                script=script, command=invocation.command)
+    return Plan(config, task or _LOCAL, tuple(problems), script=script, command=invocation.command)
 
 
 def for_script_training(plan: Plan, config: TrainerConfig, task: TaskConfig,
@@ -81,7 +77,7 @@ def for_one_process(config: TrainerConfig, environment: Environment,
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
     problems = _version_problems(environment)
     config = _with_model_dir(config, environment)
-    problems += [] if config.export_dir else _lacks_model_dir(config)
+    problems += _without_model_dir(config.export_dir or config.model_dir)
     problems += filter(None, [_file_problem(config.model_dir)])
     problems += storage_problems(config)
     config, recorded = _as_recorded(problems, config, invocation, is_training=False)
@@ -91,9 +87,8 @@ def for_one_process(config: TrainerConfig, environment: Environment,
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
     """Plans a command that reads a model_dir and uses no plug-in."""
     config = _with_model_dir(config, environment)
-    problems = [*_version_problems(environment), *_lacks_model_dir(config),
-                *storage_problems(config)]
-    return Plan(config, _LOCAL, None, None, None, tuple(problems), versions.installed())
+    return Plan(config, _LOCAL, (*_version_problems(environment),
+                                 *_without_model_dir(config.model_dir), *storage_problems(config)))
 
 
 def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
@@ -104,11 +99,9 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
     variables do not count.
     """
     if script is not None:
-        return Plan(config, tasks[0], None, None, None, (), versions.installed(), script=script)
-    problems: Problems = list(dict.fromkeys(problem for task in tasks for problem in (
-        topology.problems(task, config.train_distribute, config.eval_distribute,
-                          config.sync_replicas))))
-    problems += topology.events_problems(tasks[0], config.worker_events)
+        return Plan(config, tasks[0], (), script=script)
+    problems: Problems = list(dict.fromkeys(
+        problem for task in tasks for problem in _task_problems(config, task)))
     if not config.model_dir:
         problems.append(Problem(
             "model_dir", why="and the files of a task in its own container are lost",
@@ -121,11 +114,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
 
 
 def ready(plan: Plan) -> Plan:
-    """Returns the plan, with a model_dir unless its script has one, if it can run.
-
-    Raises:
-      ConfigError: with all the plan's problems, one a line.
-    """
+    """Returns a plan that can run, with a model_dir unless its script has one; see `refuse`."""
     refuse(plan)
     if plan.config.model_dir or plan.script:
         return plan
@@ -159,21 +148,21 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
     """Finds the plug-ins and their params; a plan without replicas trains nothing."""
     model = _collect(problems, lambda: loader.find("model_fn", config.model_fn))
     data = _collect(problems, lambda: loader.find_inputs(config, bool(num_replicas)))
-    plan = Plan(config, task, model, data and data.evaluation, None, (), versions.installed(),
-                train_data=data and data.training, serving=data and data.serving,
-                recorded=recorded, command=invocation.command)
+    plan = Plan(config, task, (), model, data and data.evaluation, None, data and data.training,
+                data and data.serving, recorded=recorded, command=invocation.command)
     problems += params.problems(config, data.evaluation) if data else []
     merged = None
     if model is not None and data is not None:
+        of_program = (params.UserParam(key, value, Param(key), is_typed=True)
+                      for key, value in invocation.values.items())
         merged = _collect(problems, lambda: params.merge(
-            model, data.evaluation, [*config.param, *_of_program(invocation)],
-            config.params_file, _of_flags(plan, data.training or data.evaluation),
-            [plugin for plugin in (data.training, data.serving) if plugin],
+            plan.plugins, [*config.param, *of_program], config.params_file,
+            _of_flags(plan, data.training or data.evaluation),
             recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
     changes, note = None, ""
     if merged and data and num_replicas:
         merged, note, problem = share_batch(
-            config, data.training or data.evaluation, merged, num_replicas)
+            config.global_batch_size, data.training or data.evaluation, merged, num_replicas)
         problems += [problem] if problem else []
     if merged and (recorded or config.allow_changed):
         changes = _collect(problems, lambda: changes_lib.accepted(
@@ -185,7 +174,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
 
 def _as_recorded(problems: Problems, config: TrainerConfig, invocation: Invocation,
                  is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
-    """Returns the settings, completed from the record of the run before, and that record."""
+    """Returns the settings, completed from the record of the earlier run, and that run."""
     recorded = _collect(problems, lambda: recorded_run.find(
         config, invocation.user_set, is_training, invocation.read))
     if recorded is None:
@@ -197,8 +186,8 @@ def _version_problems(environment: Environment) -> Problems:
     return [*versions.problems(versions.installed(), environment.legacy_keras)]
 
 
-def _lacks_model_dir(config: TrainerConfig) -> Problems:
-    return [] if config.model_dir else [
+def _without_model_dir(folder: str) -> Problems:
+    return [] if folder else [
         Problem("model_dir", expected="the directory of a trained model",
                 example=Setting("model_dir", "/tmp/digits"))]
 
@@ -232,15 +221,8 @@ def storage_problems(config: TrainerConfig) -> list[Problem]:
     tensorflow = versions.installed().tensorflow
     needs_plugin = storage.needs_plugin(config.paths.values())
     plugin = versions.of_package("tensorflow-io") if needs_plugin else None
-    found = (storage.problem(name, path, tensorflow, plugin)
-             for name, path in config.paths.items())
-    return [problem for problem in found if problem]
-
-
-def _of_program(invocation: Invocation) -> list[params.UserParam]:
-    """Returns the params that a Python program passes."""
-    return [params.UserParam(key, value, Param(key), is_typed=True)
-            for key, value in invocation.values.items()]
+    return [problem for name, path in config.paths.items()
+            if (problem := storage.problem(name, path, tensorflow, plugin))]
 
 
 def _of_flags(plan: Plan, data: Plugin) -> list[params.UserParam]:
@@ -273,20 +255,6 @@ def _collect(problems: Problems, step: Callable[[], T]) -> T | None:
 _IN_ONE_PROCESS = ("mirrored", "central_storage")
 
 
-class SharedBatch(NamedTuple):
-    """The params with a batch that the replicas can share.
-
-    Attributes:
-      params: The params.
-      note: A sentence on a batch size that was rounded, or "".
-      problem: What is wrong with the batch that the user asks for, or None.
-    """
-
-    params: Params
-    note: str = ""
-    problem: Problem | None = None
-
-
 def replica_problems(config: TrainerConfig) -> list[Problem]:
     """Returns what is wrong with --num_replicas."""
     strategies = {config.train_distribute, config.eval_distribute}
@@ -314,32 +282,29 @@ def count_replicas(config: TrainerConfig, task: TaskConfig,
     return config.num_replicas or here
 
 
-def share_batch(config: TrainerConfig, data: Plugin, params: Params, replicas: int) -> SharedBatch:
-    """Returns the params with a batch that the replicas can share.
+def share_batch(global_batch_size: int, data: Plugin, params: Params, replicas: int
+                ) -> tuple[Params, str, Problem | None]:
+    """Returns the params with a batch that the replicas can share, a note, and a problem or None.
 
-    The user's batch size has to be a multiple of the replicas; a default is rounded up.
+    The user's batch size has to be a multiple of the replicas; a default is rounded up, of which
+    the note is.
     """
     key = data.global_batch_param
-    if config.global_batch_size % replicas:
-        return SharedBatch(params, problem=_problem(
-            "global_batch_size", config.global_batch_size, replicas, Setting))
+    if global_batch_size % replicas:
+        return params, "", _problem("global_batch_size", global_batch_size, replicas, Setting)
     size = params.values.get(key) if key else None
-    if not isinstance(size, int):
-        return SharedBatch(params)
-    if size < 1:
-        return SharedBatch(params, problem=_problem(key, size, 1, Param))
-    if size % replicas == 0:
-        return SharedBatch(params)
+    if isinstance(size, int) and size < 1:
+        return params, "", _problem(key, size, 1, Param)
+    if not isinstance(size, int) or size % replicas == 0:
+        return params, "", None
     if key in params.user_set:
-        return SharedBatch(params, problem=_problem(key, size, replicas, Param))
+        return params, "", _problem(key, size, replicas, Param)
     rounded = -(-size // replicas) * replicas
-    return SharedBatch(
-        dataclasses.replace(params, values={**params.values, key: rounded}),
-        f"{key} is {rounded}, not {size}, so that the {replicas} replicas can share it")
+    return (dataclasses.replace(params, values={**params.values, key: rounded}),
+            f"{key} is {rounded}, not {size}, so that the {replicas} replicas can share it", None)
 
 
-def _problem(name: str, size: int, replicas: int,
-             kind: type[Setting] | type[Param]) -> Problem:
+def _problem(name: str, size: int, replicas: int, kind: type[Setting] | type[Param]) -> Problem:
     expected = f"a multiple of the {replicas} replicas" if size > 0 else "1 or more"
     example = max(1, -(-size // replicas)) * replicas
     return Problem(name, size, "the examples of one global step", expected, kind(name, example),

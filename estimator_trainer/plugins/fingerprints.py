@@ -1,14 +1,14 @@
-"""The parts of a function, class or object that a Python program gives in a plug-in's place.
+"""The sha256 of each part of a plug-in, by which a later run finds which of them has changed.
 
-A function is its source, or its code where no source is found, as of a lambda or of `exec`. To it
-belong its defaults, what its closure holds, and those functions, classes and values of the user's
-code that it reads by their names. A record has the sha256 of each part, so a later run can tell
-which of them is another.
+The parts of a module are source files. The parts of a function, class or object that a Python
+program passes are its source (or its code, as of a lambda or of `exec`), its defaults, the values
+of its closure, and the functions, classes and values of the user's code that it reads by name.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dis
 import functools
 import hashlib
@@ -45,9 +45,7 @@ _NUMBERED = r"_\d+(?=(_input)?\")"
 def of(thing: Any, name: str) -> dict[str, str]:
     """Returns the sha256 of each part of `thing`, by the part's name.
 
-    Args:
-      thing: A function, class, callable object, functools.partial, Estimator or Keras model.
-      name: The name of `thing`; the names of its parts begin with it, or with their module.
+    The name begins with `name`, which is that of `thing`, or with the part's module.
     """
     parts = _Parts()
     if isinstance(thing, types.FunctionType):
@@ -78,7 +76,7 @@ class _Parts:
         try:
             self._add_kind(name, thing)
         except Exception as error:  # pylint: disable=broad-except
-            # An object of the user's may raise at any question. No record is worth a training.
+            # An object of the user's may raise on any access. No record is worth a training.
             logging.debug("no part of the record: %s (%r)", name, error)
 
     def _add_kind(self, name: str, thing: Any) -> None:
@@ -124,9 +122,7 @@ class _Parts:
             self.found[name] = sha256_of_text(source)
         for key, value in vars(kind).items():
             value = getattr(value, "__func__", getattr(value, "fget", value))
-            if isinstance(value, types.FunctionType):
-                self.add(f"{name}.{key}", value)
-            elif not source and not key.startswith("__"):
+            if isinstance(value, types.FunctionType) or not source and not key.startswith("__"):
                 self.add(f"{name}.{key}", value)
         for base in kind.__bases__:
             self.add(f"{base.__module__}:{base.__qualname__}", base)
@@ -181,12 +177,11 @@ class _Parts:
 
 
 def _is_own(path: str) -> bool:
-    """Returns whether code of this file is the user's: of a notebook's cell, say, or a script."""
+    """Returns whether code of this file is the user's, as of a script or a notebook's cell."""
     return not path.startswith((*_INSTALLED, "<frozen")) and "-packages" not in path
 
 
 def _is_of_user(kind: type) -> bool:
-    """Returns whether a class is of the user's code."""
     path = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if not path:
         # A notebook's cells have no file; neither have modules that are built into Python.
@@ -215,15 +210,12 @@ def _text_of_code(code: types.CodeType) -> str:
 def _closure(function: types.FunctionType) -> dict[str, Any]:
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        try:
+        with contextlib.suppress(ValueError):  # The variable has no value yet.
             found[name] = cell.cell_contents
-        except ValueError:
-            continue  # The variable has no value yet.
     return found
 
 
-def _read_globals(code: types.CodeType,
-                  names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _read_globals(code: types.CodeType, names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yields each global value that code reads, with its name; of a module what it reads there."""
     steps = list(dis.get_instructions(code))
     written = {step.argval for step in steps if step.opname == "STORE_GLOBAL"}
@@ -259,7 +251,6 @@ def _text_of_array(array: np.ndarray) -> str:
 
 
 def _text_of_frame(frame: Any) -> str:
-    """Returns a text of what a DataFrame or Series of pandas holds."""
     try:
         rows = sys.modules["pandas"].util.hash_pandas_object(frame)
         return f"{list(getattr(frame, 'columns', ()))} {_text_of_array(rows.to_numpy())}"
@@ -282,7 +273,7 @@ def _text_of_keras_model(model: tf.keras.Model) -> str:
 
 
 def _text_of_config(thing: Any) -> str:
-    """Returns the config of an optimizer, a loss or a layer of Keras; "" of anything else."""
+    """Returns the config of an optimizer, a loss or a layer of Keras; "" for anything else."""
     try:
         config = thing.get_config() if hasattr(thing, "get_config") else None
         text = "" if config is None else json.dumps(config, default=_type_of, sort_keys=True)
@@ -294,9 +285,7 @@ def _text_of_config(thing: Any) -> str:
 def of_plugin(plugin: Plugin, module: types.ModuleType) -> dict[str, str]:
     """Returns the sha256 of each source, by its path from the plug-in's folder or package.
 
-    Args:
-      plugin: The plug-in.
-      module: Its module; other modules of its folder or package count if they are loaded.
+    Beside its module, loaded modules of its folder or package count.
     """
     if plugin.thing is not None:
         return of(plugin.thing, plugin.name)
@@ -317,12 +306,7 @@ def of_plugin(plugin: Plugin, module: types.ModuleType) -> dict[str, str]:
 
 
 def _path(module: Any, real: Callable[[str], str]) -> str:
-    """Returns the path of a module's source, without links; "" if it has none.
-
-    Args:
-      module: The module.
-      real: Returns a folder without links.
-    """
+    """Returns the path of a module's source, with links resolved by `real`; "" if it has none."""
     path = getattr(module, "__file__", None)
     if not isinstance(path, str) or not path.endswith(".py"):
         return ""

@@ -31,19 +31,14 @@ _LIBRARIES = ("absl", "tensorflow", "tensorflow_datasets", "tensorboard", "tf_ke
 def forget_edited() -> None:
     """Drops imported plug-ins whose sources were edited: the next use imports them again."""
     for name, (module, sha256) in list(_imported.items()):
-        is_edited = source_files.sha256(str(module.__file__)) != sha256
-        if is_edited and sys.modules.get(name) is module:
-            del sys.modules[name]
-        if is_edited:
+        if source_files.sha256(str(module.__file__)) != sha256:
             del _imported[name]
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
 
 
 def module_of(plugin: Plugin) -> types.ModuleType:
-    """Imports the module of a plug-in.
-
-    Raises:
-      ConfigError: if the import fails.
-    """
+    """Imports the module of a plug-in; raises ConfigError if that fails."""
     is_new = plugin.module not in sys.modules
     module = _imported_now(plugin)
     if is_new and sys.modules.get(plugin.module) is module:
@@ -57,7 +52,7 @@ def _imported_now(plugin: Plugin) -> types.ModuleType:
         # The module can import its neighbours, as with `python my_model.py`.
         sys.path.append(folder)
     try:
-        load()
+        _join_packages()
         if not plugin.is_file:
             return importlib.import_module(plugin.module)
         loaded = sys.modules.get(plugin.module)
@@ -70,19 +65,18 @@ def _imported_now(plugin: Plugin) -> types.ModuleType:
         spec.loader.exec_module(module)
         return module
     except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == plugin.path]
-        frame = own[-1] if own else frame
+        frames = traceback.extract_tb(error.__traceback__)
+        frame = next((f for f in reversed(frames) if f.filename == plugin.path), frames[-1])
         raise errors.ConfigError(
             f"{plugin.kind} is {plugin.name!r} (from --{plugin.kind}), but its import fails:"
             f" {type(error).__name__}: {error} ({frame.filename}, line {frame.lineno}:"
-            f" `{frame.line}`){of(error)}") from error
+            f" `{frame.line}`){_tensorflow1_hint(error)}") from error
 
 
-def load() -> None:
-    """Imports the packages of plug-ins, so that the modules in both places are found.
+def _join_packages() -> None:
+    """Imports the packages of plug-ins, so that the user's modules and ours are found.
 
-    The user's own wins, its `__init__.py` included; what is installed imports its neighbours too.
+    The user's own wins, its `__init__.py` included.
     """
     for package in source_files.SHARED:
         module, spec = sys.modules.get(package), source_files.first_spec(package)
@@ -100,7 +94,7 @@ _MISSING = re.compile(r"module '(tensorflow|tf_keras|keras)\S*' has no attribute
                       r"|No module named '(tensorflow\.contrib\S*)'")
 
 
-def of(error: BaseException) -> str:
+def _tensorflow1_hint(error: BaseException) -> str:
     """Returns a sentence if `error` is what a program of TensorFlow 1 raises, else ""."""
     missing = _MISSING.search(str(error))
     version = str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
@@ -112,16 +106,10 @@ def of(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def parsed_flags(words: Sequence[str]) -> Iterator[None]:
-    """Parses the flags that modules define within.
+    """Parses the flags that modules define within, from `name=value`, or `name` of a boolean.
 
-    Within, they are the arguments of the program, for a module that reads those at its import.
-
-    Args:
-      words: Each flag as `name=value`, or as `name` of a boolean.
-
-    Raises:
-      ConfigError: for an unknown flag, a value out of its range, and a required flag that is
-        missing.
+    Within, `sys.argv` has them, because a module may read it at its import. ConfigError is raised
+    for an unknown flag, a wrong value, and a required flag that is missing.
     """
     import tensorflow as tf
     flags = tf.compat.v1.flags
@@ -168,6 +156,5 @@ def _flag_problem(error: Exception, values: Any) -> str:
 def print_traceback(error: BaseException) -> None:
     """Prints the traceback of an error of the user's code, and the hint if it is of use."""
     errors.print_traceback(error)
-    hint = of(error)
-    if hint:
+    if hint := _tensorflow1_hint(error):
         print(f"estimator-trainer:{hint}", file=sys.stderr)

@@ -1,7 +1,6 @@
 """Finds and loads plug-ins: a name on the command line becomes a model_fn or an input_fn.
 
-`find` reads a module's source without importing it, so `check` and `list` need no TensorFlow and
-a mistake shows at once; `load` imports it.
+`find` only reads the source, so `check` and `list` need no TensorFlow; `load` imports the module.
 """
 
 from __future__ import annotations
@@ -41,15 +40,12 @@ def available(kind: str) -> list[str]:
 
 
 def find(kind: str, name: str) -> Plugin:
-    """Finds the plug-in called `name` without importing it.
+    """Finds the plug-in called `name` without importing it; raises ConfigError if it is not there.
 
     Args:
       kind: The name of the flag, such as "model_fn".
       name: A bare name (`cnn`), a dotted module (`my_team.models.ctr`) or a file
         (`./my_model.py`), each with an optional `:function`.
-
-    Raises:
-      ConfigError: if there is no such module or function, or its source does not parse.
     """
     if is_kept(name):
         return plugin_of(kind, name)
@@ -75,18 +71,11 @@ def find(kind: str, name: str) -> Plugin:
 
 def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
          ) -> tuple[Any, types.ModuleType]:
-    """Imports the plug-in.
+    """Imports the plug-in; returns its function and its module, or raises ConfigError.
 
     Args:
       plugin: The plug-in.
-      is_other: Returns whether what its name stands for has another shape, which is not checked.
-
-    Returns:
-      The function and its module.
-
-    Raises:
-      ConfigError: if the import fails, or the function is missing or takes what the Estimator
-        does not pass.
+      is_other: Returns whether a thing has another shape than a function, which is not checked.
     """
     if plugin.thing is None:
         module = importing.module_of(plugin)
@@ -121,7 +110,7 @@ def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Returns the parameters of a function but those that `functools.partial` has set."""
+    # What `functools.partial` has set is not passed again.
     bound = function.keywords if isinstance(function, functools.partial) else {}
     return [p for p in inspect.signature(function).parameters.values() if p.name not in bound]
 
@@ -184,11 +173,9 @@ def check_function(plugin: Plugin, function: Callable[..., Any],
                    allowed: tuple[str, ...] = ()) -> None:
     """Raises ConfigError if a function needs more than the Estimator passes, or `allowed` says."""
     allowed = allowed or plugin_lib.KINDS[plugin.kind].arguments
-    unknown = [
-        p.name for p in inspect.signature(function).parameters.values()
-        if p.name not in allowed and p.default is p.empty and
-        p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
-    ]
+    unknown = [p.name for p in inspect.signature(function).parameters.values()
+               if p.name not in allowed and p.default is p.empty and
+               p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     if unknown:
         raise errors.ConfigError(
             f"{plugin.kind} {plugin.name!r} ({plugin.path}) takes {', '.join(unknown)}, which the"
@@ -211,11 +198,7 @@ class InputPlugins(NamedTuple):
 
 
 def find_inputs(config: TrainerConfig, is_training: bool) -> InputPlugins:
-    """Finds the plug-ins that --input_fn and its likes name.
-
-    Args:
-      config: The settings.
-      is_training: Whether the command trains.
+    """Finds the plug-ins of --input_fn, --train_input_fn, --eval_input_fn and --serving_input_fn.
 
     Raises:
       ConfigError: if a plug-in is not there, or a mode would use the example's data.
@@ -228,16 +211,11 @@ def find_inputs(config: TrainerConfig, is_training: bool) -> InputPlugins:
             f"{there}_input_fn", train or evaluate, "and nothing names the data of the other mode"
             f" (no {Setting(f'{lacking}_input_fn')})",
             example=Setting(f"{lacking}_input_fn", train or evaluate)))
-    evaluation = (find("eval_input_fn", evaluate) if evaluate else
-                  find("input_fn", config.input_fn))
-    training = None
-    if train:
-        training = find("train_input_fn", train)
-    elif has_one:
-        training = find("input_fn", config.input_fn)
-    serving = (find("serving_input_fn", config.serving_input_fn)
-               if config.serving_input_fn else None)
-    return InputPlugins(evaluation, training, serving)
+    both = functools.partial(find, "input_fn", config.input_fn)
+    return InputPlugins(
+        find("eval_input_fn", evaluate) if evaluate else both(),
+        find("train_input_fn", train) if train else both() if has_one else None,
+        find("serving_input_fn", config.serving_input_fn) if config.serving_input_fn else None)
 
 
 _objects: dict[str, Any] = {}

@@ -19,12 +19,10 @@ _NAME = "DEFAULT_PARAMS"
 
 
 def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
-    """Returns the dict, or None if the module has none.
+    """Returns the DEFAULT_PARAMS of a module, or None if it has none.
 
-    The entries are plain values, or `**other.DEFAULT_PARAMS` of a module that this one imports.
-
-    Raises:
-      ConfigError: if it is anything else.
+    The entries are plain values, or `**other.DEFAULT_PARAMS` of a module that this one imports;
+    anything else is a ConfigError.
     """
     node = _assigned(tree, _NAME)
     if node is None:
@@ -40,16 +38,10 @@ def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
 
 
 def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> Any:
-    """Returns what the module declares of its params by a literal, or the default.
-
-    Args:
-      tree: The module.
-      path: Its source.
-      name: FREE_PARAMS, names of params, or GLOBAL_BATCH_PARAM, the name of one.
-      default: What holds where the module does not declare it; the value is of its type.
+    """Returns the literal that a module declares as FREE_PARAMS or GLOBAL_BATCH_PARAM.
 
     Raises:
-      ConfigError: if the value is not a literal of that type.
+      ConfigError: if the value is not of the type of the default.
     """
     node = _assigned(tree, name)
     if node is None:
@@ -71,17 +63,6 @@ def of_module(path: pathlib.Path) -> dict[str, Any] | None:
     return read(ast.parse(path.read_text(encoding="utf-8")), path)
 
 
-def literal(tree: ast.Module) -> ast.Dict | None:
-    """Returns the dict as the module writes it, or None if it has none."""
-    node = _assigned(tree, _NAME)
-    return node if isinstance(node, ast.Dict) else None
-
-
-def included(node: ast.Dict, tree: ast.Module) -> dict[str, pathlib.Path]:
-    """Returns the source, by dotted name, of each module whose DEFAULT_PARAMS are included."""
-    return dict(_module(value, tree) for key, value in zip(node.keys, node.values) if key is None)
-
-
 def _assigned(tree: ast.Module, name: str) -> ast.expr | None:
     for node in source_files.module_level(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -97,18 +78,12 @@ def _evaluate(value: ast.expr, tree: ast.Module) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for key, entry in zip(value.keys, value.values):
         if key is None:
-            params |= _of_import(entry, tree)
+            included = of_module(_module(entry, tree)[1])
+            if included is None:
+                raise ValueError(f"{ast.unparse(entry)} is not there")
+            params |= included
         else:
             params[ast.literal_eval(key)] = ast.literal_eval(entry)
-    return params
-
-
-def _of_import(value: ast.expr, tree: ast.Module) -> dict[str, Any]:
-    """Returns the DEFAULT_PARAMS that `module.DEFAULT_PARAMS` stands for."""
-    name, path = _module(value, tree)
-    params = of_module(path)
-    if params is None:
-        raise ValueError(f"{name} is no module with {_NAME}")
     return params
 
 
@@ -125,7 +100,6 @@ def _module(value: ast.expr, tree: ast.Module) -> tuple[str, pathlib.Path]:
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
-    """Returns the dotted name of each module that the top level imports, by the name it has."""
     found: dict[str, str] = {}
     for node in source_files.module_level(tree):
         if isinstance(node, ast.ImportFrom) and not node.level:
@@ -142,13 +116,7 @@ _MORE = re.compile(r" {6,}(\S.*)")
 
 @dataclasses.dataclass(frozen=True)
 class Declared:
-    """The DEFAULT_PARAMS of a module.
-
-    Attributes:
-      own: The entries that it writes itself, by key.
-      included: The dotted names of the modules whose entries it takes over.
-      texts: Text of each param that has one, own and included, by key.
-    """
+    """The DEFAULT_PARAMS of a module: its own, the modules that it includes, and texts by key."""
 
     own: dict[str, Any]
     included: tuple[str, ...]
@@ -156,13 +124,13 @@ class Declared:
 
 
 def read_docs(path: pathlib.Path) -> Declared:
-    """Reads a module's source."""
+    """Returns the DEFAULT_PARAMS of the module in a file, with the texts of own and included."""
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
-    node = literal(tree)
-    if node is None:
+    node = _assigned(tree, _NAME)
+    if not isinstance(node, ast.Dict):
         return Declared({}, (), {})
-    sources = included(node, tree)
+    sources = dict(_module(value, tree) for key, value in zip(node.keys, node.values) if not key)
     texts: dict[str, str] = {}
     for inner in sources.values():
         texts |= read_docs(inner).texts
@@ -194,11 +162,10 @@ def _table(docstring: str) -> dict[str, str]:
     found: dict[str, str] = {}
     name = ""
     for line in docstring.splitlines():
-        row, more = _ROW.fullmatch(line), _MORE.fullmatch(line)
-        if row:
+        if row := _ROW.fullmatch(line):
             name = row[1]
             found[name] = row[2]
-        elif more and name:
+        elif name and (more := _MORE.fullmatch(line)):
             found[name] += f" {more[1]}"
         else:
             name = ""
@@ -268,8 +235,7 @@ def _names_code(value: str, default: Any) -> bool:
 
 def _code_path(value: str) -> pathlib.Path | None:
     """Returns the source that a value names, or None."""
-    match = _FILE.fullmatch(value)
-    if match:
+    if match := _FILE.fullmatch(value):
         path = source_files.file_of(match[1])
         return path if path.is_file() else None
     match = _MODULE.fullmatch(value)

@@ -7,7 +7,9 @@ merged, then --params_file, then --param; what only the data knows comes in last
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import dataclasses
+import functools
 import json
 import pathlib
 from typing import Any, Mapping, NamedTuple, Sequence
@@ -29,8 +31,8 @@ class Params:
     Attributes:
       values: Every key with its value.
       user_set: The keys that the user set; the data does not override them.
-      recorded: The keys whose values come from a run before, which the data does not override.
-      recorded_user_set: Those of them that the user had set in that run.
+      recorded: The keys whose values come from an earlier run; the data does not override them.
+      recorded_user_set: The keys of `recorded` that the user had set in that run.
       of_flags: The keys that flags stand for.
     """
 
@@ -42,14 +44,12 @@ class Params:
 
     def with_data(self, known: Mapping[str, Any],
                   if_absent: Mapping[str, Any] | None = None) -> PluginParams:
-        """Returns the params for the plug-ins.
+        """Returns the params for the plug-ins, with known values in place of mere defaults.
 
-        Args:
-          known: Values for keys that exist and were neither set by the user nor recorded.
-          if_absent: Values for keys that do not exist.
+        `if_absent` has values for keys that do not exist.
         """
-        fixed = self.user_set | self.recorded
-        filled = {k: v for k, v in known.items() if k in self.values and k not in fixed}
+        defaults = self.values.keys() - self.user_set - self.recorded
+        filled = {key: value for key, value in known.items() if key in defaults}
         values = {key: param_defaults.resolved(value) for key, value in self.values.items()}
         return PluginParams({**(if_absent or {}), **values, **filled})
 
@@ -73,40 +73,29 @@ class UserParam(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """The params of a run before.
-
-    Attributes:
-      values: Every key with its value.
-      user_set: The keys that the user had set.
-      source: The path of the record.
-    """
+    """The params of an earlier run, with the keys that the user had set, and the record's path."""
 
     values: Mapping[str, Any]
     user_set: Sequence[str]
     source: str = ""
 
 
-def merge(model: Plugin, data: Plugin, pairs: Sequence[str | UserParam],
-          params_file: str, of_flags: Sequence[UserParam] = (),
-          others: Sequence[Plugin] = (),
-          recorded: Recorded = Recorded({}, ())) -> Params:
+def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file: str,
+          of_flags: Sequence[UserParam] = (), recorded: Recorded = Recorded({}, ())) -> Params:
     """Merges the plug-ins' defaults with what the user set.
 
     Args:
-      model: The model_fn plug-in.
-      data: The input_fn plug-in.
-      pairs: `key=value` texts of --param, or what a Python program gives; the last of a key wins.
+      used: The plug-ins.
+      pairs: `key=value` texts of --param, or what a Python program passes; the last of a key wins.
       params_file: Path of a JSON object, or "".
       of_flags: The params that other flags stand for, which win over all.
-      others: The plug-ins of training alone, and of serving.
-      recorded: The params of the run before, which win over the defaults.
+      recorded: The params of an earlier run, which win over the defaults.
 
     Raises:
       ConfigError: naming every unknown key, value of a wrong type, or clash of defaults.
     """
-    used = [model, data, *others]
     defaults, problems = _defaults(used)
-    # A module without DEFAULT_PARAMS (plain Estimator code) says nothing of its keys.
+    # A module without DEFAULT_PARAMS (plain Estimator code) may take any key.
     is_open = any(plugin.default_params is None for plugin in used
                   if plugin.kind != "serving_input_fn")
     user_set: dict[str, Any] = {}
@@ -162,20 +151,20 @@ def _defaults(used: Sequence[Plugin]) -> tuple[dict[str, Any], list[Problem | st
 def _from_file(params_file: str) -> list[UserParam]:
     if not params_file:
         return []
-    source = str(Setting("params_file", params_file))
+    problem = functools.partial(Problem, "params_file", params_file)
     example = '{"learning_rate": 0.1}'
     try:
         content = json.loads(pathlib.Path(params_file).read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(Problem("params_file", params_file, f"which cannot be read:"
-                                  f" {error.strerror}", "a JSON file")) from error
+        raise ConfigError(
+            problem(f"which cannot be read: {error.strerror}", "a JSON file")) from error
     except (ValueError, RecursionError) as error:
         why = error if isinstance(error, ValueError) else "too many brackets in each other"
-        raise ConfigError(Problem("params_file", params_file, f"which is not JSON: {why}",
-                                  "an object", example)) from error
+        raise ConfigError(problem(f"which is not JSON: {why}", "an object", example)) from error
     if not isinstance(content, dict):
-        raise ConfigError(Problem("params_file", params_file, "which holds a JSON"
-                                  f" {type(content).__name__}", "an object", example))
+        raise ConfigError(
+            problem(f"which holds a JSON {type(content).__name__}", "an object", example))
+    source = str(Setting("params_file", params_file))
     return [UserParam(key, value, source) for key, value in content.items()]
 
 
@@ -199,10 +188,8 @@ def _typed(value: Any, default: Any) -> Any:
     if default is None:
         return _guess(value)
     if isinstance(default, bool):
-        if isinstance(value, bool):
-            return value
-        if str(value).lower() in _BOOLEANS and isinstance(value, str):
-            return _BOOLEANS[value.lower()]
+        if str(value).lower() in _BOOLEANS and isinstance(value, (bool, str)):
+            return _BOOLEANS[str(value).lower()]
         raise ValueError("true or false")
     if isinstance(default, (int, float)):
         return _number(value, type(default))
@@ -227,22 +214,18 @@ def _as_default(key: str, default: Any, recorded: Recorded) -> tuple[Any, Proble
     try:
         return _typed(value, default), None
     except ValueError as error:
-        is_wrong = key in recorded.user_set or isinstance(default, (int, float)) and value is not None
-        return value, Problem(
-            f"param {key}", value, source=recorded.source, expected=str(error),
-            example=_example(key, default)) if is_wrong else None
+        if key in recorded.user_set or isinstance(default, (int, float)) and value is not None:
+            return value, Problem(f"param {key}", value, source=recorded.source,
+                                  expected=str(error), example=_example(key, default))
+        return value, None
 
 
 def _number(value: Any, kind: type[int] | type[float]) -> int | float:
-    expected = "an integer" if kind is int else "a number"
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(expected)
-    if kind is int and isinstance(value, float):
-        raise ValueError(expected)
-    try:
-        return kind(value)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(expected) from error
+    taken = (str, int) if kind is int else (str, int, float)
+    if isinstance(value, taken) and not isinstance(value, bool):
+        with contextlib.suppress(ValueError, OverflowError):
+            return kind(value)
+    raise ValueError("an integer" if kind is int else "a number")
 
 
 def _guess(value: Any) -> Any:
@@ -256,7 +239,7 @@ def _guess(value: Any) -> Any:
 
 
 class MissingParam(ConfigError, KeyError):
-    """A param that a plug-in asks for and nobody has set."""
+    """A param that a plug-in reads and nobody has set."""
 
     def __str__(self) -> str:
         # KeyError's own puts the sentence in quotes.
@@ -267,10 +250,8 @@ class PluginParams(dict[str, Any]):
     """A dict whose items are attributes too, and whose `values()` has items as a dict has.
 
     `params["units"]`, `params.units`, `params.get("units")` and `params.values()["units"]` are the
-    same. A dict's method wins over an item of the same name.
-
-    Raises:
-      MissingParam: for `params["units"]`, where there is none. It is a KeyError.
+    same. A dict's method wins over an item of the same name. A key that is not there is a
+    MissingParam (a KeyError) or, as an attribute, an AttributeError.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -290,9 +271,7 @@ class PluginParams(dict[str, Any]):
         """Returns the values, to be iterated over, or used as a dict."""
         return _Values(self)
 
-    def add_hparam(self, name: str, value: Any) -> None:
-        """Adds an item."""
-        self[name] = value
+    add_hparam = __setattr__
 
 
 class _Values(collections.abc.ValuesView[Any]):
@@ -310,10 +289,10 @@ class _Values(collections.abc.ValuesView[Any]):
         return dict.__repr__(self._params)
 
 
-def _problem(params: PluginParams, name: str, asked: str) -> str:
+def _problem(params: PluginParams, name: str, code: str) -> str:
     instead = (Setting("global_batch_size", 64) if name == "batch_size" else
                Param(name, Words("VALUE")))
-    return (f"param {name} is missing: a plug-in asks for {asked}, and there are"
+    return (f"param {name} is missing: a plug-in asks for {code}, and there are"
             f" {', '.join(sorted(map(str, params))) or 'no params'}."
             f"{near_match(name, params)} For example: {instead}")
 
@@ -325,7 +304,7 @@ _FILE_NAME = "file_name"
 
 
 def problems(config: TrainerConfig, data: Plugin) -> list[Problem]:
-    """Returns why an input_fn cannot read --data, one sentence, or nothing."""
+    """Returns why an input_fn cannot read --data, or nothing."""
     if not config.data or config.is_data_json or FILES in (data.default_params or {}):
         return []
     return [Problem(

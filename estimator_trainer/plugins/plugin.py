@@ -66,11 +66,6 @@ KINDS = {
 
 
 def function(kind: str, defined: set[str]) -> str:
-    """Returns the function that a module has for a kind of plug-in, where the user names none.
-
-    Args:
-      kind: The kind, which is the name of the flag.
-      defined: The names that the module defines.
-    """
+    """Returns the function that a module which defines these names has for a kind of plug-in."""
     names = KINDS[kind].functions
     return next((name for name in names if name in defined), names[0])

@@ -22,9 +22,8 @@ SHARED = ("model_fns", "input_fns")
 _HERE = pathlib.Path(__file__).resolve().parents[2]
 
 
-def search_path() -> list[str]:
-    """Returns the folders that modules are looked up in."""
-    return [*sys.path, str(pathlib.Path.cwd())]
+def _spec(name: str) -> machinery.ModuleSpec | None:
+    return machinery.PathFinder.find_spec(name, [*sys.path, str(pathlib.Path.cwd())])
 
 
 def first_spec(package: str) -> machinery.ModuleSpec | None:
@@ -40,8 +39,7 @@ def folders(package: str) -> list[pathlib.Path]:
     The user's own package of a name in SHARED comes first; what it lacks is found in ours.
     """
     is_shared = package in SHARED
-    spec = (first_spec(package) if is_shared else
-            machinery.PathFinder.find_spec(package, search_path()))
+    spec = first_spec(package) if is_shared else _spec(package)
     found = [pathlib.Path(place) for place in (spec and spec.submodule_search_locations) or ()]
     return list(dict.fromkeys([*found, _HERE / package] if is_shared else found))
 
@@ -50,7 +48,7 @@ def of_module(dotted: str) -> pathlib.Path | None:
     """Finds a module's file; unlike `importlib.util.find_spec`, imports no parent package."""
     top, *inner = dotted.split(".")
     if not inner:
-        spec = machinery.PathFinder.find_spec(top, search_path())
+        spec = _spec(top)
         return pathlib.Path(spec.origin) if spec and spec.origin else None
     for folder in folders(top):
         stem = folder.joinpath(*inner)
@@ -86,13 +84,7 @@ def sha256(path: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Script:
-    """A whole program of the user's.
-
-    Attributes:
-      name: The name as the user typed it: a file, or a dotted module.
-      path: The source file.
-      arguments: The words that the script finds in `sys.argv[1:]`.
-    """
+    """A whole program of the user's: a file, or a dotted module, with its `sys.argv[1:]`."""
 
     name: str
     path: str
@@ -111,11 +103,7 @@ class Script:
 
 
 def find_script(name: str, arguments: tuple[str, ...]) -> Script:
-    """Finds the script called `name` without running it.
-
-    Raises:
-      ConfigError: if there is none.
-    """
+    """Finds the script called `name` without running it; raises ConfigError if there is none."""
     found = Script(name, "", arguments)
     path = file_of(name) if found.is_file else of_module(name)
     if path and path.name == "__init__.py":
@@ -187,8 +175,7 @@ def problems(plugin: Plugin) -> list[str]:
         f"{plugin.kind} is {plugin.name!r} (from {source}), and {path}, line {line},"
         f" imports {name!r}, which is not there; expected an installed module. Install the package"
         f" that has it for {sys.executable}, or put its folder on PYTHONPATH."
-        for name, line in missing.items()
-    ]
+        for name, line in missing.items()]
 
 
 def _top_names(node: ast.stmt) -> list[str]:
@@ -200,6 +187,5 @@ def _top_names(node: ast.stmt) -> list[str]:
 
 
 def _exists(name: str, folder: str) -> bool:
-    if name in sys.modules or machinery.PathFinder.find_spec(name, [folder]):
-        return True
-    return importlib.util.find_spec(name) is not None
+    return bool(name in sys.modules or machinery.PathFinder.find_spec(name, [folder]) or
+                importlib.util.find_spec(name))

@@ -26,10 +26,10 @@ _FREE = re.compile(
     r"|decay_rate|decay_boundaries|label_smoothing|clip_norm|l[12]_strength|augment|histograms"
     r"|on_nan|data_dir)")
 # These settings change neither the model nor its data.
-_TOLD_SETTINGS = ("freeze", "train_steps", "train_epochs", "epochs_of", "global_batch_size",
-                  "train_distribute", "sync_replicas", "serving_input", "forward_key", "seed")
-_FREE_SETTINGS = frozenset(_TOLD_SETTINGS)
-# These facts of the data are compared once the data were read.
+_FREE_SETTINGS = frozenset((
+    "freeze", "train_steps", "train_epochs", "epochs_of", "global_batch_size", "train_distribute",
+    "sync_replicas", "serving_input", "forward_key", "seed"))
+# These facts are compared once the data have been read.
 _DATA = ("features", "labels", "class_names")
 # Version 1.0 recorded this for a function without source: the sha256 of "".
 _OF_NO_SOURCE = hashlib.sha256(b"").hexdigest()
@@ -37,13 +37,9 @@ _OF_NO_SOURCE = hashlib.sha256(b"").hexdigest()
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """One difference.
+    """A param, setting, plug-in or fact of the data that differs from the recorded one.
 
-    Attributes:
-      name: What differs: a param, a setting, a kind of plug-in, or a fact of the data.
-      before: The recorded value.
-      now: The value of this run.
-      is_free: Whether training may go on with it unasked.
+    Training may go on with a change that `is_free`, without the user's consent.
     """
 
     name: str
@@ -60,12 +56,6 @@ class Change:
 def accepted(recorded: RecordedRun | None, config: TrainerConfig, used: Sequence[Plugin],
              params: Params) -> list[Change]:
     """Returns the changes of plug-ins, settings and params, which this run may make.
-
-    Args:
-      recorded: The run before, or None.
-      config: The settings of this run.
-      used: The plug-ins of this run.
-      params: The params of this run.
 
     Raises:
       ConfigError: if training would go on with a change that nobody has allowed, if
@@ -114,13 +104,13 @@ def log_imports(recorded: RecordedRun | None, plugins: Iterable[Plugin]) -> None
 def log_changes(recorded: RecordedRun | None, found: Iterable[Change], allowed: Iterable[str],
                 data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]
                 ) -> dict[str, tuple[str, ...]]:
-    """Logs the differences from the run before; returns the changed sources, by kind of plug-in.
+    """Logs the differences from the earlier run; returns the changed sources, by kind of plug-in.
 
     Args:
-      recorded: The run before, or None.
+      recorded: The earlier run, or None.
       found: The changes of plug-ins, settings and params.
       allowed: The names that --allow_changed holds.
-      data: The result of `described` for this run.
+      data: The data of this run, as record_file.py describes them.
       sources: The sha256 of the plug-ins' sources, by kind and path.
 
     Raises:
@@ -163,7 +153,7 @@ def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
     """
     for key, shown in recorded.record.unrecorded.items():
         why = ("because its name or its URL tells of a secret" if redaction.MASK in shown else
-               "for it is no JSON")
+               "because it is not JSON")
         if key == "plugin_flag" and key not in recorded.user_set:
             raise errors.ConfigError(
                 f"the plug-in's flags {shown} were set in training, and {recorded.path} does not"
@@ -178,29 +168,24 @@ def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
 
 
 def _of_plugins(recorded: RecordedRun, used: Sequence[Plugin]) -> list[Change]:
-    now = {plugin.kind: plugin for plugin in used}
+    before, now = recorded.record.plugins, {plugin.kind: plugin for plugin in used}
+    # The earlier run called this plug-in to train alone.
+    training = "input_fn" if "eval_input_fn" in before else "train_input_fn"
     found = []
     for kind in KINDS:
-        entry = recorded.record.plugins.get(kind)
-        if entry is None and kind not in now or kind in now and recorded.is_same(now[kind]):
+        entry, plugin = before.get(kind), now.get(kind)
+        if recorded.is_same(plugin) if plugin else (
+                entry is None or not recorded.is_resumed and kind in (training, "train_input_fn")):
             continue
-        if kind not in now and not recorded.is_resumed and _only_trains(kind, recorded):
-            continue
-        found.append(Change(kind, entry and entry.get("name"), now[kind].name if kind in now
-                            else None, is_free=kind == "serving_input_fn"))
+        found.append(Change(kind, entry and entry.get("name"), plugin and plugin.name,
+                            is_free=kind == "serving_input_fn"))
     return found
-
-
-def _only_trains(kind: str, recorded: RecordedRun) -> bool:
-    """Returns whether the run before called a plug-in to train alone."""
-    return kind == "train_input_fn" or (
-        kind == "input_fn" and "eval_input_fn" in recorded.record.plugins)
 
 
 def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
     found = []
     for field in dataclasses.fields(TrainerConfig):
-        if field.name in MODEL_SETTINGS.union(_TOLD_SETTINGS) and (
+        if field.name in MODEL_SETTINGS | _FREE_SETTINGS and (
                 recorded.is_resumed or field.name in MODEL_SETTINGS):
             before = recorded.record.settings.get(field.name, field.default)
             now = getattr(config, field.name)
@@ -214,12 +199,11 @@ def _of_settings(recorded: RecordedRun, config: TrainerConfig) -> list[Change]:
 
 def _of_params(recorded: RecordedRun, params: Params, free: set[str]) -> list[Change]:
     before, now, found = recorded.record.params, params.values, []
-    for key in sorted({*before, *params.user_set}):
-        # The change of a training flag is listed as a setting.
-        if key in recorded.record.unrecorded or key in params.of_flags or (
-                redaction.is_secret(key)) or (
-                key in before and key in now and run_record.is_same_param(
-                    recorded.record, key, now[key])):
+    # The change of a training flag is listed as a setting.
+    others = {*recorded.record.unrecorded, *params.of_flags}
+    for key in sorted({*before, *params.user_set} - others):
+        if redaction.is_secret(key) or key in before and key in now and (
+                run_record.is_same_param(recorded.record, key, now[key])):
             continue
         is_free = key not in now or key in free or bool(_FREE.fullmatch(key))
         found.append(Change(key, before.get(key), now.get(key), is_free))

@@ -16,11 +16,7 @@ from estimator_trainer.record.run_record import RunRecord
 
 
 def read(model_dir: str) -> RunRecord | None:
-    """Reads `model_dir/record.json`; None if there is none.
-
-    Raises:
-      ConfigError: if it is damaged.
-    """
+    """Reads `model_dir/record.json`; None if there is none. Raises ConfigError if it is damaged."""
     path = posixpath.join(model_dir, run_record.NAME)
     text = shared_files.read_text(path)
     return None if text is None else run_record.from_json(text, path)
@@ -30,11 +26,7 @@ def read_if_whole(model_dir: str,
                   warn_of: shared_files.Warn = shared_files.warn) -> RunRecord | None:
     """Reads the record where nothing depends on it; None if there is none, or it is damaged.
 
-    A job that has trained does not fail for the file.
-
-    Args:
-      model_dir: The directory.
-      warn_of: Takes the sentence about a damaged file.
+    `warn_of` receives the sentence about a damaged file: a job that has trained does not fail.
     """
     try:
         return read(model_dir)
@@ -63,10 +55,7 @@ def copy_of(export: str, warn_of: shared_files.Warn = shared_files.warn) -> RunR
 def described(features: Any, labels: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the record's part on the data: dtypes and shapes of one example, and facts.
 
-    Args:
-      features: The specs of the features that the input_fn yields.
-      labels: The specs of the labels.
-      facts: The facts that the input_fn's `data_params` returned.
+    `features` and `labels` are specs; the input_fn's `data_params` returned the facts.
     """
     return {"features": tf.nest.map_structure(_shown, features),
             "labels": tf.nest.map_structure(_shown, labels), **facts}

@@ -9,7 +9,7 @@ import dataclasses
 import os.path
 import pathlib
 import posixpath
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Mapping, Sequence
 
 from estimator_trainer import schema, storage
 from estimator_trainer.errors import ConfigError, Problem, Setting, worded
@@ -26,25 +26,23 @@ Read = Callable[[str], "str | None"]
 _CHECKPOINT = "checkpoint"
 # An export keeps files of other programs here.
 EXTRA = "assets.extra"
-# Each of them is of one command alone, or names what the record has in a form of its own.
+# Settings of one command alone, and those that the record has in a form of its own.
 _OF_ONE_COMMAND = frozenset((
     *KINDS, "param", "params_file", "model_dir", "allow_changed", "force", "checkpoint",
-    "export_dir",
-    "data", "output", "with_inputs", "report", "verbose", "log_device_placement", "profile_steps",
-    "warm_start_from", "warm_start_vars", "warm_start_rename", "warm_start_missing", "device",
+    "export_dir", "data", "output", "with_inputs", "report", "verbose", "log_device_placement",
+    "profile_steps", "warm_start_from", "warm_start_vars", "warm_start_rename",
+    "warm_start_missing", "device",
     *(field.name for field in dataclasses.fields(RankConfig))))
 # These settings belong to the model; the others only say how to train.
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
 # `evaluate` repeats the evaluation of training.
-_EVALUATION_SETTINGS = frozenset(("eval_steps", "eval_distribute", "num_replicas", "seed",
-                                 "freeze"))
+_EVALUATION_SETTINGS = {"eval_steps", "eval_distribute", "num_replicas", "seed", "freeze"}
 # A setting of a group replaces the others of the group.
-_GROUPS = (frozenset(("train_steps", "train_epochs", "epochs_of")),
-           frozenset(("save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps",
-                      "num_evaluations")),
-           frozenset(("serving_input", "serving_input_fn")),
-           frozenset(("input_fn", "train_input_fn", "eval_input_fn")))
+_GROUPS = (
+    {"train_steps", "train_epochs", "epochs_of"},
+    {"save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps", "num_evaluations"},
+    {"serving_input", "serving_input_fn"}, {"input_fn", "train_input_fn", "eval_input_fn"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +52,7 @@ class RecordedRun:
     Attributes:
       folder: The directory of `record.json`.
       record: The record.
-      user_set: The names of the settings that the line of this run gives.
+      user_set: The names of the settings that the user of this run has set.
       is_resumed: Whether this run trains on from a checkpoint of the earlier one.
     """
 
@@ -69,12 +67,12 @@ class RecordedRun:
         return posixpath.join(self.folder, run_record.NAME)
 
     def settings(self, config: TrainerConfig) -> TrainerConfig:
-        """Returns the settings, with the recorded ones where the line gives none.
+        """Returns the settings, with the recorded ones where the user has set none.
 
         Raises:
           ConfigError: if the two do not go together, or a script wrote the checkpoints.
         """
-        user_set = _whole_groups(self.user_set)
+        user_set = self.user_set.union(*(group for group in _GROUPS if group & self.user_set))
         if "script" in self.record.plugins and "model_fn" not in user_set:
             raise ConfigError(Problem(
                 "model_dir", self.folder,
@@ -104,8 +102,7 @@ class RecordedRun:
         try:
             return schema.field_value(TrainerConfig, name, value)
         except schema.SchemaError as error:
-            raise run_record.damaged(
-                self.path, error.within(name).within("settings")) from error
+            raise run_record.damaged(self.path, error.within(name).within("settings")) from error
 
     def _check_objects(self, user_set: frozenset[str]) -> None:
         for kind, entry in self.record.plugins.items():
@@ -117,9 +114,8 @@ class RecordedRun:
                     "it from you", worded(f"--{kind}=./FILE.py:{function}", f"{kind}={function}"),
                     self.path))
 
-    def params(self, used: Iterable[Plugin]) -> Recorded:
-        """Returns the recorded params, without those that only a plug-in of before took."""
-        used = list(used)
+    def params(self, used: Sequence[Plugin]) -> Recorded:
+        """Returns the recorded params, without those that only a replaced plug-in took."""
         same = [plugin for plugin in used if self.is_same(plugin)]
         kept = {key for plugin in same for key in plugin.default_params or {}}
         values = {**self.record.params, **self.record.found_files}
@@ -143,12 +139,10 @@ class RecordedRun:
     def is_same(self, plugin: Plugin) -> bool:
         """Returns whether the record names this plug-in, in whichever place."""
         entry = self.record.plugins.get(plugin.kind)
-        if entry is None:
-            return False
-        if plugin.function != entry.get("function"):
+        if entry is None or plugin.function != entry.get("function"):
             return False
         if not plugin.is_file:
-            return _module(plugin.name) == _module(str(entry.get("name")))
+            return plugin.name.partition(":")[0] == str(entry.get("name")).partition(":")[0]
         return plugin.path == entry.get("path") or (
             source_files.sha256(plugin.path) == entry.get("sha256"))
 
@@ -161,7 +155,7 @@ def find(config: TrainerConfig, user_set: frozenset[str] | None, is_training: bo
 
     Args:
       config: The settings.
-      user_set: The names of the settings that the user gives; None: those not at their defaults.
+      user_set: The names of the settings that the user sets; None: those not at their defaults.
       is_training: Whether the command trains.
       read: The function that reads a file.
 
@@ -170,7 +164,7 @@ def find(config: TrainerConfig, user_set: frozenset[str] | None, is_training: bo
     """
     if user_set is None:
         user_set = frozenset(field.name for field in dataclasses.fields(config)
-                          if getattr(config, field.name) != field.default)
+                             if getattr(config, field.name) != field.default)
     for folder in [config.model_dir] if is_training else _folders(config):
         path = posixpath.join(folder, run_record.NAME)
         text = read(path)
@@ -181,11 +175,7 @@ def find(config: TrainerConfig, user_set: frozenset[str] | None, is_training: bo
 
 
 def read_local(path: str) -> str | None:
-    """Reads a file of this machine; None if there is none, or it is elsewhere.
-
-    Raises:
-      ConfigError: if it cannot be read.
-    """
+    """Reads a local file; None if it is not there or remote, a ConfigError if unreadable."""
     if storage.scheme(path):
         return None
     try:
@@ -209,10 +199,6 @@ def _folders(config: TrainerConfig) -> list[str]:
     return [folder for folder in (*folders, config.model_dir) if folder]
 
 
-def _whole_groups(user_set: frozenset[str]) -> frozenset[str]:
-    return user_set.union(*(group for group in _GROUPS if group & user_set))
-
-
 def _name_of(entry: Mapping[str, Any]) -> str:
     """Returns the name by which a recorded plug-in is found again.
 
@@ -222,7 +208,3 @@ def _name_of(entry: Mapping[str, Any]) -> str:
     name, path = str(entry.get("name", "")), str(entry.get("path", ""))
     is_there = entry.get("is_file") and os.path.isfile(path)
     return f"{path}:{entry['function']}" if is_there else name
-
-
-def _module(name: str) -> str:
-    return name.partition(":")[0]

@@ -1,7 +1,4 @@
-"""The record of a model_dir, `model_dir/record.json`: the run that wrote it.
-
-The record holds nothing of the environment, and no value whose name marks a secret.
-"""
+"""The record of a model_dir, `model_dir/record.json`: the run that wrote it, without secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from estimator_trainer import errors, redaction, schema, storage
 
 NAME = "record.json"
 _FORMAT = 1
-# A job that is preempted again and again is to leave a file that one can read.
+# The file of a job that is preempted again and again stays small.
 _RUNS_KEPT = 100
 # Params of these names hold paths, also where the path is one word.
 _OF_FILES = re.compile(r"(.*_)?(file|dir|path|folder)s?")
@@ -127,15 +124,7 @@ def to_json(record: RunRecord) -> str:
 
 
 def from_json(text: str, path: str) -> RunRecord:
-    """Returns the record that `to_json` wrote.
-
-    Args:
-      text: The text of the file.
-      path: The file, for messages.
-
-    Raises:
-      ConfigError: if it is something else.
-    """
+    """Returns the record that `to_json` wrote to a file; raises ConfigError for anything else."""
     try:
         return schema.parsed(RunRecord, text)
     except schema.SchemaError as error:
@@ -143,7 +132,7 @@ def from_json(text: str, path: str) -> RunRecord:
 
 
 def damaged(path: str, error: schema.SchemaError) -> errors.ConfigError:
-    """Returns the error for the record in the file `path`, of which `error` says what is wrong."""
+    """Returns the error for a record that does not fit its schema."""
     return errors.ConfigError(
         f"{path} is damaged: {errors.first_line(error)}. Restore the file, or remove it and give"
         " the plug-ins and params of the training by flags. For example:"

@@ -62,15 +62,13 @@ def _record(plan: Plan, parts: LoadedPlugins) -> RunRecord:
     params, user_set = _params(plan, parts)
     kept, unrecorded = run_record.split_params(params)
     settings, hidden = _settings(plan.config)
-    found = versions.installed()
     used = (plan.script.plugin,) if plan.script else plan.plugins
     return RunRecord(
         plugins={plugin.kind: _plugin(plugin, parts.sources.get(plugin.kind, {}))
                  for plugin in used},
         params=kept, given=sorted(user_set), files=run_record.whole_paths(kept),
-        unrecorded={**unrecorded, **hidden},
-        settings=settings, data=dict(parts.data),
-        versions={"estimator_trainer": __version__, **found._asdict()})
+        unrecorded={**unrecorded, **hidden}, settings=settings, data=dict(parts.data),
+        versions={"estimator_trainer": __version__, **versions.installed()._asdict()})
 
 
 def _params(plan: Plan, parts: LoadedPlugins) -> tuple[dict[str, Any], set[str]]:
@@ -151,12 +149,9 @@ class EarlierRun:
 
 
 def of(plan: Plan, parts: LoadedPlugins, is_finished: bool) -> EarlierRun:
-    """Compares this run with the record, which the begin of this run is going to change.
+    """Compares this run with the record, which `begin` is going to change.
 
-    Args:
-      plan: The plan, with the changes of plug-ins, settings and params.
-      parts: The plug-ins, with their sources that were edited.
-      is_finished: Whether the earlier run had trained to the last step.
+    `is_finished` is whether the earlier run had trained to the last step.
     """
     edited = tuple(f"{kind} changed ({', '.join(paths)})" for kind, paths in parts.edited.items())
     edited += _edited_script(plan)

@@ -38,11 +38,7 @@ _USES = ("evaluate", "predict", "export_saved_model", "export_savedmodel",
 
 
 class _OfThread(threading.local):
-    """The state of each thread of a script: several may train at a time.
-
-    Attributes:
-      is_inside: Whether the calls come from this program's own work.
-    """
+    """The state of a thread of a script: whether its calls come from this program's own work."""
 
     is_inside = False
 
@@ -56,14 +52,11 @@ class Calls:
       has_begun: Whether a training has passed its checks.
     """
 
-    def __init__(self, plan: Plan, user_set: frozenset[str],
-                 strategies: Strategies | None):
-        """Makes the object, with the names of the settings and the strategies of the command line.
-        """
+    def __init__(self, plan: Plan, user_set: frozenset[str], strategies: Strategies | None):
+        """Makes the object, with the settings and the strategies that the command line sets."""
         self.result: Result | None = None
         self.has_begun = False
-        self.plan, self._user_set = plan, user_set
-        self._strategies = strategies
+        self.plan, self._user_set, self._strategies = plan, user_set, strategies
         self._of_thread = _OfThread()
         self._sequel, self._num_trainings = sequel.SequelWriter(), 0
 
@@ -75,10 +68,9 @@ class Calls:
         return known if text == known.platform_tf_config else task_config.parse(text)
 
     def replacements(self) -> dict[str, Callable[..., Any]]:
-        """Returns the replacement of each call by name; each gets the original as first argument.
-        """
-        uses = {name: self._use for name in _USES}
-        return {"train_and_evaluate": self._train_and_evaluate, "train": self._train, **uses}
+        """Returns the replacement of each call, which receives the original as first argument."""
+        return {"train_and_evaluate": self._train_and_evaluate, "train": self._train,
+                **dict.fromkeys(_USES, self._use)}
 
     def end(self) -> None:
         """Announces to the other tasks that the script has ended."""
@@ -125,8 +117,7 @@ class Calls:
             saving_listeners=passed["saving_listeners"]), None)
         return estimator
 
-    def _use(self, original: Callable[..., Any], estimator: Any, *args: Any,
-             **kwargs: Any) -> Any:
+    def _use(self, original: Callable[..., Any], estimator: Any, *args: Any, **kwargs: Any) -> Any:
         if self._of_thread.is_inside or self.plan.task.is_local:
             return original(estimator, *args, **kwargs)
         return original(_alone(estimator), *args, **kwargs)
@@ -156,8 +147,7 @@ class Calls:
         return self.result
 
     def _going_on(self, plan: Plan) -> Callable[[], bool]:
-        """Returns whether, after the training that now begins, the script continues in this task.
-        """
+        """Returns whether the script continues in this task after the training that now begins."""
         config, task = plan.config, plan.task
         if "ps" in task.cluster or task.name == "local":
             return lambda: task.is_chief
@@ -205,7 +195,7 @@ class Calls:
         task = self.task
         plan = run_plan.for_script_training(
             self.plan, experiment.settings(self.plan.config, task), task, experiment,
-            has_own_strategy=experiment.asked is None)
+            has_own_strategy=experiment.chosen is None)
         return dataclasses.replace(plan, problems=(*plan.problems, *experiment.problems(task)))
 
     @contextlib.contextmanager
@@ -225,8 +215,7 @@ def _trains_its_own_way(estimator: Any) -> bool:
 
 
 def _alone(estimator: Any) -> Any:
-    """Returns the Estimator as it computes in one process; its config keeps the platform's names.
-    """
+    """Returns the Estimator for one process; its config keeps the platform's names."""
     session_config = tf.compat.v1.ConfigProto()
     session_config.CopyFrom(estimator.config.session_config or tf.compat.v1.ConfigProto())
     # A session of the cluster needs the tasks that these name.

@@ -29,22 +29,21 @@ class ScriptExperiment:
 
     Attributes:
       model: The Estimator.
-      train_spec: The input, the hooks and the last step of training.
-      eval_spec: The input, hooks, exporters and interval of evaluation; None for
-        `Estimator.train`.
-      asked: The strategies of the command line, or None.
-      flags: The names of the settings on the command line, which win.
+      train_spec: The TrainSpec.
+      eval_spec: The EvalSpec; None for `Estimator.train`.
+      chosen: The strategies of the command line, or None.
+      user_set: The names of the settings on the command line, which win.
     """
 
     model: UserEstimator
     train_spec: tf.estimator.TrainSpec
     eval_spec: tf.estimator.EvalSpec | None
-    asked: Strategies | None = None
-    flags: frozenset[str] = frozenset()
+    chosen: Strategies | None = None
+    user_set: frozenset[str] = frozenset()
 
     @property
     def evaluates(self) -> bool:
-        """Whether anything is evaluated."""
+        """Whether the script has an EvalSpec."""
         return self.eval_spec is not None
 
     @property
@@ -57,7 +56,7 @@ class ScriptExperiment:
     def strategies(self) -> Strategies:
         """The strategies of training and evaluation."""
         config = self.model.config
-        return self.asked or Strategies(config.train_distribute, config.eval_distribute)
+        return self.chosen or Strategies(config.train_distribute, config.eval_distribute)
 
     def settings(self, config: TrainerConfig, task: TaskConfig) -> TrainerConfig:
         """Returns the settings of the script, overridden by the command line.
@@ -69,7 +68,7 @@ class ScriptExperiment:
                  "train_distribute": strategy.name_of(self.strategies.train),
                  "eval_distribute": self._eval_distribute(task)}
         clocks = user_estimator.CLOCKS
-        taken = self.flags | clocks if self.flags & clocks else self.flags
+        taken = self.user_set | clocks if self.user_set & clocks else self.user_set
         return dataclasses.replace(
             config, **{name: value for name, value in found.items() if name not in taken})
 
@@ -92,7 +91,7 @@ class ScriptExperiment:
     def problems(self, task: TaskConfig) -> list[str]:
         """Returns why this task's cluster cannot follow the script's RunConfig."""
         if self.model.config.cluster_spec and task.name == "local":
-            return ["experimental_distribute.remote_cluster is given (from RunConfig), by which"
+            return ["experimental_distribute.remote_cluster is set (from RunConfig), by which"
                     " one process trains a cluster; expected None, because here each task of the"
                     " cluster runs the script. For example: estimator-trainer launch --worker=1"
                     " -- run SCRIPT"]
@@ -116,23 +115,21 @@ class ScriptExperiment:
     def _script_objects(self, is_alone: bool) -> ScriptObjects:
         train, evaluation = self.train_spec, self.eval_spec
         # Another strategy may save by steps alone.
-        taken = self.flags | ({"save_checkpoints_secs"} if self.asked else set())
-        parts = ScriptObjects(
+        taken = self.user_set | ({"save_checkpoints_secs"} if self.chosen else set())
+        of_evaluation: dict[str, Any] = {} if evaluation is None else {
+            "eval_hooks": tuple(evaluation.hooks or ()), "eval_name": evaluation.name,
+            "exporters": tuple(evaluation.exporters or ())}
+        return ScriptObjects(
             self.strategies, tuple(train.hooks or ()), tuple(train.saving_listeners or ()),
-            run_config=user_estimator.kept(self.model.config, taken), is_alone=is_alone)
-        if evaluation is None:
-            return parts
-        return dataclasses.replace(parts, eval_hooks=tuple(evaluation.hooks or ()),
-                                   eval_name=evaluation.name,
-                                   exporters=tuple(evaluation.exporters or ()))
+            run_config=user_estimator.kept(self.model.config, taken), is_alone=is_alone,
+            **of_evaluation)
 
     def _of_run_config(self) -> dict[str, Any]:
         config = self.model.config
         steps = config.save_checkpoints_steps or 0
         is_by_steps = steps or strategy.name_of(self.strategies.train) == "multi_worker_mirrored"
         return {
-            "model_dir": config.model_dir,
-            "num_evaluations": 0,
+            "model_dir": config.model_dir, "num_evaluations": 0,
             "save_checkpoints_steps": steps,
             "save_checkpoints_secs": 0 if is_by_steps else int(config.save_checkpoints_secs or 0),
             "keep_checkpoint_max": config.keep_checkpoint_max or 0,
@@ -157,8 +154,7 @@ class ScriptExperiment:
         @functools.wraps(function)
         def input_fn(**passed: Any) -> Any:
             if "config" in passed:
-                passed["config"] = user_estimator.of_its_class(
-                    passed["config"], self.model.config)
+                passed["config"] = user_estimator.of_its_class(passed["config"], self.model.config)
             if "params" in passed:
                 passed["params"] = self.model.input_params(mode)
             return function(**passed)

@@ -23,12 +23,8 @@ from estimator_trainer.training.sync_replicas import SyncReplicasHook
 def run(plan: Plan, user_set: frozenset[str]) -> int:
     """Runs the script of a plan to its end.
 
-    Args:
-      plan: The plan of this task, with the script.
-      user_set: The names of the settings on the command line, which win over the script's.
-
-    Returns:
-      The exit code of the script; if that is 0, the exit code of the training.
+    The settings that the command line has set (`user_set`, names) win over the script's. Returns
+    the exit code of the script; if that is 0, the exit code of the training.
     """
     assert plan.script is not None
     environment.write_tf_config(plan.task.platform_tf_config)

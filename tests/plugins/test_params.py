@@ -64,7 +64,7 @@ DATA = _plugin("input_fn", {"batch_size": 64, "shuffle": True, "extra": None})
     ("extra=three", "extra", "three"),
 ])
 def test_merge_takes_a_params_type_from_its_default(pair, key, value):
-    merged = params.merge(MODEL, DATA, [pair], "")
+    merged = params.merge([MODEL, DATA], [pair], "")
     assert merged.values[key] == value and type(merged.values[key]) is type(value)
     assert merged.user_set == {key}
 
@@ -80,14 +80,14 @@ def test_merge_takes_a_params_type_from_its_default(pair, key, value):
 ])
 def test_merge_refuses_a_bad_param_in_one_sentence(pair, expected):
     with pytest.raises(errors.ConfigError) as raised:
-        params.merge(MODEL, DATA, [pair], "")
+        params.merge([MODEL, DATA], [pair], "")
     assert expected in str(raised.value)
 
 
 def test_merge_lets_a_later_param_win(tmp_path):
     file = tmp_path / "params.json"
     file.write_text('{"batch_size": 16, "learning_rate": 2, "shuffle": false}')
-    merged = params.merge(MODEL, DATA, ["batch_size=8", "batch_size=4"], str(file))
+    merged = params.merge([MODEL, DATA], ["batch_size=8", "batch_size=4"], str(file))
     assert merged.values["batch_size"] == 4
     assert merged.values["learning_rate"] == 2.0
     assert merged.values["shuffle"] is False
@@ -108,24 +108,24 @@ def test_merge_refuses_a_bad_params_file_in_one_sentence(tmp_path, text, expecte
     if text is not None:
         file.write_text(text)
     with pytest.raises(errors.ConfigError) as raised:
-        params.merge(MODEL, DATA, [], str(file))
+        params.merge([MODEL, DATA], [], str(file))
     assert expected in str(raised.value) and str(file) in str(raised.value)
 
 
 def test_merge_names_both_files_of_two_defaults():
     other = _plugin("input_fn", {"learning_rate": 0.5})
     with pytest.raises(errors.ConfigError) as raised:
-        params.merge(MODEL, other, [], "")
+        params.merge([MODEL, other], [], "")
     assert "0.1 in /model_fn.py but to 0.5 in /input_fn.py" in str(raised.value)
 
 
 def test_merge_takes_any_param_without_default_params():
-    merged = params.merge(MODEL, _plugin("input_fn", None), ["rows=5", "path=x"], "")
+    merged = params.merge([MODEL, _plugin("input_fn", None)], ["rows=5", "path=x"], "")
     assert merged.values["rows"] == 5 and merged.values["path"] == "x"
 
 
 def test_with_data_fills_what_the_user_did_not_set():
-    merged = params.merge(_plugin("model_fn", {"num_classes": 0, "width": 0}), DATA,
+    merged = params.merge([_plugin("model_fn", {"num_classes": 0, "width": 0}), DATA],
                           ["width=3"], "")
     filled = merged.with_data({"num_classes": 10, "width": 7, "unasked": 1})
     assert filled["num_classes"] == 10 and filled["width"] == 3 and "unasked" not in filled
