@@ -110,7 +110,7 @@ def call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    # What `functools.partial` has set is not passed again.
+    # An argument that `functools.partial` has set is not passed again.
     bound = function.keywords if isinstance(function, functools.partial) else {}
     return [p for p in inspect.signature(function).parameters.values() if p.name not in bound]
 
