@@ -3,7 +3,7 @@
 The plan is made without TensorFlow, and every problem in it ends the start. Then the logs, the
 threads and XLA are set up and TensorFlow is imported, each replica gets its CPU, the device and the
 storage are checked, and frozen variables are kept out of the optimizers. Only a script knows its
-model_dir and its strategy later; `script/calls.py` sends them through the same checks.
+model_dir and its strategy later; `script/run.py` sends them through the same checks.
 """
 
 from __future__ import annotations

@@ -43,10 +43,8 @@ class Plan:
       problems: Everything wrong; the run can start only without any.
       model: The model_fn plug-in, or None if it was not found.
       data: The input_fn plug-in, of evaluation and prediction where training has its own; or None.
-      params: The merged params, or None.
       train_data: The input_fn plug-in of training, or None if it is `data`.
       serving: The plug-in of --serving_input_fn, or None.
-      script: The script that runs in the place of plug-ins, or None.
       script_run: The training that the script has begun; None before, and without a script.
       recorded: The earlier run in the same model_dir, or None.
       changes: The differences from that run.
@@ -111,9 +109,8 @@ class Invocation:
 
     Attributes:
       user_set: The names of the settings that the user sets; None: those not at their defaults.
-      values: The params that a Python program passes, as they are.
+      values: The params that a Python program passes.
       read: The function that reads a file of model_dir, for the record of the earlier run.
-      command: The words that the user typed.
     """
 
     user_set: frozenset[str] | None = None

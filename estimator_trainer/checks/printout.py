@@ -49,9 +49,8 @@ def list_plugins(as_json: bool) -> str:
     for module in dict.fromkeys(name for each in declared.values() for name in each.included):
         path = source_files.of_module(module)
         assert path is not None
-        lines += [f"params of {module}, except where listed above",
-                  *_params(param_defaults.of_module(path) or {},
-                           param_defaults.read_docs(path).texts)]
+        values, texts = param_defaults.of_module(path) or {}, param_defaults.read_docs(path).texts
+        lines += [f"params of {module}, except where listed above", *_params(values, texts)]
     return "\n".join(lines)
 
 

@@ -41,8 +41,8 @@ def for_training(config: TrainerConfig, environment: Environment,
                 "model_dir", why="and every task of a cluster must share one",
                 example=f"{Setting('model_dir', 'gs://bucket/job')} or"
                 f" {Setting('model_dir', '/shared/job')}"))
-    problems += storage_problems(config) + replica_problems(config)
-    problems += model_dir_problems(config.model_dir)
+    problems += [*storage_problems(config), *replica_problems(config),
+                 *model_dir_problems(config.model_dir)]
     return _with_plugins(
         config, task or _LOCAL, problems, invocation, recorded,
         count_replicas(config, task or _LOCAL, environment.cuda_visible_devices))
@@ -56,8 +56,7 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
     """
     problems = _version_problems(environment)
     task = _collect(problems, lambda: _task(config, environment))
-    problems += _port_problems(task) if task else []
-    problems += storage_problems(config)
+    problems += [*(_port_problems(task) if task else ()), *storage_problems(config)]
     return Plan(config, task or _LOCAL, tuple(problems), script=script, command=invocation.command)
 
 
@@ -77,9 +76,8 @@ def for_one_process(config: TrainerConfig, environment: Environment,
     """Plans `evaluate`, `predict` or `export`, which ignore the cluster."""
     problems = _version_problems(environment)
     config = _with_model_dir(config, environment)
-    problems += _without_model_dir(config.export_dir or config.model_dir)
-    problems += filter(None, [_file_problem(config.model_dir)])
-    problems += storage_problems(config)
+    problems += [*_without_model_dir(config.export_dir or config.model_dir),
+                 *filter(None, [_file_problem(config.model_dir)]), *storage_problems(config)]
     config, recorded = _as_recorded(problems, config, invocation, is_training=False)
     return _with_plugins(config, _LOCAL, problems, invocation, recorded)
 
@@ -187,9 +185,8 @@ def _version_problems(environment: Environment) -> Problems:
 
 
 def _without_model_dir(folder: str) -> Problems:
-    return [] if folder else [
-        Problem("model_dir", expected="the directory of a trained model",
-                example=Setting("model_dir", "/tmp/digits"))]
+    return [] if folder else [Problem("model_dir", expected="the directory of a trained model",
+                                      example=Setting("model_dir", "/tmp/digits"))]
 
 
 def _task_problems(config: TrainerConfig, task: TaskConfig,
@@ -284,11 +281,7 @@ def count_replicas(config: TrainerConfig, task: TaskConfig,
 
 def share_batch(global_batch_size: int, data: Plugin, params: Params, replicas: int
                 ) -> tuple[Params, str, Problem | None]:
-    """Returns the params with a batch that the replicas can share, a note, and a problem or None.
-
-    The user's batch size has to be a multiple of the replicas; a default is rounded up, of which
-    the note is.
-    """
+    """Returns the params, a note on a default that was rounded up, and a problem of the user's."""
     key = data.global_batch_param
     if global_batch_size % replicas:
         return params, "", _problem("global_batch_size", global_batch_size, replicas, Setting)

@@ -140,8 +140,7 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
     function = function or plugin_lib.function(kind, names)
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
-        defined = sorted({n.name for n in source_files.module_level(tree)
-                          if isinstance(n, kinds)})
+        defined = sorted({n.name for n in source_files.module_level(tree) if isinstance(n, kinds)})
         raise errors.ConfigError(Problem(
             kind, name, f"but {path} defines no {function!r}",
             f"one of {', '.join(defined) or '(it defines no function)'}",

@@ -188,8 +188,7 @@ def code_of(params: Mapping[str, Any]) -> list[Plugin]:
         is_file = target.endswith(".py")
         if is_file or target.partition(".")[0] not in sys.stdlib_module_names:
             module = pathlib.Path(target).stem if is_file else target
-            found.append(Plugin(
-                f"param {key}", value, module, str(path), name, is_file, None, ""))
+            found.append(Plugin(f"param {key}", value, module, str(path), name, is_file, None, ""))
     return found
 
 

@@ -29,7 +29,6 @@ class Params:
     """The merged params.
 
     Attributes:
-      values: Every key with its value.
       user_set: The keys that the user set; the data does not override them.
       recorded: The keys whose values come from an earlier run; the data does not override them.
       recorded_user_set: The keys of `recorded` that the user had set in that run.
@@ -58,7 +57,6 @@ class UserParam(NamedTuple):
     """A param that the user has set.
 
     Attributes:
-      key: The param.
       value: A typed value, or the text of a flag.
       source: Where the value comes from, such as the setting `train_epochs`.
       instead: The settings to type beside another value of the param.
@@ -85,9 +83,7 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
     """Merges the plug-ins' defaults with what the user set.
 
     Args:
-      used: The plug-ins.
       pairs: `key=value` texts of --param, or what a Python program passes; the last of a key wins.
-      params_file: Path of a JSON object, or "".
       of_flags: The params that other flags stand for, which win over all.
       recorded: The params of an earlier run, which win over the defaults.
 

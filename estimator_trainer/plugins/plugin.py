@@ -14,7 +14,6 @@ class Plugin:
       kind: The name of the flag, one of KINDS.
       name: The name as the user typed it.
       module: The import name; a file's stem if `is_file`.
-      path: The source file.
       function: The name in the module, of the function or of a class in a model_fn's place.
       is_file: Whether `name` is that of a file.
       default_params: The module's DEFAULT_PARAMS, or None when it declares none.

@@ -147,10 +147,7 @@ def _check_names(allowed: Iterable[str], known: set[str]) -> None:
 
 
 def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
-    """Raises ConfigError if the user has set in training what is not recorded, and does not now.
-
-    The module's default takes the place of what was a default then.
-    """
+    """Raises ConfigError if the user has set in training what is not recorded, and does not now."""
     for key, shown in recorded.record.unrecorded.items():
         why = ("because its name or its URL tells of a secret" if redaction.MASK in shown else
                "because it is not JSON")

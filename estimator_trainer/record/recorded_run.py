@@ -1,7 +1,4 @@
-"""The recorded run: what the run that wrote a model_dir leaves to a later one.
-
-A command takes plug-ins, params and settings from the record, unless its line gives others.
-"""
+"""The plug-ins, params and settings that a command takes from the record of an earlier run."""
 
 from __future__ import annotations
 
@@ -50,8 +47,6 @@ class RecordedRun:
     """The record of an earlier run, and how this run relates to it.
 
     Attributes:
-      folder: The directory of `record.json`.
-      record: The record.
       user_set: The names of the settings that the user of this run has set.
       is_resumed: Whether this run trains on from a checkpoint of the earlier one.
     """
@@ -153,11 +148,7 @@ def find(config: TrainerConfig, user_set: frozenset[str] | None, is_training: bo
 
     Where no checkpoint is, training starts from scratch, whatever was recorded.
 
-    Args:
-      config: The settings.
-      user_set: The names of the settings that the user sets; None: those not at their defaults.
-      is_training: Whether the command trains.
-      read: The function that reads a file.
+    `user_set` are names of settings; None: those not at their defaults. `read` reads a file.
 
     Raises:
       ConfigError: if a record is damaged.
@@ -184,9 +175,8 @@ def read_local(path: str) -> str | None:
         return None
     except OSError as error:
         raise ConfigError(Problem(
-            "model_dir", posixpath.dirname(path),
-            f"and its file {path} cannot be read: {error.strerror}",
-            "a directory that this user may read")) from error
+            "model_dir", posixpath.dirname(path), f"and its file {path} cannot be read:"
+            f" {error.strerror}", "a directory that this user may read")) from error
 
 
 def _folders(config: TrainerConfig) -> list[str]:

@@ -28,8 +28,6 @@ class ScriptExperiment:
     """An Estimator, taken apart, with its specs of training and evaluation.
 
     Attributes:
-      model: The Estimator.
-      train_spec: The TrainSpec.
       eval_spec: The EvalSpec; None for `Estimator.train`.
       chosen: The strategies of the command line, or None.
       user_set: The names of the settings on the command line, which win.
