@@ -1,1 +1,1 @@
-"""The plan of a run and every problem with it, found without TensorFlow."""
+"""The plan of a run, and every problem with it, found without TensorFlow."""

@@ -79,8 +79,7 @@ def _data(plan: Plan) -> Findings:
             f" {type(error).__name__}: {errors.first_line(error)}",
             advice="Correct it; its stack: estimator-trainer train"))
     else:
-        found.facts["features"] = _shown(spec.features)
-        found.facts["labels"] = _shown(spec.labels)
+        found.facts |= {"features": _shown(spec.features), "labels": _shown(spec.labels)}
     return found
 
 

@@ -234,8 +234,7 @@ def _of_flags(plan: Plan, data: Plugin) -> list[params.UserParam]:
 
 def _with_model_dir(config: TrainerConfig, environment: Environment,
                     trial: str = "") -> TrainerConfig:
-    """Returns the settings with the user's model_dir, or Vertex AI's; a trial trains in its own.
-    """
+    """Returns the settings with the user's model_dir, or Vertex AI's; a trial has its own."""
     folder = config.model_dir or environment.aip_model_dir
     return dataclasses.replace(config, model_dir=model_dir_name.of_trial(
         folder, trial, environment.aip_model_dir))

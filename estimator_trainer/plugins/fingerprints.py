@@ -43,10 +43,7 @@ _NUMBERED = r"_\d+(?=(_input)?\")"
 
 
 def of(thing: Any, name: str) -> dict[str, str]:
-    """Returns the sha256 of each part of `thing`, by the part's name.
-
-    The name begins with `name`, which is that of `thing`, or with the part's module.
-    """
+    """Returns the sha256 of each part of a thing, by names that begin with `name` or a module's."""
     parts = _Parts()
     if isinstance(thing, types.FunctionType):
         parts.add_function(name, thing)
@@ -92,7 +89,9 @@ class _Parts:
         elif isinstance(thing, type):
             self._add_class(name, thing)
         elif isinstance(thing, types.ModuleType):
-            self._add_module(thing)
+            path = getattr(thing, "__file__", None) or ""
+            if path.endswith(".py") and _is_own(path):
+                self.found[thing.__name__] = source_files.sha256(path)
         elif isinstance(thing, tf.estimator.Estimator):
             self._add_all(name, {"params": thing.params})
             self.add_function(f"{name}.model_fn", private_api.part(thing, "_model_fn"))
@@ -126,11 +125,6 @@ class _Parts:
                 self.add(f"{name}.{key}", value)
         for base in kind.__bases__:
             self.add(f"{base.__module__}:{base.__qualname__}", base)
-
-    def _add_module(self, module: types.ModuleType) -> None:
-        path = getattr(module, "__file__", None) or ""
-        if path.endswith(".py") and _is_own(path):
-            self.found[module.__name__] = source_files.sha256(path)
 
     def _add_value(self, name: str, value: Any) -> None:
         kind = type(value)

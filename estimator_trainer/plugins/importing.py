@@ -1,7 +1,6 @@
 """Imports the module of a plug-in, and parses the flags that it defines.
 
-The flags are absl's own FLAGS, made by absl or as `tf.compat.v1.flags`; those of this program lie
-elsewhere (`settings/command_line.py`), so none collides.
+The flags are absl's; those of this program lie elsewhere (`settings/command_line.py`).
 """
 
 from __future__ import annotations
@@ -74,10 +73,7 @@ def _imported_now(plugin: Plugin) -> types.ModuleType:
 
 
 def _join_packages() -> None:
-    """Imports the packages of plug-ins, so that the user's modules and ours are found.
-
-    The user's own wins, its `__init__.py` included.
-    """
+    """Imports the packages of plug-ins to hold the user's modules, which win, and ours."""
     for package in source_files.SHARED:
         module, spec = sys.modules.get(package), source_files.first_spec(package)
         if spec is None:
@@ -138,14 +134,12 @@ def _forget_values(values: Any) -> None:
 def _flag_problem(error: Exception, values: Any) -> str:
     own = {flag.name: flag.help for module, defined in values.flags_by_module_dict().items()
            for flag in defined if module.partition(".")[0] not in _LIBRARIES}
-    unknown = getattr(error, "flagname", None)  # Only an UnrecognizedFlagError has it.
-    if unknown:
+    if unknown := getattr(error, "flagname", None):  # Only an UnrecognizedFlagError has it.
         near = errors.near_match(unknown, own).replace("'", "'--", 1)
         listed = ", ".join(f"--{name}" for name in sorted(own)) or "none, for they define no flags"
         return (f"flag --{unknown} (after `--`, or from --plugin_flag) is unknown; expected flags"
                 f" of the plug-in's modules: {listed}.{near} For example: -- --NAME=VALUE")
-    missing = re.match(r"flag --(\w+)=None: ", str(error))
-    if missing:
+    if missing := re.match(r"flag --(\w+)=None: ", str(error)):
         name = missing[1]
         return (f"flag --{name} of the plug-in's modules is missing, and they need it"
                 f" ({own.get(name, '')}). For example: -- --{name}=VALUE")

@@ -73,9 +73,7 @@ def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
          ) -> tuple[Any, types.ModuleType]:
     """Imports the plug-in; returns its function and its module, or raises ConfigError.
 
-    Args:
-      plugin: The plug-in.
-      is_other: Returns whether a thing has another shape than a function, which is not checked.
+    `is_other` returns whether a thing has another shape than a function, which is not checked.
     """
     if plugin.thing is None:
         module = importing.module_of(plugin)

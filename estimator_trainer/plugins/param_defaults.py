@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import io
 import pathlib
@@ -46,12 +47,10 @@ def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> A
     node = _assigned(tree, name)
     if node is None:
         return default
-    try:
+    with contextlib.suppress(ValueError):
         value = ast.literal_eval(node)
         if isinstance(default, tuple) == isinstance(value, (tuple, list, set)):
             return type(default)(value)
-    except ValueError:
-        pass
     kind = 'names of params. For example: ("temperature",)' if isinstance(default, tuple) else (
         'the name of a param. For example: "batch_size"')
     raise errors.ConfigError(f"{name} in {path}, line {node.lineno}, is not a literal; expected"

@@ -107,9 +107,7 @@ def log_changes(recorded: RecordedRun | None, found: Iterable[Change], allowed: 
     """Logs the differences from the earlier run; returns the changed sources, by kind of plug-in.
 
     Args:
-      recorded: The earlier run, or None.
       found: The changes of plug-ins, settings and params.
-      allowed: The names that --allow_changed holds.
       data: The data of this run, as record_file.py describes them.
       sources: The sha256 of the plug-ins' sources, by kind and path.
 

@@ -71,14 +71,13 @@ def _record(plan: Plan, parts: LoadedPlugins) -> RunRecord:
         versions={"estimator_trainer": __version__, **versions.installed()._asdict()})
 
 
-def _params(plan: Plan, parts: LoadedPlugins) -> tuple[dict[str, Any], set[str]]:
+def _params(plan: Plan, parts: LoadedPlugins) -> tuple[dict[str, Any], frozenset[str]]:
     """Returns the params but those that flags stand for, and the keys that the user has set."""
     if plan.params is None:
-        return dict(parts.params) if isinstance(parts.params, Mapping) else {}, set()
+        return dict(parts.params) if isinstance(parts.params, Mapping) else {}, frozenset()
     user_set = (plan.params.user_set | plan.params.recorded_user_set) - plan.params.of_flags
     left_out = plan.params.of_flags | (_DERIVED - user_set)
-    kept = {key: parts.params[key] for key in plan.params.values if key not in left_out}
-    return kept, set(user_set)
+    return {key: parts.params[key] for key in plan.params.values if key not in left_out}, user_set
 
 
 def _settings(config: TrainerConfig) -> tuple[dict[str, Any], dict[str, str]]:

@@ -62,9 +62,7 @@ class ScriptExperiment:
         Raises:
           ConfigError: if the script's strategy of evaluation needs several processes.
         """
-        found = {**self._of_run_config(), **self._of_specs(),
-                 "train_distribute": strategy.name_of(self.strategies.train),
-                 "eval_distribute": self._eval_distribute(task)}
+        found = {**self._own_settings(), "eval_distribute": self._eval_distribute(task)}
         clocks = user_estimator.CLOCKS
         taken = self.user_set | clocks if self.user_set & clocks else self.user_set
         return dataclasses.replace(
@@ -122,22 +120,20 @@ class ScriptExperiment:
             run_config=user_estimator.kept(self.model.config, taken), is_alone=is_alone,
             **of_evaluation)
 
-    def _of_run_config(self) -> dict[str, Any]:
-        config = self.model.config
+    def _own_settings(self) -> dict[str, Any]:
+        """Returns the settings that the RunConfig and the specs stand for."""
+        config, train, evaluation = self.model.config, self.train_spec, self.eval_spec
         steps = config.save_checkpoints_steps or 0
-        is_by_steps = steps or strategy.name_of(self.strategies.train) == "multi_worker_mirrored"
-        return {
-            "model_dir": config.model_dir, "num_evaluations": 0,
-            "save_checkpoints_steps": steps,
+        distribute = strategy.name_of(self.strategies.train)
+        is_by_steps = steps or distribute == "multi_worker_mirrored"
+        found: dict[str, Any] = {
+            "train_distribute": distribute, "train_steps": train.max_steps or 0,
+            "model_dir": config.model_dir, "num_evaluations": 0, "save_checkpoints_steps": steps,
             "save_checkpoints_secs": 0 if is_by_steps else int(config.save_checkpoints_secs or 0),
             "keep_checkpoint_max": config.keep_checkpoint_max or 0,
             "save_summary_steps": config.save_summary_steps or _NEVER,
             "log_every_steps": config.log_step_count_steps or 100,
             "seed": config.tf_random_seed or 0}
-
-    def _of_specs(self) -> dict[str, Any]:
-        train, evaluation = self.train_spec, self.eval_spec
-        found: dict[str, Any] = {"train_steps": train.max_steps or 0}
         if self._has_hooks:
             logging.info("one step in a session run: the TrainSpec has hooks or saving listeners,"
                          " which may count runs, and use tensors of the model_fn")

@@ -79,8 +79,15 @@ def run(plan: Plan, user_set: frozenset[str]) -> int:
 
 def _exit_code(script: Script, calls: Calls) -> int:
     """Runs the script, prints an error that it raises, and returns Python's exit code."""
+    sys.argv = [script.path, *script.arguments]
     try:
-        _execute(script)
+        if script.is_file:
+            # The script finds its neighbours, as with `python SCRIPT`.
+            sys.path.insert(0, str(pathlib.Path(script.path).resolve().parent))
+            runpy.run_path(script.path, run_name="__main__")
+        else:
+            sys.path.insert(0, str(pathlib.Path.cwd()))
+            runpy.run_module(script.name, run_name="__main__", alter_sys=True)
         return 0
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
@@ -94,17 +101,6 @@ def _exit_code(script: Script, calls: Calls) -> int:
             return error.exit_code
         importing.print_traceback(error)
         return 1
-
-
-def _execute(script: Script) -> None:
-    sys.argv = [script.path, *script.arguments]
-    if script.is_file:
-        # The script finds its neighbours, as with `python SCRIPT`.
-        sys.path.insert(0, str(pathlib.Path(script.path).resolve().parent))
-        runpy.run_path(script.path, run_name="__main__")
-    else:
-        sys.path.insert(0, str(pathlib.Path.cwd()))
-        runpy.run_module(script.name, run_name="__main__", alter_sys=True)
 
 
 class _OfThread(threading.local):

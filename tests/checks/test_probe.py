@@ -58,10 +58,10 @@ def test_probe_of_a_worker_finds_a_model_dir_that_is_not_shared(tmp_path):
             tasks.append(jobs.start(tmp_path, f"{role}:0", [
                 f"--model_fn={slow}", f"--input_fn={slow}", f"--model_dir={folder}",
                 "--peer_timeout_secs=6"], _tf_config(hosts, role)))
-        said = "seems not to be shared with chief:0, which answers at " + hosts["chief"][0]
-        jobs.wait_for(lambda: said in tasks[1].log, 60)
+        warning = "seems not to be shared with chief:0, which answers at " + hosts["chief"][0]
+        jobs.wait_for(lambda: warning in tasks[1].log, 60)
         time.sleep(2)
-        assert tasks[1].log.count(said) == 1
+        assert tasks[1].log.count(warning) == 1
         assert "not to be shared" not in tasks[0].log + tasks[2].log
     finally:
         for task in tasks:
