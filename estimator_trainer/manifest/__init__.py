@@ -1,1 +1,1 @@
-"""All tasks of a job for a scheduler; each platform has a module."""
+"""All tasks of a job for a scheduler."""

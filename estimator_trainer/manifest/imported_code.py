@@ -13,7 +13,7 @@ import sys
 from typing import Iterable, Mapping
 
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9][\w.-]*")
-_SITE = {"site-packages", "dist-packages"}
+SITE = {"site-packages", "dist-packages"}
 
 
 def names(source: bytes) -> set[str]:
@@ -58,9 +58,8 @@ def own_source(top: str) -> pathlib.Path | None:
     if not origin or not pathlib.Path(origin).exists():
         return None  # Missing, or built into Python.
     path = pathlib.Path(origin)
-    is_installed = bool(_SITE & set(path.parts))
     known = _distributions().get(top, [])
-    is_own = not is_installed or not known or any(_is_from_folder(name) for name in known)
+    is_own = not (SITE & set(path.parts) and known) or any(map(_is_from_folder, known))
     return path if is_own and path.suffix in ("", ".py") else None
 
 
@@ -114,7 +113,7 @@ def _with_their_requirements(lines: Iterable[str]) -> set[str]:
             unread += [_name(line) for line in metadata.requires(name) or ()
                        if "extra ==" not in line]
         except metadata.PackageNotFoundError:
-            continue
+            pass
     return closed
 
 

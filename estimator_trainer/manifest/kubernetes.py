@@ -1,8 +1,12 @@
-"""Jobs for plain Kubernetes: an Indexed Job for each role, a headless Service, a NetworkPolicy.
+"""Jobs for Kubernetes, plain (an Indexed Job for each role) or by an operator, and their image.
 
 Kubernetes completes each pod's TF_CONFIG with the pod's index, and sets the pod's name:
 https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode
 https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/
+JobSet, which Kubeflow Trainer uses too, makes the headless Service, and ends the other roles' Jobs
+when one has failed: https://jobset.sigs.k8s.io/docs/concepts/
+The operator of a Kubeflow TFJob v1 sets TF_CONFIG in every pod:
+https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
 """
 
 from __future__ import annotations
@@ -19,32 +23,55 @@ from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-_COMMENT = """\
-Written by `estimator-trainer manifest`. One Job a role; every pod runs the same command line.
-Exit codes 1 (failed) and 2 (configuration) end their Job at once; 142 (a task was lost), 143
+_EXITS = """\
+Exit codes 1 (failed) and 2 (configuration) end {0}; 142 (a task was lost), 143
 (stopped after saving a checkpoint) and a kill are retried, by a role of N tasks N times
 --max_restarts in all.
+"""
+_COMMENT = f"""\
+Written by `estimator-trainer manifest`. One Job a role; every pod runs the same command line.
+{_EXITS.format("their Job at once")}\
 Needs Kubernetes 1.29 or newer, and a network that keeps to a NetworkPolicy."""
+_JOBSET_COMMENT = f"""\
+Written by `estimator-trainer manifest`, for JobSet 0.6 or newer on Kubernetes 1.29 or newer.
+One ReplicatedJob a role; every pod runs the same command line.
+{_EXITS.format("the JobSet at once")}\
+Needs a network that keeps to a NetworkPolicy."""
+_TFJOB_COMMENT = """\
+Written by `estimator-trainer manifest`, for Kubeflow's training operator v1, 1.6 to 1.9.
+restartPolicy ExitCode: 1 to 127 fail the job (1 failed, 2 configuration), 128 to 255 restart the
+pod (142 a task was lost, 143 stopped after saving a checkpoint, 137 killed).
+The operators 1.7 to 1.9 fail the whole TFJob when one of its running pods is deleted or evicted,
+whatever the restartPolicy. The annotations keep autoscalers from that, but not people: then delete
+the TFJob and apply it again, and it goes on from its last checkpoint.
+The platforms `jobset` and `kubernetes` start a deleted pod again.
+cleanPodPolicy None: the ps, the workers and the evaluator end by themselves, within seconds of
+the chief, and their logs and exit codes stay readable until the TFJob is deleted."""
 
-MOUNT_ADVICE = "--volume=CLAIM:PATH above it, or "
-CONTAINER = "tensorflow"
-PORT = 2222
+# The operator of TFJobs requires this name of the container, and its port's.
+_CONTAINER, _TFJOB_PORT = "tensorflow", "tfjob-port"
+_PORT = 2222
+# The number of the pods' user and group.
+USER = 65532
 _INDEX = "$(INDEX)"
-# The address of a pod: its name in the Job, and the Service `subdomain`.
-_HOST = "{name}-{role}-{index}.{name}"
+_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+# The addresses of a pod: its name in the Job, and the Service `subdomain`. The 0 is the number of
+# the Job in its ReplicatedJob.
+_HOST, _JOBSET_HOST = "{name}-{role}-{index}.{name}", "{name}-{role}-0-{index}.{name}"
 # A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
 # characters, is NAME-evaluator-INDEX.
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
-# A label is defined by RFC 1123.
+# A label, and a claim's name, which is a DNS subdomain (both by RFC 1123).
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
-# A claim's name is a DNS subdomain (RFC 1123).
 _CLAIM = re.compile(r"[a-z0-9]([-a-z0-9.]{,251}[a-z0-9])?")
 _MOST_RESTARTS = (1 << 31) - 1
-_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+_TFJOB_KEYS = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
+# The annotations by which the cluster autoscaler and Karpenter keep a pod's node.
+_KEPT = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+         "karpenter.sh/do-not-disrupt": "true"}
 
 
-def problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
-    """Returns a problem for each setting that Kubernetes does not accept."""
+def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = []
     if not _LABEL.fullmatch(job.namespace):
         found.append(Problem("namespace", job.namespace, example=Setting("namespace", "default"),
@@ -73,31 +100,96 @@ def name_problems(name: str) -> list[Problem]:
                     " because host names are made of it")]
 
 
-def mount(job: JobConfig) -> str:
-    """Returns the directory of the volume, or ""."""
-    return job.volume.partition(":")[2]
-
-
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
-    return platform.job(
-        [_service(job), network_policy(job, labels_of(job)),
-         *(_job(job, role, flags) for role in ROLES if getattr(job, role))], _COMMENT)
+    labels = _labels(job)
+    # A task resolves its peers' names before they are ready, and some never serve.
+    service = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": labels,
+               "ports": [{"name": "grpc", "port": _PORT}]}
+    jobs = []
+    for role in _roles(job):
+        spec = _job_spec(job, role, flags, _HOST)
+        spec["template"]["spec"]["subdomain"] = job.name
+        jobs.append(_object(job, "batch/v1", "Job", spec, f"{job.name}-{role}"))
+    return platform.job([_object(job, "v1", "Service", service), _network_policy(job, labels),
+                         *jobs], _COMMENT)
+
+
+def _jobset_files(job: JobConfig, config: TrainerConfig,
+                  flags: Sequence[str]) -> dict[str, bytes]:
+    """Returns the files of a JobSet.
+
+    Without a failurePolicy, the JobSet fails with its first failed Job, which has used up the
+    restarts of its own tasks; a restart of all roles would reset their limits.
+    """
+    jobs = [{"name": role, "replicas": 1,
+             "template": {"spec": _job_spec(job, role, flags, _JOBSET_HOST)}}
+            for role in _roles(job)]
+    jobset = _object(job, "jobset.x-k8s.io/v1alpha2", "JobSet", {
+        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True,
+                    "subdomain": job.name},
+        # Every task ends by itself, within seconds of the chief. With only the chief here, JobSet
+        # would delete the other tasks then, with their logs and exit codes.
+        "successPolicy": {"operator": "All"},
+        "replicatedJobs": jobs})
+    return platform.job([_network_policy(job, _labels(job)), jobset], _JOBSET_COMMENT)
+
+
+def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    replicas = {_TFJOB_KEYS[role]: {
+        "replicas": getattr(job, role),
+        # With OnFailure, 1 and 2 would be retried, and a deleted pod would still fail the job.
+        "restartPolicy": "ExitCode",
+        "template": {"metadata": {"annotations": _KEPT},
+                     "spec": _pod_spec(job, role, flags, _TFJOB_PORT)}} for role in _roles(job)}
+    tfjob = _object(job, "kubeflow.org/v1", "TFJob", {
+        # "" ends the job with its chief, or else worker 0, after the final evaluation.
+        "successPolicy": "",
+        "runPolicy": {"cleanPodPolicy": "None", "backoffLimit": job.max_restarts * len(job.tasks)},
+        "tfReplicaSpecs": replicas})
+    policy = _network_policy(job, {"training.kubeflow.org/job-name": job.name})
+    return platform.job([policy, tfjob], _TFJOB_COMMENT)
 
 
 def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
-    names = " ".join(f"job/{job.name}-{role}" for role in ROLES if getattr(job, role))
-    follow = f"{job.name}-{'chief' if job.chief else 'worker'}"
+    names = " ".join(f"job/{job.name}-{role}" for role in _roles(job))
+    return _kubectl(job, folder, f"job/{_first(job)}", names)
+
+
+def _jobset_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    return _kubectl(job, folder, f"job/{_first(job)}-0", f"jobset/{job.name}")
+
+
+def _tfjob_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    return _kubectl(job, folder, f"pod/{_first(job)}-0", f"tfjob/{job.name}")
+
+
+def _kubectl(job: JobConfig, folder: str, followed: str, deleted: str) -> list[str]:
     return [f"kubectl apply -f {folder}/job.yaml",
-            f"kubectl logs -n {job.namespace} -f job/{follow}",
-            f"kubectl delete -n {job.namespace} {names}   # before another run"]
+            f"kubectl logs -n {job.namespace} -f {followed}",
+            f"kubectl delete -n {job.namespace} {deleted}   # before another run"]
 
 
-def metadata(job: JobConfig, name: str) -> dict[str, Any]:
-    """Returns an object's metadata."""
-    return {"name": name, "namespace": job.namespace, "labels": labels_of(job)}
+def _first(job: JobConfig) -> str:
+    return f"{job.name}-{'chief' if job.chief else 'worker'}"
 
 
-def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
+def _roles(job: JobConfig) -> list[str]:
+    return [role for role in ROLES if getattr(job, role)]
+
+
+def _labels(job: JobConfig) -> dict[str, str]:
+    return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
+
+
+def _object(job: JobConfig, version: str, kind: str, spec: dict[str, Any],
+            name: str = "") -> dict[str, Any]:
+    return {"apiVersion": version, "kind": kind,
+            "metadata": {"name": name or job.name, "namespace": job.namespace,
+                         "labels": _labels(job)},
+            "spec": spec}
+
+
+def _network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
     """Returns a policy by which only the job's own pods reach its pods.
 
     TensorFlow's gRPC server has no authentication, and runs any graph that it receives
@@ -106,14 +198,12 @@ def network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
     rule: dict[str, Any] = {"from": [{"podSelector": {"matchLabels": labels}}]}
     if not job.gpus:
         # NCCL listens on random ports, so that with GPUs every port is open to the job.
-        rule["ports"] = [{"protocol": "TCP", "port": PORT}]
-    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
-            "metadata": metadata(job, job.name),
-            "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"],
-                     "ingress": [rule]}}
+        rule["ports"] = [{"protocol": "TCP", "port": _PORT}]
+    return _object(job, "networking.k8s.io/v1", "NetworkPolicy", {
+        "podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"], "ingress": [rule]})
 
 
-def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -> dict[str, Any]:
+def _pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -> dict[str, Any]:
     """Returns the spec of a role's pods: one container, which runs the program.
 
     The pod fulfils the Pod Security Standard `restricted`
@@ -126,10 +216,10 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
     if job.gpus and role in ("chief", "worker"):
         resources["limits"]["nvidia.com/gpu"] = str(job.gpus)
     container: dict[str, Any] = {
-        "name": CONTAINER, "image": job.image, "command": ["estimator-trainer"],
+        "name": _CONTAINER, "image": job.image, "command": ["estimator-trainer"],
         # Kubernetes expands $(NAME) in an argument, and $$ to one $.
         "args": [flag.replace("$", "$$") for flag in flags],
-        "ports": [{"name": port_name, "containerPort": PORT}], "resources": resources,
+        "ports": [{"name": port_name, "containerPort": _PORT}], "resources": resources,
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
                             "readOnlyRootFilesystem": True}}
     # TensorFlow needs a directory for temporary files, to be imported and for uploads.
@@ -149,29 +239,10 @@ def pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) ->
             "containers": [container], "volumes": list(volumes.values())}
 
 
-def labels_of(job: JobConfig) -> dict[str, str]:
-    """Returns the labels of all objects of a job."""
-    return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
-
-
-def _service(job: JobConfig) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(job, job.name),
-            # A task resolves its peers' names before they are ready, and some never serve.
-            "spec": {"clusterIP": "None", "publishNotReadyAddresses": True,
-                     "selector": labels_of(job), "ports": [{"name": "grpc", "port": PORT}]}}
-
-
-def _job(job: JobConfig, role: str, flags: Sequence[str]) -> dict[str, Any]:
-    spec = job_spec(job, role, flags, _HOST)
-    spec["template"]["spec"]["subdomain"] = job.name
-    return {"apiVersion": "batch/v1", "kind": "Job",
-            "metadata": metadata(job, f"{job.name}-{role}"), "spec": spec}
-
-
-def job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict[str, Any]:
+def _job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict[str, Any]:
     """Returns the spec of the Indexed Job of a role's tasks; `host` formats their host names."""
     count = getattr(job, role)
-    spec = pod_spec(job, role, flags, "grpc") | {"restartPolicy": "Never"}
+    spec = _pod_spec(job, role, flags, "grpc") | {"restartPolicy": "Never"}
     spec["containers"][0]["env"] = [
         # INDEX has to precede TF_CONFIG, in which it is expanded.
         {"name": "INDEX", "valueFrom": {"fieldRef": {"fieldPath": _INDEX_FIELD}}},
@@ -182,30 +253,25 @@ def job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict
         "backoffLimit": job.max_restarts * count,
         "podFailurePolicy": {"rules": [
             {"action": "FailJob", "onExitCodes": {
-                "containerName": CONTAINER, "operator": "In", "values": [1, 2]}},
+                "containerName": _CONTAINER, "operator": "In", "values": [1, 2]}},
             # Pods that were evicted, or lost their node, do not count as failed.
             {"action": "Ignore",
              "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
         "template": {
-            "metadata": {"labels": labels_of(job) | {"app.kubernetes.io/component": role}},
+            "metadata": {"labels": _labels(job) | {"app.kubernetes.io/component": role}},
             "spec": spec}}
 
 
 def _tf_config(job: JobConfig, role: str, host: str) -> str:
     """Returns the text of TF_CONFIG, in which Kubernetes expands the index."""
     # The evaluator is listed so that the chief waits for it.
-    cluster = {each: [f"{host.format(name=job.name, role=each, index=i)}:{PORT}"
-                      for i in range(getattr(job, each))]
-               for each in ROLES if getattr(job, each)}
+    cluster = {each: [f"{host.format(name=job.name, role=each, index=i)}:{_PORT}"
+                      for i in range(getattr(job, each))] for each in _roles(job)}
     text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
     return text.replace(json.dumps(_INDEX), _INDEX)
 
 
-PLATFORM = Platform(problems=problems, files=_files, commands=_commands, mount=mount,
-                    mount_advice=MOUNT_ADVICE)
-# The number of the pods' user and group.
-USER = 65532
-_TEXT = """\
+_DOCKERFILE = """\
 # The image of every task: docker build -t IMAGE FOLDER, FOLDER being where this file lies.
 FROM python:{python}-slim
 COPY {package} /tmp/
@@ -227,17 +293,23 @@ USER {user}:{user}
 """
 
 
-def text(package: str, tensorflow: str, job: JobConfig) -> str:
-    """Returns the Dockerfile.
-
-    Args:
-      job: The job. With GPUs the image needs CUDA, which TensorFlow's extra contains as Python
-        packages (https://www.tensorflow.org/install/pip).
-    """
+def dockerfile(package: str, tensorflow: str, job: JobConfig) -> str:
+    """Returns the Dockerfile of the image of all tasks."""
     python = ".".join(map(str, sys.version_info[:2]))
+    # TensorFlow's extra contains CUDA as Python packages (https://www.tensorflow.org/install/pip).
     extra = f' "tensorflow[and-cuda]=={tensorflow}.*"' if job.gpus else ""
     # Google's services run each job on separate machines, and do not document whether users other
     # than root may write below /gcs.
     is_googles = job.platform in ("vertex", "ai-platform")
     user = "" if is_googles else _NOT_ROOT.format(user=USER)
-    return _TEXT.format(python=python, package=package, extra=extra, user=user)
+    return _DOCKERFILE.format(python=python, package=package, extra=extra, user=user)
+
+
+def _platform(files: platform.Files, commands: platform.Commands) -> Platform:
+    return Platform(_problems, files, commands, mount=lambda job: job.volume.partition(":")[2],
+                    mount_advice="--volume=CLAIM:PATH above it, or ")
+
+
+KUBERNETES = _platform(_files, _commands)
+JOBSET = _platform(_jobset_files, _jobset_commands)
+TFJOB = _platform(_tfjob_files, _tfjob_commands)

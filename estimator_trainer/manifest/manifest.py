@@ -20,8 +20,7 @@ from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
 from estimator_trainer.errors import Param, Problem, Setting
-from estimator_trainer.manifest import (ai_platform, jobset, kubernetes, slurm, source_package,
-                                        tfjob, vertex)
+from estimator_trainer.manifest import google_cloud, kubernetes, slurm, source_package
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_defaults, source_files
 from estimator_trainer.plugins.plugin import Plugin
@@ -60,7 +59,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
             _packed(plan, script), tensorflow, config.tf1,
             [storage.PLUGIN] if storage.needs_plugin(config.paths.values()) else [])
         if job.image:
-            contents["Dockerfile"] = kubernetes.text(
+            contents["Dockerfile"] = kubernetes.dockerfile(
                 source_package.NAME, tensorflow, job).encode()
     folder = pathlib.Path(job.output_dir)
     try:
@@ -74,13 +73,11 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
                       *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
                         for name in _NAMES if name not in contents and (folder / name).exists()),
-                      *_warnings(platform, job, config), *_secret_warnings(flags),
-                      "Next:",
+                      *_warnings(platform, job, config), *_secret_warnings(flags), "Next:",
                       *(f"  {line}" for line in _commands(platform, job, config))])
 
 
 def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
-    """Writes a file, which only its owner may read if it may contain secrets."""
     if not has_secrets:
         path.write_bytes(content)
         return
@@ -100,11 +97,7 @@ def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
 
 def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                 script: Script | None) -> Plan:
-    """Returns the plan of the job's tasks.
-
-    Raises:
-      ConfigError: with every problem, one a line.
-    """
+    """Returns the plan of the job's tasks, or raises ConfigError with every problem."""
     tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
     plan = run_plan.for_job(config, tasks, script, job.gpus)
     platform = BY_NAME[job.platform]
@@ -177,10 +170,8 @@ def _text_problems(flag: str) -> list[Problem]:
 
 def _commands(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
     folder = shlex.quote(str(pathlib.Path(job.output_dir)))
-    lines = []
-    if job.image:
-        lines = [f"docker build -t {job.image} {folder}", f"docker push {job.image}"]
-    return lines + platform.commands(job, config, folder)
+    image = [f"docker build -t {job.image} {folder}", f"docker push {job.image}"]
+    return image * bool(job.image) + platform.commands(job, config, folder)
 
 
 def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
@@ -190,16 +181,16 @@ def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
                 " example: a bucket"]
     mount = platform.mount(job)
     if platform.shares_disk:
-        is_of_node = folder.startswith(_NODES_OWN)
+        is_shared = not folder.startswith(_NODES_OWN)
         problem = Problem("model_dir", folder, "which on most clusters each node has for itself",
                           "a directory that all share", "-- --model_dir=runs/digits")
-        return [f"WARNING: {problem}"] * is_of_node
-    if "://" in folder or mount and f"{folder}/".startswith(f"{mount.rstrip('/')}/"):
-        return []
-    problem = Problem("model_dir", folder, "and nothing mounts it: each task would see a directory"
-                      " of its own, lost with its container", f"{platform.mount_advice}a bucket",
-                      "-- --model_dir=gs://bucket/job")
-    return [f"WARNING: {problem}"]
+    else:
+        is_shared = "://" in folder or bool(mount) and f"{folder}/".startswith(
+            f"{mount.rstrip('/')}/")
+        problem = Problem("model_dir", folder, "and nothing mounts it: each task would see a"
+                          " directory of its own, lost with its container",
+                          f"{platform.mount_advice}a bucket", "-- --model_dir=gs://bucket/job")
+    return [] if is_shared else [f"WARNING: {problem}"]
 
 
 def _secret_warnings(flags: Sequence[str]) -> list[str]:
@@ -214,10 +205,6 @@ def _secret_warnings(flags: Sequence[str]) -> list[str]:
 
 
 BY_NAME: Mapping[str, Platform] = {
-    "tfjob": tfjob.PLATFORM,
-    "kubernetes": kubernetes.PLATFORM,
-    "jobset": jobset.PLATFORM,
-    "vertex": vertex.PLATFORM,
-    "ai-platform": ai_platform.PLATFORM,
-    "slurm": slurm.PLATFORM,
-}
+    "tfjob": kubernetes.TFJOB, "kubernetes": kubernetes.KUBERNETES, "jobset": kubernetes.JOBSET,
+    "vertex": google_cloud.VERTEX, "ai-platform": google_cloud.AI_PLATFORM,
+    "slurm": slurm.SLURM}

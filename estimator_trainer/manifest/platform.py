@@ -13,13 +13,9 @@ from estimator_trainer.manifest import source_package
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-
-def _nothing(job: JobConfig) -> str:
-    return ""
-
-
-def _tensorflow_here(job: JobConfig) -> str:
-    return source_package.tensorflow_here()
+Files = Callable[[JobConfig, TrainerConfig, Sequence[str]], dict[str, bytes]]
+Commands = Callable[[JobConfig, TrainerConfig, str], list[str]]
+_OfJob = Callable[[JobConfig], str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,19 +35,18 @@ class Platform:
     """
 
     problems: Callable[[JobConfig, TrainerConfig], list[Problem]]
-    files: Callable[[JobConfig, TrainerConfig, Sequence[str]], dict[str, bytes]]
-    commands: Callable[[JobConfig, TrainerConfig, str], list[str]]
-    mount: Callable[[JobConfig], str] = _nothing
+    files: Files
+    commands: Commands
+    mount: _OfJob = dataclasses.field(default=lambda job: "")
     mount_advice: str = ""
     shares_disk: bool = False
     takes_master: bool = False
-    tensorflow: Callable[[JobConfig], str] = _tensorflow_here
+    tensorflow: _OfJob = dataclasses.field(default=lambda job: source_package.tensorflow_here())
 
 
 # PyYAML writes strings bare by its own rules of YAML 1.1. Kubernetes reads `y`, `n`, `1e3`, `0o17`
 # and `08` as booleans and numbers. Therefore all but plain words get double quotes.
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]+")
-_WIDTH = 1 << 20
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -62,24 +57,16 @@ class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
         return True
 
 
-def _string(dumper: _Dumper, value: str) -> yaml.ScalarNode:
-    style = None if _WORD.fullmatch(value) else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style)
-
-
-_Dumper.add_representer(str, _string)
-
-
-def text(values: Sequence[Mapping[str, Any]], comment: str) -> str:
-    """Returns one YAML file: the comment, then a document for each value."""
-    lines = "".join(f"# {line}\n" for line in comment.splitlines())
-    documents: str = yaml.dump_all(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
-                                   width=_WIDTH)
-    # PyYAML escapes control characters, but not the marks that change the direction of writing. A
-    # text with a mark has double quotes.
-    return lines + _TURNING.sub(lambda match: f"\\u{ord(match[0]):04x}", documents)
+_Dumper.add_representer(str, lambda dumper, value: dumper.represent_scalar(
+    "tag:yaml.org,2002:str", value, None if _WORD.fullmatch(value) else '"'))
 
 
 def job(values: Sequence[Mapping[str, Any]], comment: str) -> dict[str, bytes]:
-    """Returns the file of a job: its name and its content."""
-    return {"job.yaml": text(values, comment).encode()}
+    """Returns one YAML file by its name: the comment, then a document for each value."""
+    lines = "".join(f"# {line}\n" for line in comment.splitlines())
+    documents: str = yaml.dump_all(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
+                                   width=1 << 20)
+    # PyYAML escapes control characters, but not the marks that change the direction of writing. A
+    # text with a mark has double quotes.
+    documents = _TURNING.sub(lambda match: f"\\u{ord(match[0]):04x}", documents)
+    return {"job.yaml": (lines + documents).encode()}

@@ -62,11 +62,9 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
                f"--output={job.name}-%j-%t.log", f"--cpus-per-task={job.cpus}"]
     if len(groups) > 1:
         options.append("--het-group=0,1")
-    roles = [f"--num_ps={job.ps}"] * bool(job.ps) + [
-        f"--num_evaluators={job.evaluator}"] * bool(job.evaluator)
-    words = list(flags)
-    place = 1 if words[:1] == ["run"] else 0
-    words[place:place] = roles
+    place = 1 if "run" in flags[:1] else 0
+    words = [*flags[:place], *[f"--num_ps={job.ps}"] * bool(job.ps),
+             *[f"--num_evaluators={job.evaluator}"] * bool(job.evaluator), *flags[place:]]
     text = _TEXT.format(
         name=_NAME, max_restarts=job.max_restarts, signal_secs=deadlines.POD_GRACE_SECS,
         directives="\n#SBATCH hetjob\n".join(groups), options=" ".join(options),
@@ -89,22 +87,17 @@ def _quoted(word: str) -> str:
 
 def _components(job: JobConfig) -> list[str]:
     """Returns the directives of the job's components: of all tasks, or with and without GPUs."""
-    folder = shlex.quote(str(pathlib.Path.cwd()))
-    first = [f"--job-name={job.name}", f"--chdir={folder}", f"--output={job.name}-%j.log",
-             "--open-mode=append"]
+    first = [f"--job-name={job.name}", f"--chdir={shlex.quote(str(pathlib.Path.cwd()))}",
+             f"--output={job.name}-%j.log", "--open-mode=append"]
     each = [f"--cpus-per-task={job.cpus}", f"--mem-per-cpu={job.memory_gib * 1024 // job.cpus}M",
             "--requeue", f"--signal=TERM@{deadlines.POD_GRACE_SECS}"]
-    nodes = [f"--nodes={job.nodes}"] * bool(job.nodes)
+    first += [f"--nodes={job.nodes}"] * bool(job.nodes)
     trainers, others = job.chief + job.worker, job.ps + job.evaluator
-    if not job.gpus:
-        return [_directives([*first, *nodes, f"--ntasks={trainers + others}", *each])]
-    with_gpus = _directives([*first, *nodes, f"--ntasks={trainers}",
-                             f"--gpus-per-task={job.gpus}", *each])
-    return [with_gpus] + [_directives([f"--ntasks={others}", *each])] * bool(others)
-
-
-def _directives(options: Sequence[str]) -> str:
-    return "\n".join(f"#SBATCH {option}" for option in options)
+    groups = [[*first, f"--ntasks={trainers + others}", *each]]
+    if job.gpus:
+        groups = [[*first, f"--ntasks={trainers}", f"--gpus-per-task={job.gpus}", *each],
+                  *[[f"--ntasks={others}", *each]] * bool(others)]
+    return ["\n".join(f"#SBATCH {option}" for option in options) for options in groups]
 
 
 def _program() -> str:
@@ -119,4 +112,4 @@ def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
             f"scancel --name={job.name}   # saves a checkpoint"]
 
 
-PLATFORM = Platform(problems=_problems, files=_files, commands=_commands, shares_disk=True)
+SLURM = Platform(_problems, _files, _commands, shares_disk=True)

@@ -17,7 +17,7 @@ import io
 import pathlib
 import shlex
 import tarfile
-from typing import Iterable, Iterator, Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from estimator_trainer import __version__, errors, versions
 from estimator_trainer.manifest import imported_code
@@ -39,7 +39,10 @@ def archive(used: Sequence[Plugin], tensorflow: str, is_tf1: bool = False,
       tensorflow: Version of TensorFlow in the job, such as "2.15".
       more: Requirements beside those of the program and the plug-ins.
     """
-    own = _own_files()
+    own = _tree(_HERE, _HERE.name)
+    for kind in loader.ARGUMENTS:
+        for folder in source_files.folders(f"{kind}s"):
+            own = _tree(folder, folder.name) | own
     files = dict(own)
     for plugin in used:
         files |= _plugin_files(plugin, files)
@@ -75,14 +78,6 @@ def requirements(tensorflow: str, is_tf1: bool = False) -> list[str]:
     return [line for line in lines if not line.startswith("#")] + pins
 
 
-def _own_files() -> dict[str, bytes]:
-    files = _tree(_HERE, _HERE.name)
-    for kind in loader.ARGUMENTS:
-        for folder in source_files.folders(f"{kind}s"):
-            files = _tree(folder, folder.name) | files
-    return files
-
-
 def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes]:
     """Returns a plug-in's module or whole package, with the neighbours that it imports."""
     path = pathlib.Path(plugin.path)
@@ -98,25 +93,23 @@ def _plugin_files(plugin: Plugin, known: Mapping[str, bytes]) -> dict[str, bytes
         depth = plugin.module.count(".") + (path.name == "__init__.py")
         root, prefix = path.parents[depth], ""
         start = root / top if depth else path
-        files = _tree(start, top) if depth else {path.name: path.read_bytes()}
-    if {"site-packages", "dist-packages"} & set(root.parts):
+        files = _tree(start, start.name)
+    if imported_code.SITE & set(root.parts):
         # Here all installed packages would be neighbours.
         return files
     for found in _neighbours(start, root):
         _refuse_link_outside(found, root)
-        files |= (_tree(found, prefix + found.name) if found.is_dir() else
-                  {prefix + found.name: found.read_bytes()})
+        files |= _tree(found, prefix + found.name)
     return files
 
 
 def _neighbours(start: pathlib.Path, root: pathlib.Path) -> set[pathlib.Path]:
     """Returns the modules and packages in `root` that `start` imports, directly or not."""
-    found: set[pathlib.Path] = {start}
-    unread = [start]
+    found, unread = {start}, [start]
     while unread:
         path = unread.pop()
-        for source in filter(pathlib.Path.is_file,
-                             path.rglob("*.py") if path.is_dir() else [path]):
+        sources = path.rglob("*.py") if path.is_dir() else [path]
+        for source in filter(pathlib.Path.is_file, sources):
             for name in _tops(imported_code.names(source.read_bytes())):
                 for each in (root / f"{name}.py", root / name):
                     if each not in found and (each.is_file() or any(each.glob("*.py"))):
@@ -140,7 +133,7 @@ def _pack_imports(files: dict[str, bytes], own: Mapping[str, bytes]) -> set[str]
         for top in _tops(found) - known:
             path = imported_code.own_source(top)
             if path is not None:
-                files |= _tree(path, top) if path.is_dir() else {path.name: path.read_bytes()}
+                files |= _tree(path, top + path.suffix)
     return {name for name in imported if name.partition(".")[0] in _tops(imported)}
 
 
@@ -150,17 +143,18 @@ def _tops(dotted: Iterable[str]) -> set[str]:
     return {name.partition(".")[0] for name in dotted} - own
 
 
-def _tree(folder: pathlib.Path, prefix: str) -> dict[str, bytes]:
-    def wanted() -> Iterator[pathlib.Path]:
-        for path in folder.rglob("*"):
-            parts = path.relative_to(folder).parts
-            hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
-            if path.is_file() and not hidden:
-                _refuse_link_outside(path, folder)
-                yield path
-
-    return {f"{prefix}/{path.relative_to(folder).as_posix()}": path.read_bytes()
-            for path in wanted()}
+def _tree(root: pathlib.Path, name: str) -> dict[str, bytes]:
+    """Returns the content of a file, or of all files in a folder, as `name` in the package."""
+    if root.is_file():
+        return {name: root.read_bytes()}
+    files = {}
+    for path in root.rglob("*"):
+        parts = path.relative_to(root).parts
+        is_hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
+        if path.is_file() and not is_hidden:
+            _refuse_link_outside(path, root)
+            files["/".join([name, *parts])] = path.read_bytes()
+    return files
 
 
 def _refuse_link_outside(path: pathlib.Path, folder: pathlib.Path) -> None:
@@ -197,7 +191,6 @@ def _setup(files: Mapping[str, bytes], required: list[str]) -> str:
         "name": "estimator_trainer", "version": __version__, "python_requires": ">=3.10,<3.14",
         "packages": sorted(packages | set(tops)),
         "py_modules": sorted(name[:-3] for name in files if "/" not in name),
-        "package_data": tops, "install_requires": required,
-        "entry_points": _ENTRY_POINTS}
+        "package_data": tops, "install_requires": required, "entry_points": _ENTRY_POINTS}
     lines = [f"    {key}={value!r}," for key, value in arguments.items()]
     return "\n".join(["import setuptools", "", "setuptools.setup(", *lines, ")", ""])

@@ -1,4 +1,4 @@
-"""`manifest` writes jobs of Vertex AI that fit its schema and gcloud."""
+"""`manifest` writes jobs of Vertex AI and AI Platform that fit their schemas and gcloud."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import threading
 from typing import Any, Iterator
 
 import pytest
+import yaml
 
+from estimator_trainer import errors
 from estimator_trainer.manifest import manifest, source_package
 from estimator_trainer.plugins import source_files
 from estimator_trainer.settings import command_line, job_config
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 @pytest.mark.cluster
 @pytest.mark.parametrize("image", [
     "REGISTRY/digits:1", pytest.param("", marks=pytest.mark.soak)])
-def test_text_fits_vertexs_schema_at_fixed_places(image: str) -> None:
+def test_files_fit_vertexs_schema_at_fixed_places(image: str) -> None:
     for shape, strategy in SHAPES:
         write("--platform=vertex", f"--image={image}", *counts(shape),
               flags=[f"--train_distribute={strategy}"])
@@ -45,7 +47,7 @@ def test_text_fits_vertexs_schema_at_fixed_places(image: str) -> None:
         assert spec["baseOutputDirectory"] == {"outputUriPrefix": "gs://bucket/job"}
 
 
-def test_text_without_an_image_installs_the_package() -> None:
+def test_files_without_an_image_install_the_package() -> None:
     text = write("--platform=vertex", "--image=", "--worker=1", "--ps=1", "--gpus=2",
                  "--gpu_type=NVIDIA_L4", "--machine_type=g2-standard-24", "--max_restarts=0")
     (spec,) = documents()
@@ -66,7 +68,7 @@ def test_text_without_an_image_installs_the_package() -> None:
     assert "docker" not in text and not pathlib.Path("manifest/Dockerfile").exists()
 
 
-def test_text_takes_the_package_from_a_staging_bucket() -> None:
+def test_files_take_the_package_from_a_staging_bucket() -> None:
     pathlib.Path("trainer").mkdir()
     for name in ("__init__", "task", "model"):
         pathlib.Path("trainer", f"{name}.py").write_text("")
@@ -92,7 +94,7 @@ def test_gpu_types_are_vertex_ais_and_in_part_ai_platforms() -> None:
     assert here[-1] == "NVIDIA_TESLA_A100"
 
 
-def test_text_with_an_empty_pool_goes_to_the_service_itself() -> None:
+def test_files_with_an_empty_pool_go_to_the_service_itself() -> None:
     text = write("--platform=vertex", "--worker=2", "--evaluator=1",
                  flags=["--train_distribute=multi_worker_mirrored"])
     assert "wrote manifest/job.json" in text and "-d @manifest/job.json" in text
@@ -103,7 +105,7 @@ def test_text_with_an_empty_pool_goes_to_the_service_itself() -> None:
 @pytest.mark.cluster
 @pytest.mark.skipif(not shutil.which("gcloud"), reason="no gcloud here")
 @pytest.mark.parametrize("platform", ["vertex", "ai-platform"])
-def test_text_is_taken_by_gcloud_and_sent_whole(platform: str, tmp_path: pathlib.Path) -> None:
+def test_files_are_taken_by_gcloud_and_sent_whole(platform: str, tmp_path: pathlib.Path) -> None:
     text = write(f"--platform={platform}", "--worker=2", "--ps=1", "--evaluator=1", flags=ODD)
     (command,) = [line for line in text.splitlines() if line.startswith("  gcloud ai")]
     (tmp_path / "token").write_text("made-up")
@@ -157,3 +159,45 @@ def _integers_as_text(value: Any) -> Any:
     if isinstance(value, list):
         return [_integers_as_text(inner) for inner in value]
     return str(value) if type(value) is int else value
+
+
+@pytest.mark.cluster
+def test_files_fit_ai_platforms_schema_in_every_shape() -> None:
+    for shape, strategy in SHAPES:
+        write("--platform=ai-platform", *counts(shape), flags=[f"--train_distribute={strategy}"])
+        (job,) = documents()
+        platform_schemas.check_google("ml.v1", "GoogleCloudMlV1__Job", job)
+        content = job["trainingInput"]
+        workers = shape["worker"] - (not shape["chief"])
+        if (workers, shape["ps"], shape["evaluator"]) == (4, 3, 0):
+            assert content["scaleTier"] == "STANDARD_1" and "workerCount" not in content
+        else:
+            assert content["scaleTier"] == "CUSTOM" and content["masterType"]
+            assert [content.get(f"{name}Count", 0) for name in (
+                "worker", "parameterServer", "evaluator")] == [
+                    workers, shape["ps"], shape["evaluator"]]
+            for name in ("worker", "parameterServer", "evaluator"):
+                assert (f"{name}Count" in content) == (f"{name}Type" in content)
+        assert content["jobDir"] == "gs://bucket/job" and content["region"] == "us-central1"
+        assert content["masterConfig"]["imageUri"] == "REGISTRY/digits:1"
+        assert content["useChiefInTfConfig"] is True
+    assert "ended the service" in pathlib.Path("manifest/job.yaml").read_text()
+
+
+def test_files_call_the_chief_master_on_request() -> None:
+    write("--platform=ai-platform", "--chief_name=master", "--worker=1", "--ps=1")
+    content = yaml.safe_load(pathlib.Path("manifest/job.yaml").read_text())["trainingInput"]
+    assert content["useChiefInTfConfig"] is False
+    with pytest.raises(errors.ConfigError, match="--chief_name=chief --evaluator=1"):
+        write("--platform=vertex", "--chief_name=master")
+
+
+def test_files_give_gpus_to_chief_and_workers() -> None:
+    write("--platform=ai-platform", "--worker=4", "--ps=3", "--gpus=1")
+    (job,) = documents()
+    platform_schemas.check_google("ml.v1", "GoogleCloudMlV1__Job", job)
+    gpu = {"type": "NVIDIA_TESLA_T4", "count": 1}
+    assert job["trainingInput"]["masterConfig"]["acceleratorConfig"] == gpu
+    assert job["trainingInput"]["workerConfig"]["acceleratorConfig"] == gpu
+    assert "parameterServerConfig" not in job["trainingInput"]
+    assert job["trainingInput"]["scaleTier"] == "CUSTOM"

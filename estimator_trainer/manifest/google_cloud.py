@@ -1,0 +1,182 @@
+"""Jobs for Google Cloud: a CustomJob of Vertex AI, or a trainingInput of AI Platform before it.
+
+https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec
+https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#traininginput
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any, Sequence
+
+from estimator_trainer.errors import Problem, Setting
+from estimator_trainer.manifest import platform, source_package
+from estimator_trainer.manifest.platform import Platform
+from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_VERTEX_COMMENT = """\
+Written by `estimator-trainer manifest`: a CustomJobSpec for Vertex AI.
+The order of the pools is: the chief, the workers, the ps, the evaluator.
+Vertex AI restarts a task that exits with any code but 0, up to its own limits. No code prevents
+restarts, so that a job whose model fails (1) or is misconfigured (2) fails after those limits."""
+_AI_PLATFORM_COMMENT = """\
+Written by `estimator-trainer manifest`: a Job of AI Platform Training, which came before Vertex
+AI. Google has ended the service for most projects: `manifest --platform=vertex` is the one to
+use where that is so."""
+
+_REGION = re.compile(r"[a-z]+-[a-z]+\d+")
+_MACHINE = "n1-standard-4"
+# A package without an image is made for the TensorFlow of this prebuilt container:
+# https://cloud.google.com/vertex-ai/docs/training/pre-built-containers
+_EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/tf-{kind}.2-15.py310:latest"
+_EXECUTOR_TENSORFLOW = "2.15"
+# AI Platform's STANDARD_1 has machines of its own for this number of workers and ps.
+_STANDARD_1 = (4, 3)
+_AI_PLATFORM_GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
+
+
+def _region_problems(job: JobConfig) -> list[Problem]:
+    if _REGION.fullmatch(job.region):
+        return []
+    return [Problem("region", job.region, expected="a region of Google Cloud",
+                    example=Setting("region", "us-central1"))]
+
+
+def _counts(job: JobConfig) -> tuple[int, int, int, int]:
+    """Returns the numbers of primary replicas, workers, ps and evaluators.
+
+    A job always has a primary; without a chief, the first worker is the primary.
+    """
+    return 1, job.worker - (0 if job.chief else 1), job.ps, job.evaluator
+
+
+def _vertex_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
+    found = _region_problems(job)
+    if not job.image and not _package_uri(job, config).startswith("gs://"):
+        found.append(Problem(
+            "image", beside=Setting("staging_bucket", job.staging_bucket),
+            why=f"and model_dir is {config.model_dir!r} (from {Setting('model_dir')})",
+            expected="an image, or one of them in a bucket, to which the source package is copied",
+            example=Setting("staging_bucket", "gs://bucket")))
+    return found
+
+
+def _vertex_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    # "All worker pools except the first one ... can be skipped by providing an empty value",
+    # as in Google's SDK (python-aiplatform, utils/worker_spec_utils.py).
+    pools = [_pool(job, config, flags, place) if count else {}
+             for place, count in enumerate(_counts(job))]
+    while not pools[-1]:
+        pools.pop()
+    spec: dict[str, Any] = {"workerPoolSpecs": pools}
+    if not job.max_restarts:
+        spec["scheduling"] = {"disableRetries": True}
+    if config.model_dir.startswith("gs://"):
+        spec["baseOutputDirectory"] = {"outputUriPrefix": config.model_dir}
+    if not _has_empty_pool(job):
+        return platform.job([spec], _VERTEX_COMMENT)
+    body = {"displayName": job.name, "jobSpec": spec}
+    return {"job.json": (json.dumps(body, indent=2) + "\n").encode()}
+
+
+def _has_empty_pool(job: JobConfig) -> bool:
+    """Returns whether an empty pool precedes another, such as an evaluator without ps.
+
+    `gcloud ai custom-jobs create --config` (528.0) refuses such a file, but the service accepts it.
+    """
+    _, *others = (bool(count) for count in _counts(job))
+    return others != sorted(others, reverse=True)
+
+
+def _pool(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
+          place: int) -> dict[str, Any]:
+    has_gpus = job.gpus and place < 2
+    machine: dict[str, Any] = {"machineType": job.machine_type or _MACHINE}
+    if has_gpus:
+        machine |= {"acceleratorType": job.gpu_type, "acceleratorCount": job.gpus}
+    pool: dict[str, Any] = {"machineSpec": machine, "replicaCount": _counts(job)[place]}
+    if job.image:
+        pool["containerSpec"] = {"imageUri": job.image, "command": ["estimator-trainer"],
+                                 "args": list(flags)}
+    else:
+        # Vertex AI installs the package in a prebuilt container.
+        pool["pythonPackageSpec"] = {
+            "executorImageUri": _EXECUTOR.format(kind="gpu" if has_gpus else "cpu"),
+            "packageUris": [_package_uri(job, config)],
+            "pythonModule": "estimator_trainer", "args": list(flags)}
+    return pool
+
+
+def _package_uri(job: JobConfig, config: TrainerConfig) -> str:
+    folder = job.staging_bucket.rstrip("/") or f"{config.model_dir.rstrip('/')}/source"
+    return f"{folder}/{source_package.NAME}"
+
+
+def _vertex_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    copy = [] if job.image else [f"gcloud storage cp {folder}/{source_package.NAME}"
+                                 f" {shlex.quote(_package_uri(job, config))}"]
+    if _has_empty_pool(job):
+        return copy + [
+            'curl -X POST -H "Authorization: Bearer $(gcloud auth print-access-token)"'
+            f' -H "Content-Type: application/json" -d @{folder}/job.json'
+            f' "https://{job.region}-aiplatform.googleapis.com/v1/projects/'
+            f'$(gcloud config get project)/locations/{job.region}/customJobs"']
+    return copy + [f"gcloud ai custom-jobs create --region={job.region}"
+                   f" --display-name={job.name} --config={folder}/job.yaml"]
+
+
+def _ai_platform_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
+    found = _region_problems(job)
+    if not job.image:
+        found.append(Problem(
+            "image", example=Setting("image", "REGISTRY/digits:1"),
+            expected="one for AI Platform, whose own containers end at Python 3.7, too old for this"
+            " program"))
+    if job.gpus and job.gpu_type not in _AI_PLATFORM_GPUS:
+        found.append(Problem(
+            "gpu_type", job.gpu_type, example=Setting("gpu_type", "NVIDIA_TESLA_T4"),
+            expected=f"one of {', '.join(sorted(_AI_PLATFORM_GPUS))} for AI Platform"))
+    return found
+
+
+def _ai_platform_files(job: JobConfig, config: TrainerConfig,
+                       flags: Sequence[str]) -> dict[str, bytes]:
+    _, workers, ps, evaluators = _counts(job)
+    accelerator = {"acceleratorConfig": {"type": job.gpu_type, "count": job.gpus}}
+    container: dict[str, Any] = {"imageUri": job.image} | (accelerator if job.gpus else {})
+    content: dict[str, Any] = {"region": job.region, "masterConfig": container}
+    if (workers, ps) == _STANDARD_1 and not (evaluators or job.machine_type or job.gpus):
+        content["scaleTier"] = "STANDARD_1"
+    else:
+        machine = job.machine_type or _MACHINE
+        content |= {"scaleTier": "CUSTOM", "masterType": machine}
+        for name, count in (("worker", workers), ("parameterServer", ps),
+                            ("evaluator", evaluators)):
+            if count:
+                content |= {f"{name}Type": machine, f"{name}Count": count}
+        if job.gpus and workers:
+            content["workerConfig"] = container
+    # Without this, TF_CONFIG has a `master`, which strategies and evaluators do not support.
+    content["useChiefInTfConfig"] = job.chief_name == "chief"
+    if config.model_dir.startswith("gs://"):
+        content["jobDir"] = config.model_dir
+    content["args"] = list(flags)
+    return platform.job([{"trainingInput": content}], _AI_PLATFORM_COMMENT)
+
+
+def _ai_platform_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    # A name consists of letters, digits and underscores, and must be new.
+    name = f"{job.name.replace('-', '_')}_$(date +%Y%m%d_%H%M%S)"
+    return [f"gcloud ai-platform jobs submit training {name} --region={job.region}"
+            f" --config={folder}/job.yaml"]
+
+
+VERTEX = Platform(
+    _vertex_problems, _vertex_files, _vertex_commands, mount=lambda job: "/gcs",
+    tensorflow=lambda job: (
+        source_package.tensorflow_here() if job.image else _EXECUTOR_TENSORFLOW))
+AI_PLATFORM = Platform(_ai_platform_problems, _ai_platform_files, _ai_platform_commands,
+                       takes_master=True)
