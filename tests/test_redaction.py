@@ -12,7 +12,7 @@ import pytest
 
 from estimator_trainer import cli, errors, logs, redaction
 from estimator_trainer.cluster import task_config
-from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.supervisor import Screen
 from estimator_trainer.launcher.task_process import TaskProcess
 from estimator_trainer.record import run_record
 from estimator_trainer.reports import markup

@@ -35,27 +35,16 @@ _POLL_SECS = 0.05
 
 
 class Request(NamedTuple):
-    """A task for a fork server to start.
-
-    Attributes:
-      name: Short name of the process; Linux shows 15 bytes in lists of processes.
-      args: The words after `python -m estimator_trainer`.
-      environment: The whole environment of the process.
-      folder: The working directory of the process.
-    """
+    """A task for a fork server to start, with its whole environment and its working directory."""
 
     name: str
-    args: tuple[str, ...]
+    args: tuple[str, ...]  # After `python -m estimator_trainer`.
     environment: dict[str, str]
     folder: str
 
 
 class ForkServer:
-    """A fork server in a process that ends with this one.
-
-    Attributes:
-      pid: The server's process id.
-    """
+    """A fork server in a process that ends with this one."""
 
     def __init__(self, variables: Mapping[str, str], shown: Sequence[str] = (),
                  preloaded: Sequence[str] = ()):
@@ -72,8 +61,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(theirs.fileno()), ",".join(preloaded),
-                 *shown],
+                [sys.executable, "-m", __name__, str(theirs.fileno()), ",".join(preloaded), *shown],
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True,
                 env=dict(variables))
         self.pid = self._process.pid
@@ -92,8 +80,8 @@ class ForkServer:
             reduction.send_handle(self._connection, descriptor, self.pid)
         if not self._connection.poll(deadlines.FORK_IMPORT_SECS):
             self.close()
-            raise TimeoutError(
-                f"no answer from the fork server in {deadlines.FORK_IMPORT_SECS:.0f} s")
+            raise TimeoutError("no answer from the fork server in"
+                               f" {deadlines.FORK_IMPORT_SECS:.0f} s")
         return ForkedProcess(self._connection.recv())
 
     def close(self) -> None:
@@ -107,7 +95,6 @@ class ForkedProcess:
     """A process from a fork server, with some methods of subprocess.Popen.
 
     Attributes:
-      pid: The process id.
       returncode: The exit code; negative for a signal, None before `poll` found the end.
     """
 
@@ -129,11 +116,7 @@ class ForkedProcess:
             os.kill(self.pid, number)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Waits for the end, at most `timeout` seconds, and returns the return code.
-
-        Raises:
-          subprocess.TimeoutExpired: if the process did not end in time.
-        """
+        """Waits for the end, or raises subprocess.TimeoutExpired; returns the return code."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while (code := self.poll()) is None:
             if deadline is not None and time.monotonic() >= deadline:

@@ -11,17 +11,16 @@ import socket
 import sys
 import tempfile
 import time
-from typing import Iterator, Mapping, Sequence
+from typing import Iterator, Sequence
 
 from estimator_trainer import deadlines, environment, errors, machine, redaction, storage
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.environment import Environment
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.launcher import screen as screen_lib
+from estimator_trainer.launcher import supervisor as supervisor_lib
 from estimator_trainer.launcher.fork_server import ForkServer
-from estimator_trainer.launcher.screen import Screen
-from estimator_trainer.launcher.supervisor import Supervisor
+from estimator_trainer.launcher.supervisor import Screen, Supervisor
 from estimator_trainer.launcher.task_process import TaskProcess
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings.job_config import JobConfig
@@ -30,9 +29,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _POLL_SECS = 0.05
 
 
-def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
-        variables: Environment, script: Script | None = None,
-        user_set: frozenset[str] | None = None) -> int:
+def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str], variables: Environment,
+        script: Script | None = None, user_set: frozenset[str] | None = None) -> int:
     """Runs a job to its end and prints a summary.
 
     Args:
@@ -65,13 +63,12 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
         children = [
-            TaskProcess(name, _program(), args,
-                        environment.of_task(tf_config, share.threads, share.gpus),
+            TaskProcess(name, _program(), args, environment.of_task(tf_config, *share),
                         log_dir / f"{name.replace(':', '-')}.log",
                         lambda child, text: screen.line(child.name, text), fork_server)
             for name, tf_config, share in zip(names, tf_configs, shares)]
         screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
-                    f" with {shares[0].threads} threads an op; logs in {log_dir}")
+                    f" with {shares[0][0]} threads an op; logs in {log_dir}")
         if is_shown := config.report and bool(model_dir):
             screen.line("launch", model_dir_name.while_it_runs(model_dir))
         supervisor = Supervisor(children, job.max_restarts, screen, _history_path(model_dir))
@@ -144,26 +141,25 @@ def _fork_server(args: Sequence[str]) -> ForkServer | None:
 
 
 def _program() -> list[str]:
-    started_as = sys.argv[0]
-    if os.path.basename(started_as).startswith("estimator-trainer"):
-        return [sys.executable, started_as]
-    return [sys.executable, "-m", "estimator_trainer"]
+    is_entry_point = os.path.basename(sys.argv[0]).startswith("estimator-trainer")
+    return [sys.executable, *([sys.argv[0]] if is_entry_point else ["-m", "estimator_trainer"])]
 
 
 def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: str, code: int,
                model_dir: str) -> None:
-    for row in screen_lib.table(children):
+    for row in supervisor_lib.table(children):
         screen.line("launch", row)
     if first_failure:
         screen.line("launch", f"first failure: {first_failure}")
     where = "no task of the script trained an Estimator"
-    if model_dir or any(child.has_result for child in children):
-        where = "result: " + (os.path.join(model_dir, "result.json") if model_dir else
-                              "result.json in the script's model_dir")
+    if model_dir:
+        where = f"result: {os.path.join(model_dir, 'result.json')}"
+    elif any(child.has_result for child in children):
+        where = "result: result.json in the script's model_dir"
     if model_dir_name.is_one(model_dir):
         screen.line("launch", model_dir_name.notice(model_dir))
-    status: Mapping[int, str] = {0: "done", 143: "stopped"}
-    screen.line("launch", f"job {status.get(code, 'failed')}, exit {code}; {where}")
+    status = {0: "done", 143: "stopped"}.get(code, "failed")
+    screen.line("launch", f"job {status}, exit {code}; {where}")
 
 
 @contextlib.contextmanager
@@ -181,15 +177,13 @@ def reserved(host: str, tasks: Sequence[tuple[str, int]]) -> Iterator[dict[str, 
       ConfigError: if the host is not an address of this machine.
     """
     cluster: dict[str, list[str]] = {}
+    family, shown = _family(host), f"[{host}]" if ":" in host else host
     with contextlib.ExitStack() as stack:
-        family = _family(host)
         for role, _ in tasks:
             holder = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             holder.bind(("", 0))
-            port = holder.getsockname()[1]
-            shown = f"[{host}]" if ":" in host else host
-            cluster.setdefault(role, []).append(f"{shown}:{port}")
+            cluster.setdefault(role, []).append(f"{shown}:{holder.getsockname()[1]}")
         yield cluster
 
 
@@ -206,32 +200,20 @@ def _family(host: str) -> socket.AddressFamily:
                     "one that is", Setting("host", "127.0.0.1"))) from error
 
 
-@dataclasses.dataclass(frozen=True)
-class Share:
-    """The share of one task.
-
-    Attributes:
-      threads: Number of threads that share an op; all tasks together have about one a core.
-      gpus: CUDA_VISIBLE_DEVICES of the task; "-1" is none.
-    """
-
-    threads: int
-    gpus: str
-
-
 def divide(tasks: Sequence[tuple[str, int]], gpus: Sequence[str],
-           num_cores: int) -> list[Share]:
-    """Returns the share of each task (role, index), in the same order.
+           num_cores: int) -> list[tuple[int, str]]:
+    """Returns the share of each task (role, index): its threads for an op, CUDA_VISIBLE_DEVICES.
 
-    A ps and the evaluator compute on CPUs: a ps only adds, and an evaluator, unless there are GPUs
-    to spare, would occupy a whole GPU for little work.
+    All tasks together have about one thread a core. A ps and the evaluator compute on CPUs: a ps
+    only adds, and an evaluator, unless there are GPUs to spare, would occupy a whole GPU for little
+    work.
     """
     threads = max(1, num_cores // len(tasks))
     trainers = [task for task in tasks if task[0] in ("chief", "worker")]
     users = trainers + [task for task in tasks if task[0] == "evaluator"
                         and len(gpus) > len(trainers)]
-    return [Share(threads, ",".join(_gpus_of(users.index(task), len(users), gpus))
-                  if task in users and gpus else machine.NO_GPU) for task in tasks]
+    return [(threads, ",".join(_gpus_of(users.index(task), len(users), gpus))
+             if task in users and gpus else machine.NO_GPU) for task in tasks]
 
 
 def _gpus_of(position: int, num_users: int, gpus: Sequence[str]) -> Sequence[str]:

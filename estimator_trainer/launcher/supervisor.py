@@ -1,20 +1,88 @@
-"""The supervisor, which starts and restarts the tasks of a job until the job has ended."""
+"""The supervisor, which starts and restarts the tasks of a job, and the screen that shows them."""
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
+import re
 import signal
+import sys
+import threading
 import time
-from typing import Any, Sequence
+from typing import Any, Sequence, TextIO
 
-from estimator_trainer import deadlines, result
+from estimator_trainer import deadlines, logs, redaction, result
 from estimator_trainer.launcher import task_process
-from estimator_trainer.launcher.screen import Screen
 from estimator_trainer.launcher.task_process import TaskProcess
 
 _POLL_SECS = 0.1
 _RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
+_COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
+_HEADINGS = ("task", "pid", "state", "step", "examples/s", "restarts")
+_DRAW_SECS = 0.2
+_PRINT_SECS = 60.0
+
+
+class Screen:
+    """Prints the lines of a job; on a terminal, with a table below that is updated."""
+
+    def __init__(self, names: Sequence[str], max_steps: int | None,
+                 stream: TextIO | None = None, is_coloured: bool = True):
+        self._stream = stream or sys.stdout
+        self._is_terminal = self._stream.isatty()
+        self._max_steps = max_steps
+        self._width = max(map(len, [*names, "launch"]))
+        self._colours = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(names)}
+        self._is_coloured = is_coloured and self._is_terminal
+        self._lock = threading.Lock()
+        self._num_drawn = 0
+        self._drawn_at = self._printed_at = time.monotonic()
+
+    def line(self, name: str, text: str) -> None:
+        """Prints a line of a task; "launch" is the launcher itself."""
+        text = redaction.line_for_terminal(text, self._is_coloured)
+        # The tasks' own lines have the name after the time.
+        text = re.sub(rf"^(\d\d:\d\d:\d\d) {re.escape(name)}  ", r"\1  ", text)
+        prefix = f"{name:{self._width}} |"
+        if self._is_coloured and name in self._colours:
+            prefix = f"\x1b[{self._colours[name]}m{prefix}\x1b[0m"
+        self._draw([f"{prefix} {text}"], 0)
+
+    def show(self, children: Sequence[TaskProcess]) -> None:
+        """Draws the table, if that is due; without a terminal, prints it every minute."""
+        now = time.monotonic()
+        if self._is_terminal and now - self._drawn_at > _DRAW_SECS:
+            self._drawn_at = now
+            step = max(child.step for child in children)
+            text = f"step {step}"
+            if self._max_steps:
+                text = f"{logs.bar(step, self._max_steps)} {text}/{self._max_steps}"
+            rows = [*table(children), text]
+            self._draw(rows, len(rows))
+        elif not self._is_terminal and now - self._printed_at > _PRINT_SECS:
+            self._printed_at = now
+            for row in table(children):
+                self.line("launch", row)
+
+    def _draw(self, rows: Sequence[str], table_rows: int) -> None:
+        """Draws rows in place of the table; `table_rows` of them are the next table."""
+        with self._lock:
+            if self._num_drawn:
+                self._stream.write(f"\x1b[{self._num_drawn}F\x1b[J")
+            self._stream.write("".join(f"{row}\n" for row in rows))
+            self._stream.flush()
+            self._num_drawn = table_rows
+
+
+def table(children: Sequence[TaskProcess]) -> list[str]:
+    """Returns the rows of the table of tasks."""
+    rows = [_HEADINGS, *((child.name, str(child.pid), child.state, str(child.step),
+                          child.examples_per_sec or "-", str(child.restarts))
+                         for child in children)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths)).rstrip()
+            for row in rows]
 
 
 class Supervisor:
@@ -31,6 +99,7 @@ class Supervisor:
         self._children = list(children)
         self._max_restarts = max_restarts
         self._screen = screen
+        self._print = functools.partial(screen.line, "launch")
         self._history_path = history_path
         self._running = list(children)
         self._starts_at: dict[str, float] = {}
@@ -140,6 +209,3 @@ class Supervisor:
         self._code = code
         self._terminates_at = time.monotonic() + wait_secs
         self._kills_at = self._terminates_at + deadlines.STOP_SECS
-
-    def _print(self, text: str) -> None:
-        self._screen.line("launch", text)

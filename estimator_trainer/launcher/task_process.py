@@ -27,13 +27,10 @@ class TaskProcess:
 
     Attributes:
       name: Name of the task, such as "worker:1".
-      program: The words that start the program.
-      args: The words that follow `program`.
-      environment: Environment of the process.
+      program: The words that start the program; `args` follow them.
       log_path: The file for the output of all starts.
       on_line: Function that is called, in another thread, with this object and each line.
       fork_server: The server that starts the process as a fork, or None.
-      restarts: Number of restarts of the process.
       state: For display: not started, starting, running, done, or how the process ended.
       step: The last global step among the events.
       examples_per_sec: The last speed among the events, for display; "" for none.
@@ -71,10 +68,9 @@ class TaskProcess:
         os.close(events)
         self.state = "starting"
         self._readers = [
-            threading.Thread(target=self._read_output, args=[output_pipe],
-                             name=f"log of {self.name}", daemon=True),
-            threading.Thread(target=self._read_events, args=[event_pipe],
-                             name=f"events of {self.name}", daemon=True)]
+            threading.Thread(target=read, args=[pipe], name=f"{kind} of {self.name}", daemon=True)
+            for read, pipe, kind in ((self._read_output, output_pipe, "log"),
+                                     (self._read_events, event_pipe, "events"))]
         for reader in self._readers:
             reader.start()
 
@@ -105,11 +101,9 @@ class TaskProcess:
 
         At the end, kills the process's own children, and reads the rest of its output.
         """
-        if self._process.returncode is None and self._has_ended():
-            # After the process is reaped, its id may be another group's.
-            self.signal(signal.SIGKILL)
-            self._process.wait()
-            self._finish_reading()
+        if self._process.returncode is None and os.waitid(
+                os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            self.kill()
         return self._process.returncode
 
     def signal(self, number: int) -> None:
@@ -117,18 +111,19 @@ class TaskProcess:
         if self._process.returncode is None:
             # macOS does not permit a signal where only zombies are left.
             with contextlib.suppress(PermissionError):
-                os.killpg(self._process.pid, number)
+                os.killpg(self.pid, number)
 
     def kill(self) -> None:
         """Kills the process and its children, and reaps it, if it was ever started."""
-        if self.state != "not started":
-            self.signal(signal.SIGKILL)
-            self._process.wait()
-            self._finish_reading()
-
-    def _has_ended(self) -> bool:
-        return os.waitid(os.P_PID, self._process.pid,
-                         os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        if self.state == "not started":
+            return
+        # After the process is reaped, its id may be another group's.
+        self.signal(signal.SIGKILL)
+        self._process.wait()
+        # A process of the task that left its group may hold the pipes for ever.
+        deadline = time.monotonic() + deadlines.LAST_LINES_SECS
+        for reader in self._readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
 
     def _read_output(self, pipe: int) -> None:
         with self.log_path.open("ab", buffering=0) as log, open(pipe, "rb") as stream:
@@ -144,12 +139,6 @@ class TaskProcess:
         with open(pipe, "rb") as stream:
             for raw in stream:
                 self._apply(task_events.parse(raw))
-
-    def _finish_reading(self) -> None:
-        # A process of the task that left its group may hold the pipes for ever.
-        deadline = time.monotonic() + deadlines.LAST_LINES_SECS
-        for reader in self._readers:
-            reader.join(max(0.0, deadline - time.monotonic()))
 
     def _apply(self, event: dict[str, Any]) -> None:
         kind = event.get("kind")
@@ -167,6 +156,4 @@ class TaskProcess:
 
 def describe(code: int) -> str:
     """Returns how a process ended: "exit 1", "killed by SIGKILL"."""
-    if code >= 0:
-        return f"exit {code}"
-    return f"killed by {signal.Signals(-code).name}"
+    return f"exit {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"

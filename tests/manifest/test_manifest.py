@@ -81,7 +81,7 @@ def _values_of(key: str, value: Any) -> Any:
     [{"a": 1}, {"b": [{"c": {"d": "e"}}, "f"]}, [{"g": 1, "h": {"i": [1]}}]],
 ], ids=["shapes", "strings", "lists"])
 def test_text_reads_back_as_what_was_written(value: Any) -> None:
-    text = platform_lib.text([value, value], "A comment,\nof two lines.")
+    text = platform_lib.job([value, value], "A comment,\nof two lines.")["job.yaml"].decode()
     assert list(yaml.safe_load_all(text)) == [value, value]
     assert text.startswith("# A comment,\n# of two lines.\n") and "\n---\n" in text
     assert not re.search("[^'\"][&*]id0", text)
@@ -92,14 +92,15 @@ def test_text_reads_back_as_what_was_written(value: Any) -> None:
                                   "0b1", "1_000", "12:30:45", "2001-01-01", ".5", "-1", "~", ""])
 def test_text_quotes_what_would_be_another_type(text: str) -> None:
     # Go's YAML knows more numbers than PyYAML (gopkg.in/yaml.v2, resolve.go).
-    written = platform_lib.text([{"key": text}], "")
+    written = platform_lib.job([{"key": text}], "")["job.yaml"].decode()
     assert written in (f'key: "{text}"\n', f"key: '{text}'\n")
 
 
 @pytest.mark.usefixtures('own_folder')
 def test_text_keeps_the_order_of_keys_and_long_lines() -> None:
     long = "--param=" + "word " * 100
-    written = platform_lib.text([{"kind": "Job", "args": [long], "image": "a/b:1"}], "C")
+    values = [{"kind": "Job", "args": [long], "image": "a/b:1"}]
+    written = platform_lib.job(values, "C")["job.yaml"].decode()
     assert written == f'# C\nkind: Job\nargs:\n- "{long}"\nimage: "a/b:1"\n'
 
 

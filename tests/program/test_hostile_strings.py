@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from estimator_trainer import cli, errors, logs, redaction, result
-from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.supervisor import Screen
 from estimator_trainer.manifest import source_package
 from estimator_trainer.plugins import loader
 from tests.support import manifests

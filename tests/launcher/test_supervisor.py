@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from estimator_trainer.launcher.screen import Screen
+from estimator_trainer.launcher.supervisor import Screen
 from estimator_trainer.launcher.task_process import TaskProcess
 from tests.support import jobs
 
