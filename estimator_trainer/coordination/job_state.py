@@ -1,8 +1,14 @@
 """The state of the job: whether training goes on, or at which step it ended, and why.
 
 The chief keeps the state in `model_dir/job.json`, with an id of its run. Only the chief writes this
-file; the other tasks read it, and send messages to the chief (messages.py). A new task may find the
-state of an earlier run, which must not end this one. No file is locked, no clocks are compared.
+file; the other tasks read it, and send messages to the chief. A new task may find the state of an
+earlier run, which must not end this one. No file is locked, no clocks are compared.
+
+A message is a file `model_dir/tasks/RUN.TASK.KIND`. Most messages need no content, so that one
+listing suffices for any number of tasks. The kinds are `stop` (a request to end training), `left`
+(a worker has finished its part), `joined` (a worker takes part in an all-reduce) and `waits` (a
+worker has left the training; sequel.py). A request for one name would miss a new file as long as
+"missing" is cached, 30 s on some shared disks; a listing shows the file.
 """
 
 from __future__ import annotations
@@ -12,18 +18,19 @@ import dataclasses
 import posixpath
 import threading
 import time
-from typing import Mapping
+from typing import Any, Mapping
 import uuid
 
 from absl import logging
 import tensorflow as tf
 
 from estimator_trainer import deadlines, errors
-from estimator_trainer.coordination import messages, shared_files
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Request, Stop
 from estimator_trainer.result import Status
 
 JOB_FILE = "job.json"
+_MESSAGES_DIR = "tasks"
 _POLL_SECS = 0.25
 _GOES_ON = ("running", "stopping")
 
@@ -74,10 +81,9 @@ class JobStateWriter:
         self._request: Request | None = None
 
     def announce(self, status: Status, step: int = 0, reason: str = "", finisher: str = "") -> None:
-        """Writes the job's state for all tasks; see JobState."""
         with self._lock:
             if self._is_shared and not self._has_begun:
-                messages.begin(self._model_dir)
+                self._begin_messages()
             self._has_begun = True
             self._write(dataclasses.replace(
                 self._state, status=status, step=step, reason=reason, finisher=finisher, beat=0))
@@ -112,16 +118,17 @@ class JobStateWriter:
 
     def receive(self, is_waiting: bool) -> None:
         """Receives the other tasks' messages to this run, if a poll is due; may be called often."""
-        poll_intervals = self._poll_intervals
-        secs = poll_intervals.chief_waits_secs if is_waiting else poll_intervals.chief_trains_secs
+        secs = (self._poll_intervals.chief_waits_secs if is_waiting
+                else self._poll_intervals.chief_trains_secs)
         goes_on = self._has_begun and self._state.status in _GOES_ON
         if not goes_on or not self._is_shared or time.monotonic() - self._polled_at < secs:
             return
         self._polled_at = time.monotonic()
-        self._messages = messages.received(self._model_dir, self._state.run)
+        self._messages = received_messages(self._model_dir, self._state.run)
         for name in sorted(self._messages):
             if name.endswith(".stop") and self._request is None:
-                self._request = messages.read_as(Request, self._model_dir, self._state.run, name)
+                self._request = shared_files.read_as(
+                    Request, _message_path(self._model_dir, self._state.run, name))
 
     @property
     def request(self) -> Request | None:
@@ -135,6 +142,19 @@ class JobStateWriter:
     def is_joined_twice(self, worker: int) -> bool:
         """Returns whether a second process of that worker has tried to join."""
         return f"worker-{worker}.joined-twice" in self._messages
+
+    def _begin_messages(self) -> None:
+        """Makes the folder of messages, and removes messages to earlier chiefs.
+
+        The folder is made before the first listing: some disks remember that it was missing.
+        """
+        shared_files.make_folder(posixpath.join(self._model_dir, _MESSAGES_DIR))
+        for path in tf.io.gfile.glob(posixpath.join(
+                shared_files.escape(self._model_dir), _MESSAGES_DIR, "*")):
+            try:
+                tf.io.gfile.remove(path)
+            except tf.errors.OpError as error:
+                logging.warning("cannot remove %s: %s", path, errors.first_line(error))
 
     def _write(self, state: JobState) -> None:
         self._state, self._written_at = state, time.monotonic()
@@ -226,8 +246,8 @@ class JobStateReader:
         if state is None or state.status != "running":
             return
         try:
-            messages.send(self._model_dir, state.run, f"{by.replace(':', '-')}.stop",
-                          {"status": status, "reason": reason, "by": by})
+            send_message(self._model_dir, state.run, f"{by.replace(':', '-')}.stop",
+                         {"status": status, "reason": reason, "by": by})
         except tf.errors.OpError as error:
             # The chief cannot write there either, and ends because of that.
             logging.warning("cannot send a request to the chief: %s", errors.first_line(error))
@@ -240,27 +260,27 @@ class JobStateReader:
         run = self._last.run if self._last else ""
         if run == self._refused_run:
             return False
-        received = messages.received(self._model_dir, run)
-        joined, joined_twice = f"worker-{worker}.joined", f"worker-{worker}.joined-twice"
-        is_second = joined in received
-        if not is_second:
+        received, joined = received_messages(self._model_dir, run), f"worker-{worker}.joined"
+        if joined not in received:
             self.joined_run = run
-            messages.send(self._model_dir, run, joined)
-        else:
-            self._refused_run = run
-            if joined_twice not in received:
-                messages.send(self._model_dir, run, joined_twice)
-        return not is_second
+            send_message(self._model_dir, run, joined)
+            return True
+        self._refused_run = run
+        if f"{joined}-twice" not in received:
+            send_message(self._model_dir, run, f"{joined}-twice")
+        return False
 
     def withdraw(self, worker: int) -> None:
         """Lets another process of the worker join; this one has not begun."""
         if self.joined_run:
-            messages.take_back(self._model_dir, self.joined_run, f"worker-{worker}.joined")
+            with contextlib.suppress(tf.errors.OpError):
+                tf.io.gfile.remove(_message_path(
+                    self._model_dir, self.joined_run, f"worker-{worker}.joined"))
 
     def leave(self, worker: int) -> None:
         """Sends that the worker of that index has finished its part."""
-        messages.send(self._model_dir, self._last.run if self._last else "",
-                      f"worker-{worker}.left")
+        send_message(self._model_dir, self._last.run if self._last else "",
+                     f"worker-{worker}.left")
 
     def _poll(self, most_secs: float) -> None:
         """Reads `job.json`, unless the last read is less than `most_secs` old."""
@@ -273,3 +293,20 @@ class JobStateReader:
 
     def _read(self) -> JobState | None:
         return shared_files.read_as(JobState, posixpath.join(self._model_dir, JOB_FILE))
+
+
+def send_message(model_dir: str, run: str, name: str,
+                 content: dict[str, Any] | None = None) -> None:
+    """Sends a message, named TASK.KIND (`worker-0.left`), to a run of the chief."""
+    shared_files.write_json(_message_path(model_dir, run, name), content or {})
+
+
+def received_messages(model_dir: str, run: str) -> frozenset[str]:
+    """Returns the names of the messages to a run, from one listing."""
+    paths = tf.io.gfile.glob(_message_path(shared_files.escape(model_dir), run, "*"))
+    # A file that is still being written ends with `.new`, and has no meaning as a message.
+    return frozenset(posixpath.basename(path).removeprefix(f"{run}.") for path in paths)
+
+
+def _message_path(model_dir: str, run: str, name: str) -> str:
+    return posixpath.join(model_dir, _MESSAGES_DIR, f"{run}.{name}")

@@ -15,8 +15,8 @@ import time
 from absl import logging
 
 from estimator_trainer import deadlines
-from estimator_trainer.coordination import messages, shared_files
-from estimator_trainer.coordination.job_state import JOB_FILE, JobState
+from estimator_trainer.coordination import job_state, shared_files
+from estimator_trainer.coordination.job_state import JobState
 
 _FILE = "script.json"
 _WAITS = "{}.waits"
@@ -98,13 +98,14 @@ def _wait_for_workers(model_dir: str, num_workers: int) -> None:
     """Waits, for a limited time, until all workers have left the last training in a model_dir."""
     run, deadline = _run_in(model_dir), time.monotonic() + deadlines.WORKERS_LEAVE_SECS
     waiting = {_WAITS.format(f"worker-{index}") for index in range(num_workers)}
-    while not waiting <= messages.received(model_dir, run) and time.monotonic() < deadline:
+    while (time.monotonic() < deadline
+           and not waiting <= job_state.received_messages(model_dir, run)):
         time.sleep(_POLL_SECS)
 
 
 def _run_in(model_dir: str) -> str:
     """Returns the id of the run in `job.json`; "" for none."""
-    state = shared_files.read_as(JobState, posixpath.join(model_dir, JOB_FILE))
+    state = shared_files.read_as(JobState, posixpath.join(model_dir, job_state.JOB_FILE))
     return state.run if state else ""
 
 
@@ -128,7 +129,7 @@ class SequelReader:
         Returns:
           Whether another training begins; False if the script has ended, or the chief is silent.
         """
-        messages.send(self._model_dir, _run_in(self._model_dir), self._waits)
+        job_state.send_message(self._model_dir, _run_in(self._model_dir), self._waits)
         seen, seen_at = self._found, time.monotonic()
         while time.monotonic() - seen_at < self._peer_timeout_secs:
             now = shared_files.read_as(_ScriptState, self._path)

@@ -32,6 +32,9 @@ _PROGRAM = "estimator_trainer"
 _PRELOADED = ("estimator_trainer.cli", "estimator_trainer.roles.run",
               "estimator_trainer.evaluation.offline")
 _POLL_SECS = 0.05
+_PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER = 1, 15, 36
+# Loaded before a fork, in which a thread that no longer exists may hold the loader's lock.
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 class Request(NamedTuple):
@@ -57,7 +60,8 @@ class ForkServer:
         Raises:
           OSError: if a process cannot adopt orphans on this system.
         """
-        adopt_orphans()
+        if not _LIBC or _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -158,7 +162,9 @@ def _become(request: Request, descriptors: Sequence[int], requester: int) -> NoR
     """Runs the requested program in this process, a fork of the server."""
     os.setsid()
     die_with_parent(requester)
-    set_name(request.name)
+    if _LIBC:
+        # `top` and `ps -o comm` show 15 bytes.
+        _LIBC.prctl(_PR_SET_NAME, ctypes.create_string_buffer(request.name.encode()), 0, 0, 0)
     stdout, stderr, *events = descriptors
     for number, output in ((1, stdout), (2, stderr)):
         os.dup2(output, number)
@@ -175,31 +181,12 @@ def _become(request: Request, descriptors: Sequence[int], requester: int) -> NoR
     sys.exit()
 
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_NAME = 15
-_PR_SET_CHILD_SUBREAPER = 36
-# Loaded before a fork, in which a thread that no longer exists may hold the loader's lock.
-_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
-
-
 def die_with_parent(parent: int) -> None:
     """Makes the kernel kill this process when its parent (a pid) ends, or has ended already."""
     if _LIBC:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
-
-
-def adopt_orphans() -> None:
-    """Makes this process the parent of any descendant whose own parent ends; else OSError."""
-    if not _LIBC or _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
-
-
-def set_name(name: str) -> None:
-    """Sets the name of this process in `top` and `ps -o comm`, of 15 bytes."""
-    if _LIBC:
-        _LIBC.prctl(_PR_SET_NAME, ctypes.create_string_buffer(name.encode()), 0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -150,29 +150,6 @@ def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
     return platform.job([policy, tfjob], _TFJOB_COMMENT)
 
 
-def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
-    names = " ".join(f"job/{job.name}-{role}" for role in _roles(job))
-    return _kubectl(job, folder, f"job/{_first(job)}", names)
-
-
-def _jobset_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
-    return _kubectl(job, folder, f"job/{_first(job)}-0", f"jobset/{job.name}")
-
-
-def _tfjob_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
-    return _kubectl(job, folder, f"pod/{_first(job)}-0", f"tfjob/{job.name}")
-
-
-def _kubectl(job: JobConfig, folder: str, followed: str, deleted: str) -> list[str]:
-    return [f"kubectl apply -f {folder}/job.yaml",
-            f"kubectl logs -n {job.namespace} -f {followed}",
-            f"kubectl delete -n {job.namespace} {deleted}   # before another run"]
-
-
-def _first(job: JobConfig) -> str:
-    return f"{job.name}-{'chief' if job.chief else 'worker'}"
-
-
 def _roles(job: JobConfig) -> list[str]:
     return [role for role in ROLES if getattr(job, role)]
 
@@ -305,11 +282,20 @@ def dockerfile(package: str, tensorflow: str, job: JobConfig) -> str:
     return _DOCKERFILE.format(python=python, package=package, extra=extra, user=user)
 
 
-def _platform(files: platform.Files, commands: platform.Commands) -> Platform:
+def _platform(files: platform.Files, followed: str, deleted: str) -> Platform:
+    """Returns a platform; `followed` and `deleted` format the objects in its commands."""
+    def commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+        names = {"name": job.name, "first": f"{job.name}-{'chief' if job.chief else 'worker'}",
+                 "jobs": " ".join(f"job/{job.name}-{role}" for role in _roles(job))}
+        return [f"kubectl apply -f {folder}/job.yaml",
+                f"kubectl logs -n {job.namespace} -f {followed.format(**names)}",
+                f"kubectl delete -n {job.namespace} {deleted.format(**names)}"
+                "   # before another run"]
+
     return Platform(_problems, files, commands, mount=lambda job: job.volume.partition(":")[2],
                     mount_advice="--volume=CLAIM:PATH above it, or ")
 
 
-KUBERNETES = _platform(_files, _commands)
-JOBSET = _platform(_jobset_files, _jobset_commands)
-TFJOB = _platform(_tfjob_files, _tfjob_commands)
+KUBERNETES = _platform(_files, "job/{first}", "{jobs}")
+JOBSET = _platform(_jobset_files, "job/{first}-0", "jobset/{name}")
+TFJOB = _platform(_tfjob_files, "pod/{first}-0", "tfjob/{name}")

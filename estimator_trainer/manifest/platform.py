@@ -14,7 +14,6 @@ from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 Files = Callable[[JobConfig, TrainerConfig, Sequence[str]], dict[str, bytes]]
-Commands = Callable[[JobConfig, TrainerConfig, str], list[str]]
 _OfJob = Callable[[JobConfig], str]
 
 
@@ -36,7 +35,7 @@ class Platform:
 
     problems: Callable[[JobConfig, TrainerConfig], list[Problem]]
     files: Files
-    commands: Commands
+    commands: Callable[[JobConfig, TrainerConfig, str], list[str]]
     mount: _OfJob = dataclasses.field(default=lambda job: "")
     mount_advice: str = ""
     shares_disk: bool = False

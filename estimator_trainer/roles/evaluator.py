@@ -11,7 +11,7 @@ from absl import logging
 from estimator_trainer import deadlines, errors
 from estimator_trainer.coordination import checkpoints, evaluator_heartbeat
 from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.membership import Membership
+from estimator_trainer.coordination.job_view import Membership
 from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.evaluation import exporters, kept_evaluation
 from estimator_trainer.record import runs

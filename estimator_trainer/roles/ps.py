@@ -11,8 +11,7 @@ import tensorflow as tf
 from estimator_trainer import deadlines, errors, task_events
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import membership as membership_lib
-from estimator_trainer.coordination.membership import Membership
+from estimator_trainer.coordination import job_view
 from estimator_trainer.result import Result
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles.task_run import FollowerRun
@@ -42,7 +41,7 @@ def serve(run: FollowerRun) -> Result:
     logging.info("serves variables at %s", server.target)
     task_events.emit("serves")
     leaves_at: float | None = None
-    membership = Membership(run.config.model_dir, task, state)
+    membership = job_view.Membership(run.config.model_dir, task, state)
     while True:
         final_state, request = state.poll_final_state(), run.stop.request
         now = state.poll()
@@ -50,7 +49,7 @@ def serve(run: FollowerRun) -> Result:
             membership.check(now)
         if request and leaves_at is None:
             # Training needs this ps's variables, so the chief must save them first.
-            if now is None or not membership_lib.is_of_another_job(task, now):
+            if now is None or not job_view.is_of_another_job(task, now):
                 state.request_end(request.status, request.reason, task.name)
         if (request or final_state) and leaves_at is None:
             leaves_at = time.monotonic() + deadlines.PS_GRACE_SECS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from estimator_trainer import errors
 from estimator_trainer.coordination import stop as stop_lib
 from estimator_trainer.coordination.job_state import JobState
-from estimator_trainer.coordination.membership import Membership
+from estimator_trainer.coordination.job_view import Membership
 from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.result import Result
 from estimator_trainer.roles import experiment as experiment_lib, outcome

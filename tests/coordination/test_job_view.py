@@ -1,4 +1,4 @@
-"""The chief and the other tasks see the job in different ways, and answer the watchdog alike."""
+"""The chief and the other tasks see the job in different ways, and compare their clusters."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from unittest import mock
 
 import pytest
 
-from estimator_trainer import deadlines
+from estimator_trainer import deadlines, errors
 from estimator_trainer.cluster import task_config
-from estimator_trainer.coordination import job_view
+from estimator_trainer.coordination import job_state, job_view
 from estimator_trainer.coordination.job_state import JobState, JobStateReader, JobStateWriter
 from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Request, Stop
 from estimator_trainer.settings.trainer_config import TrainerConfig
+
+PS, ALL_REDUCE = {"chief": 1, "worker": 2, "ps": 1}, {"chief": 1, "worker": 2}
 
 
 def _task(role):
@@ -83,3 +85,54 @@ def test_chief_view_ends_when_model_dir_is_taken_over():
     assert seen.lost == "model_dir was taken over by local, process 7 on host-a"
     chief.announce_end("lost", 7, seen.lost)
     assert not writer.write_heartbeat.called and not writer.announce.called
+
+
+def _task_of(name, **counts):
+    return next(task for task in task_config.of_counts(counts) if task.name == name)
+
+
+def _begun(tmp_path, task, cluster):
+    """Returns what a task sees of a chief that begins after it."""
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=cluster)
+    chief.announce("running")
+    return job_view.Membership(str(tmp_path), task, state_reader), state_reader.poll()
+
+
+@pytest.mark.parametrize("cluster", [PS, {}], ids=["the same", "unknown"])
+def test_agrees_at_once_in_the_chiefs_cluster(cluster, tmp_path):
+    member, now = _begun(tmp_path, _task_of("worker:1", **PS), cluster)
+    assert member.check(now)
+    assert not member.check(None)
+
+
+def test_agrees_as_a_lone_task():
+    assert task_config.parse('{"cluster": {"worker": ["a:1"]}}').counts == {"chief": 1}
+
+
+@pytest.mark.parametrize("name, cluster, is_missed", [
+    ("worker:2", PS, False), ("worker:1", PS, False), ("ps:0", PS, True), ("ps:1", PS, False),
+    ("worker:1", ALL_REDUCE, True), ("worker:2", ALL_REDUCE, False)])
+def test_agrees_not_with_another_cluster(name, cluster, is_missed, tmp_path, monkeypatch):
+    grown = {role: count + (role == name[:-2]) for role, count in cluster.items()}
+    member, now = _begun(tmp_path, _task_of(name, **grown), cluster)
+    assert not member.check(now)
+    monkeypatch.setattr(job_view.deadlines, "OTHER_CLUSTER_SECS", 0)
+    with pytest.raises(errors.OtherClusterError) as raised:
+        member.check(now)
+    assert raised.value.exit_code == 2 and raised.value.is_missed == is_missed
+    assert ("from TF_CONFIG[\"cluster\"]); expected the cluster of chief:0, '1 chief, 2 worker" in
+            str(raised.value))
+
+
+def test_agrees_without_the_chief_that_is_gone(tmp_path, monkeypatch):
+    chief = job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=PS)
+    chief.announce("running")
+    state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
+    monkeypatch.setattr(job_view.deadlines, "OTHER_CLUSTER_SECS", 0.01)
+    task = _task_of("worker:2", chief=1, worker=3, ps=1)
+    member = job_view.Membership(str(tmp_path), task, state_reader)
+    assert not any(member.check(state_reader.poll()) for _ in range(2))
+    grown = {**PS, "worker": 3}
+    job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=grown).announce("running")
+    assert member.check(state_reader.poll())

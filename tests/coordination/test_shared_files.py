@@ -13,8 +13,8 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines, errors
 from estimator_trainer.checks import probe
-from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, job_state, messages,
-                                            sequel, shared_files)
+from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, job_state, sequel,
+                                            shared_files)
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
@@ -154,7 +154,7 @@ def test_messages_that_cannot_be_read_now_are_read_later(tmp_path):
     chief._polled_at = 0.0
     chief.receive(is_waiting=True)
     assert (chief.request.by, chief.request.reason) == ("worker:3", "SIGTERM")
-    assert messages.received(str(tmp_path), state_reader.poll().run) == {"worker-3.stop"}
+    assert job_state.received_messages(str(tmp_path), state_reader.poll().run) == {"worker-3.stop"}
 
 
 @pytest.fixture(name="evaluation")
@@ -235,11 +235,11 @@ def test_messages_of_another_shape_end_no_job(tmp_path):
     writer = job_state.JobStateWriter(str(tmp_path), is_shared=True)
     writer.announce("running")
     run = writer._state.run
-    messages.send(str(tmp_path), run, "worker-0.stop", {"status": 5, "reason": None})
+    job_state.send_message(str(tmp_path), run, "worker-0.stop", {"status": 5, "reason": None})
     writer.receive(is_waiting=True)
     assert writer.request is None
-    messages.send(str(tmp_path), run, "worker-1.stop",
-                  {"status": "stopped", "reason": "SIGTERM", "by": "worker:1"})
+    job_state.send_message(str(tmp_path), run, "worker-1.stop",
+                           {"status": "stopped", "reason": "SIGTERM", "by": "worker:1"})
     writer._polled_at = 0.0
     writer.receive(is_waiting=True)
     assert writer.request and writer.request.by == "worker:1"
