@@ -97,7 +97,7 @@ def test_secret_is_hidden_in_each_form_and_output(form, capsys, tmp_path):
         jobs.environment()), tmp_path / "log", lambda *_: None)
     task.start()
     task._process.wait()
-    task._finish_reading()
+    task.kill()
     _hidden((tmp_path / "log").read_text())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from typing import Collection
 
 from absl import logging
 from google.protobuf import text_format  # type: ignore[import-untyped]
@@ -36,15 +35,11 @@ def remove_unfinished(model_dir: str) -> None:
         path, piece = posixpath.join(model_dir, name), _PIECE.fullmatch(name)
         if _UNFINISHED.fullmatch(name):
             _remove(path)
-        elif (piece and checkpoints.step_of(piece[1]) < newest
-              and _is_lost(model_dir, piece[1], names)):
-            _remove(path)
-
-
-def _is_lost(model_dir: str, name: str, names: Collection[str]) -> bool:
-    """Returns whether a checkpoint has no index; a listing of a shared disk may be old."""
-    index = f"{name}.index"
-    return index not in names and not tf.io.gfile.exists(posixpath.join(model_dir, index))
+        elif piece and checkpoints.step_of(piece[1]) < newest:
+            index = f"{piece[1]}.index"
+            # A listing of a shared disk may be old.
+            if index not in names and not tf.io.gfile.exists(posixpath.join(model_dir, index)):
+                _remove(path)
 
 
 def _remove(path: str) -> None:
@@ -64,7 +59,14 @@ def fall_back(model_dir: str) -> None:
     Raises:
       TrainerError: if no checkpoint is whole, or the latest is missing.
     """
-    if _is_state_damaged(model_dir):
+    is_state_damaged = False
+    try:
+        checkpoints.named(model_dir)
+    except text_format.ParseError:
+        is_state_damaged = True
+    except tf.errors.OpError:
+        pass  # The next read raises the error.
+    if is_state_damaged:
         _repair_state(model_dir)
     newest = checkpoints.latest(model_dir)
     if not newest:
@@ -81,22 +83,8 @@ def fall_back(model_dir: str) -> None:
     tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
 
 
-def _is_state_damaged(model_dir: str) -> bool:
-    try:
-        checkpoints.named(model_dir)
-    except text_format.ParseError:
-        return True
-    except tf.errors.OpError:
-        pass  # The next read raises the error.
-    return False
-
-
 def _repair_state(model_dir: str) -> None:
-    """Writes TensorFlow's file again, or removes it where there is no checkpoint at all.
-
-    Raises:
-      TrainerError: if there are checkpoints, and none is whole.
-    """
+    """Writes TensorFlow's file again, or removes it where there is no checkpoint at all."""
     file, whole = _state_file(model_dir), _whole(model_dir)
     if whole:
         logging.warning("the file %s is damaged; falls back to the newest whole checkpoint, of step"
@@ -162,7 +150,7 @@ def _found(model_dir: str, which: str) -> list[str]:
         return paths
     if which in ("best", "latest"):
         find = checkpoints.latest_best if which == "best" else checkpoints.latest
-        return [path for path in [find(model_dir)] if path]
+        return list(filter(None, [find(model_dir)]))
     step = int(which.removeprefix("step="))
     return [path for path in paths if checkpoints.step_of(path) == step]
 
@@ -172,10 +160,7 @@ def _whole(model_dir: str) -> list[str]:
 
 
 def _refuse_lost(model_dir: str) -> None:
-    """Raises TrainerError if TensorFlow's file names a checkpoint that is missing.
-
-    TensorFlow would try to restore that checkpoint, and fail.
-    """
+    """Raises TrainerError for a missing checkpoint, which TensorFlow would try to restore."""
     lost = _lost(model_dir)
     if not lost:
         return

@@ -66,15 +66,14 @@ def latest(model_dir: str, known: str = "") -> str:
             path = named(model_dir)
             if path is None:
                 return _newest_if_listed(model_dir)
-            exists = (path == known or tf.io.gfile.exists(f"{path}.index") or
-                      tf.io.gfile.exists(path))
-            return path if exists else ""
+            is_there = path == known or any(map(tf.io.gfile.exists, (f"{path}.index", path)))
+            return path if is_there else ""
         except (text_format.ParseError, tf.errors.OpError) as error:
             logging.log_every_n_seconds(
                 logging.WARNING, "cannot read the file %s of %s now: %s", _LOG_SECS, STATE_FILE,
                 model_dir, errors.first_line(error))
             time.sleep(_TRY_SECS)
-    return newest_whole(model_dir)
+    return next((path for path in reversed(paths_in(model_dir)) if is_whole(path)), "")
 
 
 def latest_step(model_dir: str) -> int:
@@ -87,7 +86,6 @@ def named(model_dir: str) -> str | None:
 
     Raises:
       ParseError: The file is damaged, or names no checkpoint.
-      OpError: The file cannot be read.
     """
     # The message's type has no public name in TensorFlow, but a function that returns one has.
     state = tf.compat.v1.train.generate_checkpoint_state_proto("/", "/any", ["/any"])
@@ -102,11 +100,6 @@ def named(model_dir: str) -> str | None:
     return path if storage.scheme(path) else posixpath.join(model_dir, path)
 
 
-def newest_whole(model_dir: str) -> str:
-    """Returns the path of the newest whole checkpoint; "" if there is none."""
-    return next((path for path in reversed(paths_in(model_dir)) if is_whole(path)), "")
-
-
 def is_whole(path: str) -> bool:
     """Returns whether a checkpoint exists, and its files are as long as its variables need."""
     try:
@@ -115,7 +108,8 @@ def is_whole(path: str) -> bool:
     except (tf.errors.OpError, ValueError, RuntimeError):
         return False
     # A string's length is unknown before it is read, and counts as 0.
-    needed = sum(math.prod(shape) * _size(dtypes[name]) for name, shape in shapes.items())
+    needed = sum(math.prod(shape) * dtypes[name].size for name, shape in shapes.items()
+                 if dtypes[name] != tf.string)
     return needed <= _size_of_files(f"{shared_files.escape(path)}.data-*")
 
 
@@ -140,11 +134,7 @@ def read_best(model_dir: str, warn_of: shared_files.Warn | None = None) -> Best 
 
 
 def copy_best(model_dir: str, checkpoint_path: str) -> None:
-    """Copies a checkpoint to `model_dir/best_checkpoint`, beside the best one so far.
-
-    Raises:
-      NotFoundError: The checkpoint was deleted meanwhile.
-    """
+    """Copies a checkpoint beside the best one so far; NotFoundError if it was deleted meanwhile."""
     folder = _best_dir(model_dir)
     shared_files.make_folder(folder)
     for source in tf.io.gfile.glob(f"{shared_files.escape(checkpoint_path)}.*"):
@@ -230,10 +220,6 @@ def _newest_if_listed(model_dir: str) -> str:
     if storage.is_object_store(path) or not shared_files.is_listed(path):
         return ""
     return max(paths_in(model_dir), key=step_of, default="")
-
-
-def _size(dtype: tf.DType) -> int:
-    return 0 if dtype == tf.string else int(dtype.size)
 
 
 def _best_dir(model_dir: str) -> str:

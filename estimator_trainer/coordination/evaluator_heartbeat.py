@@ -36,7 +36,6 @@ class _Heartbeat:
       process: Id of the evaluator's process; "" after its end.
       count: Number of heartbeats of that process.
       evaluated: The last evaluated step, after the end; -1 before.
-      failed: Whether the evaluator failed.
     """
 
     process: str = ""
@@ -95,11 +94,8 @@ def write_failure(model_dir: str) -> None:
 def wait(model_dir: str, task: TaskConfig, step: int, stop: Stop) -> bool:
     """Waits until an evaluator has evaluated and exported the final checkpoint, of `step`.
 
-    On many platforms all other tasks end with the chief.
-
-    Returns:
-      False if there is no evaluator, or it is gone: then the chief has to evaluate. An evaluator
-      that hangs is ended by its Watchdog.
+    On many platforms all other tasks end with the chief. Returns False if there is no evaluator, or
+    it is gone: then the chief has to evaluate. An evaluator that hangs is ended by its Watchdog.
 
     Raises:
       Interrupted: if this task is requested to stop.

@@ -92,10 +92,7 @@ class JobStateWriter:
         """Waits until all workers of an all-reduce have joined the run, and writes that they have.
 
         TensorFlow's own wait lasts an hour, in which neither a signal nor a Python thread reaches
-        the process.
-
-        Raises:
-          Interrupted: if this process is requested to stop.
+        the process; this one raises Interrupted when the process is requested to stop.
         """
         missing = {f"worker-{index}.joined" for index in range(num_workers)}
         while not missing <= self._messages:
@@ -279,8 +276,7 @@ class JobStateReader:
 
     def leave(self, worker: int) -> None:
         """Sends that the worker of that index has finished its part."""
-        send_message(self._model_dir, self._last.run if self._last else "",
-                     f"worker-{worker}.left")
+        send_message(self._model_dir, self._last.run if self._last else "", f"worker-{worker}.left")
 
     def _poll(self, most_secs: float) -> None:
         """Reads `job.json`, unless the last read is less than `most_secs` old."""

@@ -11,9 +11,8 @@ address in common with the chief's belongs to another job in the same model_dir.
 from __future__ import annotations
 
 import abc
-import dataclasses
 import time
-from typing import Mapping
+from typing import Mapping, NamedTuple
 
 from absl import logging
 
@@ -28,14 +27,8 @@ from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
-@dataclasses.dataclass(frozen=True)
-class Observation:
-    """The result of one poll.
-
-    Attributes:
-      lost: Why this process must end now; "" if it need not.
-      waiting: A line for the log on what this process waits for; "" for nothing.
-    """
+class Observation(NamedTuple):
+    """The result of one poll: why this process must end now, and what it waits for; or ""."""
 
     lost: str = ""
     waiting: str = ""

@@ -36,9 +36,7 @@ class Process:
     """A process, identified for other processes of its machine.
 
     Attributes:
-      host: The machine's name.
       machine: Ids of the machine's boot and of the container's process numbers; "" without /proc.
-      pid: The number of the process.
       start: When the process started, in the kernel's own unit; "" without /proc.
     """
 
@@ -55,15 +53,15 @@ class Process:
     def is_alive(self) -> bool:
         """Returns whether a process of this machine still runs."""
         state, start = _stat(self.pid)
-        if not self.start:
-            try:
-                os.kill(self.pid, 0)
-            except ProcessLookupError:
-                return False
-            except PermissionError:
-                pass
-            return True
-        return start == self.start and state not in _DEAD
+        if self.start:
+            return start == self.start and state not in _DEAD
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,13 +69,10 @@ class Holder:
     """The content of `model_dir/lease.json`: the training that holds a model_dir.
 
     Attributes:
-      run: Id of the training, a new one for each.
       task: The name of the chief, such as "chief:0" or "local".
       addresses: The fingerprint of the cluster; "" for a task that is alone.
-      process: The chief's process.
       began: When the training began, by the clock of its machine, for messages.
       renewed: The chief's last write, by the same clock, for messages.
-      heartbeat: Number of times the chief has written.
       is_stopping: Whether the chief was requested to stop, and is about to save and to end.
     """
 
@@ -100,25 +95,14 @@ class Lease:
     """Renews the lease of a model_dir for the training that holds it."""
 
     def __init__(self, model_dir: str, holder: Holder):
-        """Writes the lease.
-
-        Raises:
-          OpError: The lease cannot be written.
-        """
-        self._path = posixpath.join(model_dir, FILE)
-        self._holder = holder
-        self._lost = ""
+        self._path, self._holder, self._lost = posixpath.join(model_dir, FILE), holder, ""
         self._new_folder = "" if tf.io.gfile.isdir(model_dir) else model_dir
         self._write()
         # Two chiefs that begin together detect each other early.
         self._reads_at = time.monotonic() + deadlines.LEASE_CHECK_SECS
 
     def renew(self, is_stopping: bool) -> str:
-        """Renews the lease, if that is due; returns the training that took it over, or "".
-
-        Raises:
-          OpError: The lease cannot be read or written now.
-        """
+        """Renews the lease, if that is due; returns the training that took it over, or ""."""
         is_news = is_stopping and not self._holder.is_stopping
         if self._lost or time.monotonic() < self._reads_at and not is_news:
             return self._lost
@@ -155,13 +139,11 @@ def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Le
     Raises:
       ConfigError: if another training holds it.
       Interrupted: if this process is requested to stop.
-      OpError: The lease cannot be written.
     """
     now = _now()
     addresses = task.fingerprint if task.num_trainers > 1 or "ps" in task.cluster else ""
     me = Holder(uuid.uuid4().hex, task.name, addresses, this_process(), now, now)
-    path = posixpath.join(model_dir, FILE)
-    found = read(path)
+    found = read(posixpath.join(model_dir, FILE))
     if found is not None and is_forced:
         logging.warning("takes model_dir over, by --force, from %s", found)
     elif found is not None:
@@ -175,8 +157,9 @@ def read(path: str) -> Holder | None:
 
 
 def this_process() -> Process:
-    ids = [_read_text("/proc/sys/kernel/random/boot_id"), _pid_namespace()]
-    pid = os.getpid()
+    ids, pid = [_read_text("/proc/sys/kernel/random/boot_id")], os.getpid()
+    with contextlib.suppress(OSError):
+        ids.append(os.readlink("/proc/self/ns/pid"))
     return Process(socket.gethostname(), " ".join(filter(None, ids)), pid, _stat(pid)[1])
 
 
@@ -232,13 +215,6 @@ def _stat(pid: int) -> tuple[str, str]:
     """Returns state and start of a process from /proc (man 5 proc); "" where unknown."""
     fields = _read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return (fields[0], fields[19]) if len(fields) > 19 else ("", "")
-
-
-def _pid_namespace() -> str:
-    try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:
-        return ""
 
 
 def _read_text(path: str) -> str:

@@ -25,13 +25,7 @@ _POLL_SECS = 0.25
 
 @dataclasses.dataclass(frozen=True)
 class _ScriptState:
-    """The content of `script.json`.
-
-    Attributes:
-      trainings: Number of trainings that the chief's script has begun.
-      beat: Number of heartbeats of the script.
-      is_over: Whether the script has ended.
-    """
+    """The content of `script.json`: how many trainings and heartbeats of the chief's script."""
 
     trainings: int
     beat: int
@@ -124,10 +118,8 @@ class SequelReader:
     def wait_for_training(self, num_trainings: int) -> bool:
         """Waits until the chief's script begins more than `num_trainings`, or ends.
 
-        A file that has not changed since this task began may be a dead chief's.
-
-        Returns:
-          Whether another training begins; False if the script has ended, or the chief is silent.
+        A file that has not changed since this task began may be a dead chief's. Returns whether
+        another training begins; False if the script has ended, or the chief is silent.
         """
         job_state.send_message(self._model_dir, _run_in(self._model_dir), self._waits)
         seen, seen_at = self._found, time.monotonic()

@@ -62,9 +62,6 @@ def read_text(path: str) -> str | None:
 
     On a disk the name is searched in a listing: after a request for a missing name, some shared
     disks answer for 30 s that it is missing.
-
-    Raises:
-      OpError: The file cannot be read.
     """
     if not storage.is_object_store(path) and not is_listed(path):
         return None
@@ -83,9 +80,6 @@ def read_or_warn(parse: Callable[[str], T], path: str, consequence: str,
       parse: A function that makes the value from the text, or raises SchemaError.
       consequence: A sentence on what a damaged file means for the user.
       warn_of: Receives the sentence about a damaged file; None: `warn`.
-
-    Raises:
-      OpError: The file cannot be read.
     """
     text = read_text(path)
     if text is None:
@@ -123,12 +117,7 @@ def escape(path: str) -> str:
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:
-    """Writes a JSON file of the common length, with a checksum.
-
-    Raises:
-      OpError: The file cannot be written.
-      ValueError: The content is too long.
-    """
+    """Writes a JSON file of the common length, with a checksum; ValueError for a longer one."""
     text = json.dumps({**content, _CHECKSUM: _checksum(content)})
     if len(text) >= _JSON_BYTES:
         raise ValueError(

@@ -28,7 +28,6 @@ class Request:
       status: How the job should end: "done", "stopped" (to be continued), "failed" or "lost"; or
         "stopping", where the chief is going to write how.
       reason: "early_stopping", "SIGTERM", or the failure.
-      by: The task that makes the request.
     """
 
     status: Status
@@ -55,32 +54,26 @@ class Stop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._event = threading.Event()
-        self._request: Request | None = None
-
-    @property
-    def request(self) -> Request | None:
-        """The first request, or None."""
-        return self._request
+        self.request: Request | None = None
 
     @property
     def is_to_be_continued(self) -> bool:
         """Whether this process was requested to end, and should be started again."""
-        return self._request is not None and self._request.status in ("stopped", "failed", "lost")
+        return self.request is not None and self.request.status in ("stopped", "failed", "lost")
 
     @property
     def is_done(self) -> bool:
         """Whether training that ends now is complete."""
-        return self._request is None or self._request.status == "done"
+        return self.request is None or self.request.status == "done"
 
     def attach_to(self, graph: Any) -> None:
-        """Makes this the Stop of `graph`."""
         _STOPS[graph] = self
 
     def request_end(self, status: Status, reason: str, by: str) -> None:
         """Makes this process end at the next step boundary; later requests change nothing."""
         with self._lock:
-            if self._request is None:
-                self._request = Request(status, reason, by)
+            if self.request is None:
+                self.request = Request(status, reason, by)
                 self._event.set()
 
     def wait(self, secs: float) -> bool:
@@ -89,20 +82,20 @@ class Stop:
 
     def sleep(self, secs: float) -> None:
         """Sleeps for `secs`, or until the first request."""
-        if self._request is None:
+        if self.request is None:
             self._event.wait(secs)
         else:
             time.sleep(secs)
 
     def check_failure(self) -> None:
         """Raises Interrupted if the job has failed, and must not save its result."""
-        if self._request is not None and self._request.status in ("failed", "lost"):
+        if self.request is not None and self.request.status in ("failed", "lost"):
             self.check()
 
     def check(self) -> None:
         """Raises Interrupted if the job has to end now, before it is done."""
-        request = self._request
-        if request is not None and request.status not in ("done", "stopping"):
+        request = self.request
+        if request and request.status not in ("done", "stopping"):
             raise errors.Interrupted(request.status, request.reason, request.by)
 
 
@@ -173,8 +166,7 @@ def _ignore(*_: Any) -> None:
     """Leaves the signal to the thread that reads the wakeup descriptor."""
 
 
-def _read_signals(ours: socket.socket, stop: Stop, task: str,
-                  last_step: Callable[[], int]) -> None:
+def _read_signals(ours: socket.socket, stop: Stop, task: str, last_step: Callable[[], int]) -> None:
     has_stopped = False
     while number := ours.recv(1):
         if number[0] not in _SIGNALS:

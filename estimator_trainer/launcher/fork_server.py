@@ -55,7 +55,6 @@ class ForkServer:
 
         Args:
           shown: Words for lists of processes, after the command of the server and its forks.
-          preloaded: Modules to import beside this project's.
 
         Raises:
           OSError: if a process cannot adopt orphans on this system.
@@ -73,11 +72,7 @@ class ForkServer:
 
     def start(self, request: Request, stdout: int, stderr: int,
               events: int | None = None) -> ForkedProcess:
-        """Starts a task in a new session; `events` is the pipe for its events (task_events.py).
-
-        Raises:
-          OSError, EOFError: if the server is gone.
-        """
+        """Starts a task in a new session; OSError or EOFError if the server is gone."""
         descriptors = [stdout, stderr, *([] if events is None else [events])]
         self._connection.send((request, len(descriptors)))
         for descriptor in descriptors:

@@ -26,13 +26,10 @@ class TaskProcess:
     """One task, whose process may be restarted.
 
     Attributes:
-      name: Name of the task, such as "worker:1".
       program: The words that start the program; `args` follow them.
       log_path: The file for the output of all starts.
       on_line: Function that is called, in another thread, with this object and each line.
-      fork_server: The server that starts the process as a fork, or None.
       state: For display: not started, starting, running, done, or how the process ended.
-      step: The last global step among the events.
       examples_per_sec: The last speed among the events, for display; "" for none.
       reason: The process's own reason for its failure; "" for none.
       began: The last start of the process, in seconds since 1970.
@@ -93,7 +90,6 @@ class TaskProcess:
 
     @property
     def pid(self) -> int:
-        """The process id of the last start."""
         return self._process.pid
 
     def poll(self) -> int | None:

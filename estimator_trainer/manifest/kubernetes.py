@@ -114,8 +114,7 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
                          *jobs], _COMMENT)
 
 
-def _jobset_files(job: JobConfig, config: TrainerConfig,
-                  flags: Sequence[str]) -> dict[str, bytes]:
+def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
     """Returns the files of a JobSet.
 
     Without a failurePolicy, the JobSet fails with its first failed Job, which has used up the
