@@ -145,14 +145,11 @@ def damage(error: BaseException, model_dir: str) -> str:
 
 
 def _found(model_dir: str, which: str) -> list[str]:
-    paths = checkpoints.paths_in(model_dir)
-    if which == "all":
-        return paths
     if which in ("best", "latest"):
         find = checkpoints.latest_best if which == "best" else checkpoints.latest
         return list(filter(None, [find(model_dir)]))
-    step = int(which.removeprefix("step="))
-    return [path for path in paths if checkpoints.step_of(path) == step]
+    return [path for path in checkpoints.paths_in(model_dir)
+            if which == "all" or checkpoints.step_of(path) == int(which.removeprefix("step="))]
 
 
 def _whole(model_dir: str) -> list[str]:

@@ -110,13 +110,10 @@ def wait(model_dir: str, task: TaskConfig, step: int, stop: Stop) -> bool:
         if now and now.evaluated >= step:
             logging.info("the evaluator has evaluated and exported the final checkpoint")
             return True
-        if now and now.failed:
-            last = now
-            break
         if now and now != last:
             last, changed_at = now, time.monotonic()
             patience_secs = max(patience_secs, poll_intervals.evaluator_lost_secs)
-        if time.monotonic() - changed_at >= patience_secs:
+        if now and now.failed or time.monotonic() - changed_at >= patience_secs:
             break
         if time.monotonic() - logged_at >= _LOG_SECS:
             logged_at = time.monotonic()

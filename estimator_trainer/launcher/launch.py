@@ -13,7 +13,7 @@ import tempfile
 import time
 from typing import Iterator, Sequence
 
-from estimator_trainer import deadlines, environment, errors, machine, redaction, storage
+from estimator_trainer import deadlines, environment, errors, machine, redaction
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.environment import Environment
@@ -45,7 +45,10 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str], variables: 
     Raises:
       ConfigError: for any problem that is found before a task starts.
     """
-    folder, model_dir = ("", "") if script else _folders(config, variables)
+    folder = model_dir = ""
+    if not script:
+        folder = config.model_dir or variables.aip_model_dir or model_dir_name.make()
+        model_dir = model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
@@ -71,7 +74,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str], variables: 
                     f" with {shares[0][0]} threads an op; logs in {log_dir}")
         if is_shown := config.report and bool(model_dir):
             screen.line("launch", model_dir_name.while_it_runs(model_dir))
-        supervisor = Supervisor(children, job.max_restarts, screen, _history_path(model_dir))
+        supervisor = Supervisor(children, job.max_restarts, screen, model_dir)
         code = supervisor.run()
         if is_shown and code != errors.ConfigError.exit_code:
             _write_page(screen, fork_server, log_dir, model_dir)
@@ -79,18 +82,6 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str], variables: 
             fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
-
-
-def _folders(config: TrainerConfig, variables: Environment) -> tuple[str, str]:
-    """Returns the --model_dir of the tasks, and the directory of their tuning trial in it."""
-    folder = config.model_dir or variables.aip_model_dir or model_dir_name.make()
-    return folder, model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
-
-
-def _history_path(model_dir: str) -> pathlib.Path | None:
-    """Returns the launcher's own history file; None where model_dir is not on a disk."""
-    is_here = model_dir and not storage.scheme(model_dir)
-    return pathlib.Path(model_dir, "history", "launch.jsonl") if is_here else None
 
 
 def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path,

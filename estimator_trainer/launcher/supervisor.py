@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any, Sequence, TextIO
 
-from estimator_trainer import deadlines, logs, redaction, result
+from estimator_trainer import deadlines, logs, redaction, result, storage
 from estimator_trainer.launcher import task_process
 from estimator_trainer.launcher.task_process import TaskProcess
 
@@ -93,15 +93,13 @@ class Supervisor:
     """
 
     def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen,
-                 history_path: pathlib.Path | None = None):
+                 model_dir: str):
         """Makes a supervisor of tasks that have not started; the first is the chief."""
         self.first_failure = ""
-        self._children = list(children)
-        self._max_restarts = max_restarts
+        self._children, self._running = list(children), list(children)
+        self._max_restarts, self._model_dir = max_restarts, model_dir
         self._screen = screen
         self._print = functools.partial(screen.line, "launch")
-        self._history_path = history_path
-        self._running = list(children)
         self._starts_at: dict[str, float] = {}
         self._num_signals = 0
         self._code: int | None = None
@@ -187,17 +185,18 @@ class Supervisor:
             self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)
 
     def _write_exit(self, child: TaskProcess, code: int) -> None:
-        """Adds a process's exit, which no task can write itself, to the job's history."""
-        if self._history_path is None:
+        """Adds a process's exit, which no task can write itself, to the job's history on a disk."""
+        if not self._model_dir or storage.scheme(self._model_dir):
             return
+        path = pathlib.Path(self._model_dir, "history", "launch.jsonl")
         line = {"task": child.name, "kind": "exit", "time": time.time(), "by": "launch",
                 "began": child.began, "code": code}
         try:
-            self._history_path.parent.mkdir(parents=True, exist_ok=True)
-            with self._history_path.open("a", encoding="utf-8") as file:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8") as file:
                 file.write(f"{json.dumps(line)}\n")
         except OSError as error:
-            self._print(f"cannot write {self._history_path}: {error.strerror}")
+            self._print(f"cannot write {path}: {error.strerror}")
 
     def _keep_first_failure(self, child: TaskProcess, how: str) -> None:
         if not self.first_failure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 from importlib import metadata
 import importlib.util
@@ -103,25 +104,19 @@ def _is_from_folder(distribution: str) -> bool:
 def _with_their_requirements(lines: Iterable[str]) -> set[str]:
     """Returns the keys of distributions and of all their installed requirements."""
     closed: set[str] = set()
-    unread = [_name(line) for line in lines]
+    unread = list(map(_key, lines))
     while unread:
-        name = unread.pop()
-        if not name or _key(name) in closed:
+        key = unread.pop()
+        if not key or key in closed:
             continue
-        closed.add(_key(name))
-        try:
-            unread += [_name(line) for line in metadata.requires(name) or ()
+        closed.add(key)
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            unread += [_key(line) for line in metadata.requires(key) or ()
                        if "extra ==" not in line]
-        except metadata.PackageNotFoundError:
-            pass
     return closed
 
 
-def _name(requirement: str) -> str:
+def _key(requirement: str) -> str:
+    """Returns the normalized name of a requirement's distribution (PEP 503); "" for none."""
     match = _DISTRIBUTION.match(requirement)
-    return match[0] if match else ""
-
-
-def _key(name: str) -> str:
-    """Returns the normalized name of a distribution (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+    return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
