@@ -86,19 +86,16 @@ def fall_back(model_dir: str) -> None:
 def _repair_state(model_dir: str) -> None:
     """Writes TensorFlow's file again, or removes it where there is no checkpoint at all."""
     file, whole = _state_file(model_dir), _whole(model_dir)
-    if whole:
-        logging.warning("the file %s is damaged; falls back to the newest whole checkpoint, of step"
-                        " %d", file, checkpoints.step_of(whole[-1]))
-        tf.io.gfile.remove(file)
-        tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
-    elif checkpoints.paths_in(model_dir):
+    if not whole and checkpoints.paths_in(model_dir):
         raise errors.TrainerError(
             f"the file {file} is damaged, and so is every checkpoint beside it. Restore them, or"
             " train in another --model_dir.")
-    else:
-        logging.warning("the file %s is damaged, and there is no checkpoint: starts from step 0",
-                        file)
-        tf.io.gfile.remove(file)
+    logging.warning("the file %s is damaged%s", file, (
+        f"; falls back to the newest whole checkpoint, of step {checkpoints.step_of(whole[-1])}"
+        if whole else ", and there is no checkpoint: starts from step 0"))
+    tf.io.gfile.remove(file)
+    if whole:
+        tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
 
 
 def select(model_dir: str, which: str) -> list[str]:

@@ -18,7 +18,6 @@ import tensorflow as tf
 
 from estimator_trainer import errors, result, schema, storage
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.result import Result
 
 _STEP = re.compile(r"-(\d+)$")
 _BEST_DIR = "best_checkpoint"
@@ -65,7 +64,11 @@ def latest(model_dir: str, known: str = "") -> str:
         try:
             path = named(model_dir)
             if path is None:
-                return _newest_if_listed(model_dir)
+                # TensorFlow opens the file before it exists, and some shared disks remember that it
+                # was missing: the file is listed, and cannot be opened; see `read_text`.
+                file = posixpath.join(model_dir, STATE_FILE)
+                is_listed = not storage.is_object_store(file) and shared_files.is_listed(file)
+                return max(paths_in(model_dir), key=step_of, default="") if is_listed else ""
             is_there = path == known or any(map(tf.io.gfile.exists, (f"{path}.index", path)))
             return path if is_there else ""
         except (text_format.ParseError, tf.errors.OpError) as error:
@@ -166,14 +169,14 @@ def remove_others_than_best(model_dir: str) -> None:
                 tf.io.gfile.remove(path)
 
 
-def read_result(model_dir: str, warn_of: shared_files.Warn | None = None) -> Result | None:
+def read_result(model_dir: str, warn_of: shared_files.Warn | None = None) -> result.Result | None:
     """Returns the content of `result.json`; None if there is no file, or it is damaged."""
     return shared_files.read_or_warn(
         result.from_json, posixpath.join(model_dir, _RESULT_FILE),
         "The file counts as missing, and the next training writes it again.", warn_of)
 
 
-def write_result(model_dir: str, ended: Result) -> None:
+def write_result(model_dir: str, ended: result.Result) -> None:
     """Writes `model_dir/result.json`."""
     shared_files.write_text(posixpath.join(model_dir, _RESULT_FILE), result.to_json(ended))
 
@@ -208,18 +211,6 @@ def _size_of_files(pattern: str) -> int:
         with contextlib.suppress(tf.errors.NotFoundError):
             size += int(tf.io.gfile.stat(path).length)
     return size
-
-
-def _newest_if_listed(model_dir: str) -> str:
-    """Returns the newest checkpoint where TensorFlow's file is listed but cannot be opened.
-
-    TensorFlow opens that file before it exists, and some shared disks remember the answer; see
-    `shared_files.read_text`.
-    """
-    path = posixpath.join(model_dir, STATE_FILE)
-    if storage.is_object_store(path) or not shared_files.is_listed(path):
-        return ""
-    return max(paths_in(model_dir), key=step_of, default="")
 
 
 def _best_dir(model_dir: str) -> str:

@@ -78,7 +78,8 @@ class JobStateWriter:
         self._has_begun = False
         self._written_at = self._polled_at = 0.0
         self._messages: frozenset[str] = frozenset()
-        self._request: Request | None = None
+        # The first request of another task to end this run.
+        self.request: Request | None = None
 
     def announce(self, status: Status, step: int = 0, reason: str = "", finisher: str = "") -> None:
         with self._lock:
@@ -123,14 +124,9 @@ class JobStateWriter:
         self._polled_at = time.monotonic()
         self._messages = received_messages(self._model_dir, self._state.run)
         for name in sorted(self._messages):
-            if name.endswith(".stop") and self._request is None:
-                self._request = shared_files.read_as(
+            if name.endswith(".stop") and self.request is None:
+                self.request = shared_files.read_as(
                     Request, _message_path(self._model_dir, self._state.run, name))
-
-    @property
-    def request(self) -> Request | None:
-        """The first received request of another task to end this run."""
-        return self._request
 
     def has_left(self, worker: int) -> bool:
         """Returns whether the worker of that index has sent that it finished its part."""
@@ -161,11 +157,7 @@ class JobStateWriter:
 
 
 class JobStateReader:
-    """Polls the job's state for the other tasks, and sends their messages to the chief.
-
-    Attributes:
-      joined_run: Id of the run that a worker of an all-reduce has joined; "" before.
-    """
+    """Polls the job's state for the other tasks, and sends their messages to the chief."""
 
     def __init__(self, model_dir: str, max_steps: int | None, poll_secs: float = 0.0):
         """Makes the reader, and reads the state for the first time.
@@ -174,6 +166,7 @@ class JobStateReader:
           max_steps: The last step of training; a run that reached it has ended this one, too.
           poll_secs: The least seconds between two reads of the file.
         """
+        # The run that a worker of an all-reduce has joined; "" before.
         self.joined_run = ""
         self._refused_run: str | None = None
         self._model_dir, self._max_steps, self._poll_secs = model_dir, max_steps, poll_secs

@@ -86,7 +86,6 @@ class Holder:
     is_stopping: bool = False
 
     def __str__(self) -> str:
-        """Returns a description of the training, for a message."""
         return (f"{self.task}, process {self.process.pid} on {self.process.host}, which began at"
                 f" {self.began} and sent its last heartbeat at {self.renewed}")
 

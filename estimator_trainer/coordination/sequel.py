@@ -16,7 +16,6 @@ from absl import logging
 
 from estimator_trainer import deadlines
 from estimator_trainer.coordination import job_state, shared_files
-from estimator_trainer.coordination.job_state import JobState
 
 _FILE = "script.json"
 _WAITS = "{}.waits"
@@ -99,7 +98,7 @@ def _wait_for_workers(model_dir: str, num_workers: int) -> None:
 
 def _run_in(model_dir: str) -> str:
     """Returns the id of the run in `job.json`; "" for none."""
-    state = shared_files.read_as(JobState, posixpath.join(model_dir, job_state.JOB_FILE))
+    state = shared_files.read_as(job_state.JobState, posixpath.join(model_dir, job_state.JOB_FILE))
     return state.run if state else ""
 
 

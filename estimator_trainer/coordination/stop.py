@@ -17,7 +17,6 @@ import weakref
 from absl import logging
 
 from estimator_trainer import deadlines, errors, logs, result
-from estimator_trainer.result import Status
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Request:
       reason: "early_stopping", "SIGTERM", or the failure.
     """
 
-    status: Status
+    status: result.Status
     reason: str
     by: str
 
@@ -69,7 +68,7 @@ class Stop:
     def attach_to(self, graph: Any) -> None:
         _STOPS[graph] = self
 
-    def request_end(self, status: Status, reason: str, by: str) -> None:
+    def request_end(self, status: result.Status, reason: str, by: str) -> None:
         """Makes this process end at the next step boundary; later requests change nothing."""
         with self._lock:
             if self.request is None:

@@ -53,11 +53,8 @@ class ForkServer:
                  preloaded: Sequence[str] = ()):
         """Starts the server, which answers requests once it has imported TensorFlow.
 
-        Args:
-          shown: Words for lists of processes, after the command of the server and its forks.
-
-        Raises:
-          OSError: if a process cannot adopt orphans on this system.
+        Lists of processes show the words `shown` after the command of the server and of its forks.
+        Raises OSError if a process cannot adopt orphans on this system.
         """
         if not _LIBC or _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
@@ -91,14 +88,11 @@ class ForkServer:
 
 
 class ForkedProcess:
-    """A process from a fork server, with some methods of subprocess.Popen.
-
-    Attributes:
-      returncode: The exit code; negative for a signal, None before `poll` found the end.
-    """
+    """A process from a fork server, with some methods of subprocess.Popen."""
 
     def __init__(self, pid: int):
         self.pid = pid
+        # Negative for a signal, and None before `poll` found the end.
         self.returncode: int | None = None
 
     def poll(self) -> int | None:

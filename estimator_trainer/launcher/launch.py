@@ -16,11 +16,9 @@ from typing import Iterator, Sequence
 from estimator_trainer import deadlines, environment, errors, machine, redaction
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
-from estimator_trainer.environment import Environment
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.launcher import supervisor as supervisor_lib
 from estimator_trainer.launcher.fork_server import ForkServer
-from estimator_trainer.launcher.supervisor import Screen, Supervisor
+from estimator_trainer.launcher.supervisor import Screen, Supervisor, table
 from estimator_trainer.launcher.task_process import TaskProcess
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings.job_config import JobConfig
@@ -29,8 +27,9 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _POLL_SECS = 0.05
 
 
-def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str], variables: Environment,
-        script: Script | None = None, user_set: frozenset[str] | None = None) -> int:
+def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
+        variables: environment.Environment, script: Script | None = None,
+        user_set: frozenset[str] | None = None) -> int:
     """Runs a job to its end and prints a summary.
 
     Args:
@@ -56,7 +55,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str], variables: 
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in tasks]
         # Every task would find the same problems, because all the ports are on this machine.
-        first = Environment(tf_config=tf_configs[0])
+        first = environment.Environment(tf_config=tf_configs[0])
         run_plan.refuse(run_plan.for_script(script, config, first) if script else
                         run_plan.for_training(dataclasses.replace(config, model_dir=model_dir),
                                               first, Invocation(user_set)))
@@ -138,7 +137,7 @@ def _program() -> list[str]:
 
 def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: str, code: int,
                model_dir: str) -> None:
-    for row in supervisor_lib.table(children):
+    for row in table(children):
         screen.line("launch", row)
     if first_failure:
         screen.line("launch", f"first failure: {first_failure}")

@@ -86,16 +86,12 @@ def table(children: Sequence[TaskProcess]) -> list[str]:
 
 
 class Supervisor:
-    """Starts the children, restarts them like a scheduler, and ends them all.
-
-    Attributes:
-      first_failure: The first failure in one line; "" for none.
-    """
+    """Starts the children, restarts them like a scheduler, and ends them all."""
 
     def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen,
                  model_dir: str):
         """Makes a supervisor of tasks that have not started; the first is the chief."""
-        self.first_failure = ""
+        self.first_failure = ""  # In one line.
         self._children, self._running = list(children), list(children)
         self._max_restarts, self._model_dir = max_restarts, model_dir
         self._screen = screen
@@ -151,7 +147,6 @@ class Supervisor:
 
     def _restart(self, child: TaskProcess, now: float) -> None:
         if self._code is not None:
-            del self._starts_at[child.name]
             self._running.remove(child)
         elif now >= self._starts_at[child.name]:
             del self._starts_at[child.name]

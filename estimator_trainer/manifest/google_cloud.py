@@ -13,7 +13,6 @@ from typing import Any, Sequence
 
 from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.manifest import platform, source_package
-from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -46,10 +45,7 @@ def _region_problems(job: JobConfig) -> list[Problem]:
 
 
 def _counts(job: JobConfig) -> tuple[int, int, int, int]:
-    """Returns the numbers of primary replicas, workers, ps and evaluators.
-
-    A job always has a primary; without a chief, the first worker is the primary.
-    """
+    """Returns the numbers of primaries (the chief, or else a worker), workers, ps, evaluators."""
     return 1, job.worker - (0 if job.chief else 1), job.ps, job.evaluator
 
 
@@ -174,9 +170,9 @@ def _ai_platform_commands(job: JobConfig, config: TrainerConfig, folder: str) ->
             f" --config={folder}/job.yaml"]
 
 
-VERTEX = Platform(
+VERTEX = platform.Platform(
     _vertex_problems, _vertex_files, _vertex_commands, mount=lambda job: "/gcs",
     tensorflow=lambda job: (
         source_package.tensorflow_here() if job.image else _EXECUTOR_TENSORFLOW))
-AI_PLATFORM = Platform(_ai_platform_problems, _ai_platform_files, _ai_platform_commands,
-                       takes_master=True)
+AI_PLATFORM = platform.Platform(
+    _ai_platform_problems, _ai_platform_files, _ai_platform_commands, takes_master=True)

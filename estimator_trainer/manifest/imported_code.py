@@ -46,10 +46,7 @@ def _imported_by(call: ast.Call) -> list[str]:
 
 
 def own_source(top: str) -> pathlib.Path | None:
-    """Returns the file or folder of a module that is on this machine only, else None.
-
-    Such a module is on PYTHONPATH, or was installed from a folder.
-    """
+    """Returns the source of a module from PYTHONPATH, or installed from a folder; else None."""
     try:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):
@@ -73,10 +70,7 @@ def requirements(imported: Iterable[str], brought: Iterable[str], is_pinned: boo
 
 
 def _distributions_of(dotted: str) -> list[str]:
-    """Returns the installed distributions of a module.
-
-    Several may share a namespace (`google`); then only the owner of the file is returned.
-    """
+    """Returns the distributions of a module: of several in a namespace (`google`), its owners."""
     known = _distributions().get(dotted.partition(".")[0], [])
     if len(known) < 2:
         return known

@@ -19,7 +19,6 @@ from typing import Any, Sequence
 from estimator_trainer import deadlines
 from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.manifest import platform
-from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -281,7 +280,7 @@ def dockerfile(package: str, tensorflow: str, job: JobConfig) -> str:
     return _DOCKERFILE.format(python=python, package=package, extra=extra, user=user)
 
 
-def _platform(files: platform.Files, followed: str, deleted: str) -> Platform:
+def _platform(files: platform.Files, followed: str, deleted: str) -> platform.Platform:
     """Returns a platform; `followed` and `deleted` format the objects in its commands."""
     def commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
         names = {"name": job.name, "first": f"{job.name}-{'chief' if job.chief else 'worker'}",
@@ -291,8 +290,9 @@ def _platform(files: platform.Files, followed: str, deleted: str) -> Platform:
                 f"kubectl delete -n {job.namespace} {deleted.format(**names)}"
                 "   # before another run"]
 
-    return Platform(_problems, files, commands, mount=lambda job: job.volume.partition(":")[2],
-                    mount_advice="--volume=CLAIM:PATH above it, or ")
+    return platform.Platform(
+        _problems, files, commands, mount=lambda job: job.volume.partition(":")[2],
+        mount_advice="--volume=CLAIM:PATH above it, or ")
 
 
 KUBERNETES = _platform(_files, "job/{first}", "{jobs}")

@@ -25,8 +25,7 @@ from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_defaults, source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.source_files import Script
-from estimator_trainer.settings import job_config
-from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Settings that name a file or a directory for every task.
@@ -70,11 +69,14 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
         raise errors.ConfigError(Problem(
             "output_dir", job.output_dir, f"which cannot be written: {error.strerror}",
             "a directory, existing or not", Setting("output_dir", "manifest"))) from error
+    quoted = shlex.quote(str(folder))
+    image = [f"docker build -t {job.image} {quoted}", f"docker push {job.image}"]
+    commands = image * bool(job.image) + platform.commands(job, config, quoted)
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
                       *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
                         for name in _NAMES if name not in contents and (folder / name).exists()),
                       *_warnings(platform, job, config), *_secret_warnings(flags), "Next:",
-                      *(f"  {line}" for line in _commands(platform, job, config))])
+                      *(f"  {line}" for line in commands)])
 
 
 def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
@@ -98,7 +100,7 @@ def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
 def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                 script: Script | None) -> Plan:
     """Returns the plan of the job's tasks, or raises ConfigError with every problem."""
-    tasks = task_config.of_counts({role: getattr(job, role) for role in job_config.ROLES})
+    tasks = task_config.of_counts({role: getattr(job, role) for role in ROLES})
     plan = run_plan.for_job(config, tasks, script, job.gpus)
     platform = BY_NAME[job.platform]
     problems = [*plan.problems, *([] if platform.shares_disk else _path_problems(config, flags)),
@@ -166,12 +168,6 @@ def _text_problems(flag: str) -> list[Problem]:
                         "which is not UTF-8, as the text of a job must be", "another value",
                         source="the words after `--`")]
     return []
-
-
-def _commands(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
-    folder = shlex.quote(str(pathlib.Path(job.output_dir)))
-    image = [f"docker build -t {job.image} {folder}", f"docker push {job.image}"]
-    return image * bool(job.image) + platform.commands(job, config, folder)
 
 
 def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
