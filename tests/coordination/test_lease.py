@@ -1,4 +1,4 @@
-"""One training at a time writes into a model_dir; a second one is told of the first."""
+"""One training at a time writes into a model_dir; a second one is refused."""
 
 from __future__ import annotations
 
@@ -143,10 +143,10 @@ def test_acquire_lets_the_same_clusters_chief_go_on_elsewhere(tmp_path):
                          ids=["another cluster", "no cluster"])
 def test_acquire_refuses_another_job(task, tmp_path, quick, monkeypatch):
     theirs = _held_elsewhere(tmp_path, _chief())
-    stop, beats = Stop(), iter(range(1, 100))
+    stop, heartbeats = Stop(), iter(range(1, 100))
     monkeypatch.setattr(stop, "sleep", lambda secs: shared_files.write_json(
         str(tmp_path / lease.FILE),
-        dataclasses.asdict(dataclasses.replace(theirs, heartbeat=next(beats)))))
+        dataclasses.asdict(dataclasses.replace(theirs, heartbeat=next(heartbeats)))))
     with pytest.raises(errors.ConfigError, match="chief:0, process 1234 on host-a"):
         _acquire(tmp_path, task, stop=stop)
 
@@ -163,16 +163,16 @@ def test_acquire_does_not_identify_a_lone_task_by_address(tmp_path, quick, monke
 
 def test_acquire_waits_for_a_training_that_is_about_to_end(tmp_path, quick, monkeypatch):
     theirs = _held_elsewhere(tmp_path, is_stopping=True)
-    stop, beats = Stop(), iter(range(1, 4))
+    stop, heartbeats = Stop(), iter(range(1, 4))
 
     def end(secs):
-        beat = next(beats, None)
+        heartbeat = next(heartbeats, None)
         path = tmp_path / lease.FILE
-        if beat is None:
+        if heartbeat is None:
             path.unlink()
         else:
             shared_files.write_json(str(path), dataclasses.asdict(
-                dataclasses.replace(theirs, heartbeat=beat)))
+                dataclasses.replace(theirs, heartbeat=heartbeat)))
 
     monkeypatch.setattr(stop, "sleep", end)
     _acquire(tmp_path, stop=stop)

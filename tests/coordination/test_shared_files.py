@@ -101,14 +101,14 @@ def test_read_text_of_a_file_whose_size_changed_in_a_bucket(tmp_path):
             for before, after in itertools.permutations((7, 100000)):
                 bucket.objects.write("job/checkpoint", _state(before))
                 bucket.objects.write("job/note", note)
-                assert _ask(reader, "look") == "remembered"
+                assert _request(reader, "look") == "remembered"
                 bucket.objects.write("job/checkpoint", _state(after))
-                assert _ask(reader, "read") == f"{after} {{'reason': 'so'}}"
+                assert _request(reader, "read") == f"{after} {{'reason': 'so'}}"
             reader.stdin.close()
             reader.kill()
 
 
-def _ask(process, line):
+def _request(process, line):
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
     return process.stdout.readline().strip()

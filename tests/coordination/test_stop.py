@@ -25,11 +25,11 @@ with stop.killed_after(2):
 """
 
 
-@pytest.mark.parametrize("reason, told", [
+@pytest.mark.parametrize("reason, expected", [
     ("worker:0 got no data", "worker:0 got no data"), ("SIGTERM", "worker:0: SIGTERM"),
     ("worker:01 is lost", "worker:0: worker:01 is lost")])
-def test_request_names_its_task_once(reason, told):
-    assert str(Request("failed", reason, "worker:0")) == told
+def test_request_names_its_task_once(reason, expected):
+    assert str(Request("failed", reason, "worker:0")) == expected
 
 
 def test_stop_keeps_the_first_request():

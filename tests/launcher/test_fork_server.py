@@ -17,7 +17,7 @@ from tests.support import jobs
 pytestmark = pytest.mark.cluster
 
 # A module that prints what a process is; as a plug-in it makes the program end with 2.
-_TELLING = """
+_REPORTING = """
 import json, os, sys
 import numpy as np
 print(json.dumps({
@@ -25,7 +25,7 @@ print(json.dumps({
     "words": sys.argv[1:], "folder": os.getcwd(), "found_at": sys.path[0],
     "variables": dict(os.environ), "name": open("/proc/self/comm").read().strip(),
     "is_stdin_empty": not sys.stdin.read()}), flush=True)
-raise ImportError("told")
+raise ImportError("reported")
 def model_fn(features, labels, mode): pass
 """
 
@@ -38,23 +38,23 @@ def server():
     server.close()
 
 
-def _told(server, folder, **variables):
-    """Returns what a task tells that the server forks."""
-    (folder / "telling.py").write_text(_TELLING)
-    request = fork_server.Request("worker:7", ("--model_fn=./telling.py", "--plugin_flag=word=1"),
+def _reported(server, folder, **variables):
+    """Returns what a task reports that the server forks."""
+    (folder / "reporting.py").write_text(_REPORTING)
+    request = fork_server.Request("worker:7", ("--model_fn=./reporting.py", "--plugin_flag=word=1"),
                                   jobs.environment(**variables), str(folder))
-    with (folder / "told").open("w+") as output:
+    with (folder / "reported").open("w+") as output:
         process = server.start(request, output.fileno(), output.fileno())
         assert process.wait(60) == process.poll() == 2
         output.seek(0)
         text = output.read()
-    told, sentence, last = text.splitlines()
-    assert "told" in sentence and last.startswith("role=local status=failed")
-    return json.loads(told)
+    reported, sentence, last = text.splitlines()
+    assert "reported" in sentence and last.startswith("role=local status=failed")
+    return json.loads(reported)
 
 
 def test_forked_process_has_its_own_place_and_random_numbers(server, tmp_path):
-    first, second = (_told(server, tmp_path, WHO=who) for who in "ab")
+    first, second = (_reported(server, tmp_path, WHO=who) for who in "ab")
     assert first["leads"] and first["is_stdin_empty"] and first["name"] == "worker:7"
     assert first["folder"] == first["found_at"] == str(tmp_path)
     assert first["words"] == ["--word=1"]
@@ -63,7 +63,7 @@ def test_forked_process_has_its_own_place_and_random_numbers(server, tmp_path):
 
 
 def test_fork_server_has_no_threads_of_tensorflow(server, tmp_path):
-    _told(server, tmp_path)
+    _reported(server, tmp_path)
     # OpenBLAS has threads, one a core, and knows how to be forked.
     threads = list(pathlib.Path(f"/proc/{server.pid}/task").iterdir())
     assert len(threads) <= (os.cpu_count() or 1)

@@ -123,7 +123,7 @@ def test_pod_spec_keeps_to_the_restricted_standard(
     ("ai-platform", True)])
 def test_pod_spec_runs_as_the_images_user(
         platform: str, is_root: bool) -> None:
-    # Only a number tells Kubernetes that a user is not root. Google's services say nothing.
+    # Kubernetes needs a number to see that a user is not root. Google's services document nothing.
     write(f"--platform={platform}")
     lines = pathlib.Path("manifest/Dockerfile").read_text().splitlines()
     user = kubernetes.USER

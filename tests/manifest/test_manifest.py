@@ -142,7 +142,7 @@ def test_write_prints_its_files_and_the_next_command(
 
 
 @pytest.mark.usefixtures('own_folder')
-@pytest.mark.parametrize("job_flags, flags, says", [
+@pytest.mark.parametrize("job_flags, flags, expected", [
     (["--name=Bad_Name"], [], ["name is 'Bad_Name' (from --name)", "--name=digits"]),
     (["--name=1st"], [], ["name is '1st'"]),
     (["--name=" + "n" * 41], [], ["at most 40"]),
@@ -169,12 +169,12 @@ def test_write_prints_its_files_and_the_next_command(
     (["--output_dir=file.txt"], [], ["output_dir is 'file.txt' (from --output_dir)"]),
 ])
 def test_write_refuses_what_could_not_run_and_writes_nothing(
-        job_flags: list[str], flags: list[str], says: list[str]) -> None:
+        job_flags: list[str], flags: list[str], expected: list[str]) -> None:
     pathlib.Path("file.txt").touch()
     pathlib.Path("my.flags").write_text("--seed=1")
     with pytest.raises(errors.ConfigError) as error:
         write("--worker=2", "--ps=1", *job_flags, flags=flags)
-    assert all(part in str(error.value) for part in says), error.value
+    assert all(part in str(error.value) for part in expected), error.value
     assert "\n" not in str(error.value)
     assert not pathlib.Path("manifest").exists()
 
