@@ -12,7 +12,7 @@ from typing import Any, Iterable, NamedTuple
 
 import tensorflow as tf
 
-from estimator_trainer.graph import ancestry
+from estimator_trainer.graph import operations
 from estimator_trainer.patches import private_api
 
 # Copying a larger tensor into a pack and out of it takes as long as a call.
@@ -81,12 +81,12 @@ class _Step:
     """
 
     def __init__(self, train_op: tf.Operation):
-        self._ops = ancestry.of(train_op)
+        self._ops = operations.up_to(train_op)
         self._followers: dict[tf.Operation, list[tf.Operation]] = {}
         for op in self._ops:
             for before in [tensor.op for tensor in op.inputs] + op.control_inputs:
                 self._followers.setdefault(before, []).append(op)
-        self._outside = ancestry.outside(train_op.graph)
+        self._outside = operations.outside(train_op.graph)
         self.has_branches = any(op.type in _V1_CONTROL_FLOW for op in self._ops)
 
     def small_edges(self) -> list[_Edge]:
@@ -121,7 +121,7 @@ class _Step:
     def _ps_of(self, op: tf.Operation) -> str:
         """Returns the device of the ps that runs an operation, "" for this trainer."""
         if op.type == "ReadVariableOp":
-            op = ancestry.variable_of(op, self._outside)
+            op = operations.variable_of(op, self._outside)
         spec = tf.DeviceSpec.from_string(op.device)
         return f"/job:ps/task:{spec.task or 0}/device:CPU:0" if spec.job == "ps" else ""
 

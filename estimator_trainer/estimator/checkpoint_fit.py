@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.graph import variable_names
+from estimator_trainer.graph import operations
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _PART = re.compile(r"/(part|replica)_\d+")
@@ -69,7 +69,7 @@ def _misfit(path: str, variables: list[Any]) -> str:
     for title, entries in (("not in the checkpoint", missing), ("of another shape", shapes),
                            ("only in the checkpoint", unexpected)):
         if entries:
-            lines.append(f"  {title}: {variable_names.shown(entries)}")
+            lines.append(f"  {title}: {operations.some(entries)}")
     lines.append("Use the model and the params that wrote it, or another model_dir; for example"
                  " --model_dir=NEW --warm_start_from=OLD --warm_start_vars=REGEX")
     return "\n".join(lines)

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.errors import Problem
-from estimator_trainer.graph import ancestry, graph_state, variable_names
+from estimator_trainer.graph import graph_state, operations
 from estimator_trainer.input import batches
 from estimator_trainer.patches import gradient_patches
 from estimator_trainer.settings import conflicts
@@ -41,7 +41,7 @@ def _applying(config: TrainerConfig) -> Callable[..., Any]:
               **kwargs: Any) -> Any:
         pairs = list(grads_and_vars)
         left = [(gradient, variable) for gradient, variable in pairs
-                if not _is_frozen(variable_names.of(variable), patterns)]
+                if not _is_frozen(operations.saved_name(variable), patterns)]
         if pairs and not left:
             # All variables of this optimizer are frozen, but the step counts.
             [optimizer] = own_apply.args
@@ -62,7 +62,7 @@ def _applying(config: TrainerConfig) -> Callable[..., Any]:
 
 
 def _variable_names() -> set[str]:
-    return {variable_names.of(each) for each in tf.compat.v1.global_variables()}
+    return {operations.saved_name(each) for each in tf.compat.v1.global_variables()}
 
 
 @batches.as_it_is  # With a strategy autograph would rewrite it, and hide its log.
@@ -76,23 +76,23 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
     patterns = conflicts.split(config.freeze)
     if not patterns:
         return
-    names = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
+    names = {operations.saved_name(each) for each in tf.compat.v1.trainable_variables()}
     for pattern in patterns:
         if not any(conflicts.matches(pattern, name) for name in names):
             raise errors.ConfigError(Problem(
                 "freeze", config.freeze, f"and {pattern!r} matches no trainable variable of"
-                f" model_fn {config.model_fn!r}", advice=variable_names.near(pattern, names)))
+                f" model_fn {config.model_fn!r}", advice=operations.near(pattern, names)))
     found = {name for name in names if _is_frozen(name, patterns)}
     if found == names:
         raise errors.ConfigError(Problem(
             "freeze", config.freeze, f"which leaves nothing of model_fn {config.model_fn!r} to"
             " train", "a part of its variables",
-            advice=f"The variables: {variable_names.shown(names)}."))
+            advice=f"The variables: {operations.some(names)}."))
     changed = _written(train_op) & found
     if changed:
         raise errors.ConfigError(Problem(
             "freeze", config.freeze, f"and model_fn {config.model_fn!r} changes"
-            f" {variable_names.shown(changed)} by itself, not by an optimizer",
+            f" {operations.some(changed)} by itself, not by an optimizer",
             "a model_fn that leaves these as they are, or another pattern"))
     if is_chief:
         _log(found, names)
@@ -100,7 +100,7 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
 
 def _log(found: set[str], names: set[str]) -> None:
     logging.log_first_n(logging.INFO, "frozen: %d of %d trainable variables (%s)", 1, len(found),
-                        len(names), variable_names.shown(found))
+                        len(names), operations.some(found))
 
 
 def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
@@ -109,6 +109,6 @@ def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
 
 def _written(train_op: Any) -> set[str]:
     """Returns the names of the variables that a step changes."""
-    outside = ancestry.outside(train_op.graph)
-    return {variable_names.of(ancestry.variable_of(op, outside))
-            for op in ancestry.of(train_op) if op.inputs and _WRITES.match(op.type)}
+    outside = operations.outside(train_op.graph)
+    return {operations.saved_name(operations.variable_of(op, outside))
+            for op in operations.up_to(train_op) if op.inputs and _WRITES.match(op.type)}

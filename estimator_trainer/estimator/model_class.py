@@ -36,7 +36,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.coordination import stop
-from estimator_trainer.graph import ancestry, graph_state
+from estimator_trainer.graph import graph_state, operations
 from estimator_trainer.plugins import loader
 
 # Why training ended, as in Result.
@@ -182,7 +182,7 @@ def _unknown(instance: Any, mode: str) -> tf.estimator.EstimatorSpec:
             " export or predict; expected one with predictions and export_outputs, or no export."
             " For example: --exporters=none")
     loss = getattr(instance, "loss", None)
-    if loss is None or ancestry.is_fed(loss.op):
+    if loss is None or operations.is_fed(loss.op):
         logging.log_first_n(
             logging.WARNING, "%s.build_model returns no EstimatorSpec in mode 'eval', nor is there"
             " a loss that needs no feeding: evaluation reports a loss of 0", 1, name)

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.graph import graph_state, variable_names
+from estimator_trainer.graph import graph_state, operations
 from estimator_trainer.input import batches
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -89,10 +89,10 @@ def _variables() -> dict[str, list[Any]]:
     The variables of optimizers and the global step are left out.
     """
     left_out = {*graph_state.OPTIMIZER_VARIABLES.all(),
-                variable_names.of(tf.compat.v1.train.get_global_step())}
+                operations.saved_name(tf.compat.v1.train.get_global_step())}
     found: dict[str, list[Any]] = {}
     for variable in tf.compat.v1.global_variables():
-        name = variable_names.of(variable)
+        name = operations.saved_name(variable)
         if name not in left_out:
             found.setdefault(name, []).append(variable)
     return found
@@ -109,7 +109,7 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
     shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     keys = _keys(reader) or {name: name for name in shapes}
     old_names = _old_names(config, variables, keys)
-    trainable = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
+    trainable = {operations.saved_name(each) for each in tf.compat.v1.trainable_variables()}
     choice = _Choice()
     for name in _matched(config, variables):
         key, variable = keys.get(old_names[name]), variables[name][0]
@@ -133,7 +133,7 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
 
 def _fits(variable: Any, shape: list[int], dtype: tf.DType) -> bool:
     # TensorFlow itself compares the parts of a variable with the whole.
-    has_shape = variable_names.is_part(variable) or variable.shape.is_compatible_with(shape)
+    has_shape = operations.is_part(variable) or variable.shape.is_compatible_with(shape)
     return bool(has_shape and variable.dtype.base_dtype == dtype)
 
 
@@ -145,7 +145,7 @@ def _matched(config: TrainerConfig, variables: Mapping[str, Any]) -> list[str]:
             raise errors.ConfigError(Problem(
                 "warm_start_vars", config.warm_start_vars,
                 f"and {pattern!r} matches no variable of model_fn {config.model_fn!r}",
-                advice=variable_names.near(pattern, variables)))
+                advice=operations.near(pattern, variables)))
         found |= names
     return sorted(found)
 
@@ -162,7 +162,7 @@ def _old_names(config: TrainerConfig, variables: Mapping[str, Any],
                 raise errors.ConfigError(Problem(
                     "warm_start_rename", f"{old}={new}",
                     f"and there is no variable {wrong!r} {where}", "OLD=NEW", verb="has",
-                    advice=variable_names.near(wrong, names)))
+                    advice=operations.near(wrong, names)))
         for name in variables:
             if is_scope and name.startswith(new):
                 found[name] = old + name.removeprefix(new)
@@ -176,7 +176,7 @@ def _check_missing(config: TrainerConfig, path: str, missing: list[str],
     if missing and not config.warm_start_missing:
         raise errors.ConfigError(Problem(
             "warm_start_from", config.warm_start_from, f"and {path} lacks"
-            f" {variable_names.shown(missing)}; it has {variable_names.shown(keys)}",
+            f" {operations.some(missing)}; it has {operations.some(keys)}",
             advice="To let those start from their initial values:"
             f" {Setting('warm_start_missing', True)}; if they have other names there:"
             f" {Setting('warm_start_rename', (f'OLD={missing[0]}',))}"))
@@ -195,7 +195,7 @@ def _keys(reader: Any) -> dict[str, str]:
 
 def _log(config: TrainerConfig, path: str, choice: _Choice,
          variables: Mapping[str, Any]) -> None:
-    trainable = {variable_names.of(each) for each in tf.compat.v1.trainable_variables()}
+    trainable = {operations.saved_name(each) for each in tf.compat.v1.trainable_variables()}
     trained = len(trainable & choice.taken.keys())
     logging.info("warm start from %s: takes %d of the model's %d variables, %d trainable and %d"
                  " others", path, len(choice.taken), len(variables), trained,
@@ -205,7 +205,7 @@ def _log(config: TrainerConfig, path: str, choice: _Choice,
             *(f"{name} (--warm_start_vars)" for name in unmatched)]
     if left:
         logging.info("warm start does not take %d: %s", len(left),
-                     ", ".join(sorted(left)) if config.verbose else variable_names.shown(left))
+                     ", ".join(sorted(left)) if config.verbose else operations.some(left))
     if config.verbose:
         logging.info("warm start takes %s", ", ".join(
             name if name == old else f"{name} from {old}"

@@ -25,7 +25,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.graph import ancestry
+from estimator_trainer.graph import operations
 from estimator_trainer.patches import estimator_patches
 
 
@@ -262,7 +262,7 @@ def _unsupported_ops(graph: tf.Graph) -> str:
     # An evaluation does not run initializers.
     initial = {op.name for variable in (*tf.compat.v1.global_variables(),
                                         *tf.compat.v1.local_variables())
-               for op in ancestry.of(variable.initializer)}
+               for op in operations.up_to(variable.initializer)}
     nodes = [node for node in definition.node if node.name not in initial]
     for function in definition.library.function:
         nodes += function.node_def

@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer.graph import ancestry
+from estimator_trainer.graph import operations
 from estimator_trainer.input import array_queue, batches
 from estimator_trainer.patches import graph_patches, private_api
 
@@ -72,7 +72,7 @@ class Iterated:
 
     def _replayed(self, result: Any, used: list[_Recorded]) -> tf.data.Dataset:
         for each in used:
-            if ancestry.is_fed(tf.data.experimental.to_variant(each.dataset).op):
+            if operations.is_fed(tf.data.experimental.to_variant(each.dataset).op):
                 raise Impossible("their dataset has placeholders, which a hook feeds")
         again = Replay(result, [tensor for each in used for tensor in each.pulled[0]])
         if not used and again.calls_python:
@@ -152,7 +152,7 @@ def recorded() -> Iterator[Iterated]:
 
 def _ancestors(entry: Any) -> set[tf.Operation]:
     operation = entry if isinstance(entry, tf.Operation) else getattr(entry, "op", None)
-    return ancestry.of(operation) if isinstance(operation, tf.Operation) else set()
+    return operations.up_to(operation) if isinstance(operation, tf.Operation) else set()
 
 
 # The beginnings of types of ops that keep a position in the input, are fed, or fit in no function.
@@ -250,12 +250,12 @@ def _between(pulled: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
     return list(found), list(resources.values())
 
 
-def _definition(graph: tf.Graph, operations: list[tf.Operation]) -> tf.compat.v1.GraphDef:
+def _definition(graph: tf.Graph, ops: list[tf.Operation]) -> tf.compat.v1.GraphDef:
     """Returns the operations and the functions of their graph, without other operations' names."""
-    if not operations:
+    if not ops:
         return tf.compat.v1.GraphDef()
     whole = graph.as_graph_def()
-    names = {operation.name for operation in operations}
+    names = {op.name for op in ops}
     definition = tf.compat.v1.GraphDef(versions=whole.versions, library=whole.library)
     for node in whole.node:
         if node.name in names:

@@ -9,7 +9,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.graph import ancestry, variable_names
+from estimator_trainer.graph import operations
 from estimator_trainer.patches import private_api
 
 _LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
@@ -159,14 +159,14 @@ def _check_state() -> None:
 
 def _moves_of_global_step(train_op: Any) -> int:
     """Returns how far the ops that run with `train_op` move the global step, as far as is known."""
-    outside = ancestry.outside(tf.compat.v1.get_default_graph())
+    outside = operations.outside(tf.compat.v1.get_default_graph())
     step = tf.compat.v1.train.get_global_step()
     moves: collections.Counter[str] = collections.Counter()
-    for op in ancestry.of(train_op):
+    for op in operations.up_to(train_op):
         if op.type == "AssignAddVariableOp":
-            variable = ancestry.variable_of(op, outside)
+            variable = operations.variable_of(op, outside)
             added = tf.get_static_value(op.inputs[1])
-            if variable_names.of(variable) == variable_names.of(step):
+            if operations.saved_name(variable) == operations.saved_name(step):
                 moves[variable.name] += 1 if added is None else int(added)
     return max(moves.values(), default=0)
 

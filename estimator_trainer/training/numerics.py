@@ -14,7 +14,7 @@ import tensorflow as tf
 from estimator_trainer import errors, machine
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.graph import variable_names
+from estimator_trainer.graph import operations
 from estimator_trainer.training.loop_size import LoopSize
 
 
@@ -36,7 +36,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
     def begin(self) -> None:
         checked = [each for each in tf.compat.v1.trainable_variables()
                    if each.dtype.is_floating or each.dtype.is_complex]
-        self._names = [variable_names.of(each) for each in checked]
+        self._names = [operations.saved_name(each) for each in checked]
         self._are_finite = [_is_finite(each) for each in checked]
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.errors import ConfigError, Problem
-from estimator_trainer.graph import ancestry, graph_state
+from estimator_trainer.graph import graph_state, operations
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import sync_replicas
 
@@ -82,16 +82,16 @@ def _warn_of_left_out_updates(train_op: Any) -> None:
 def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     """Returns the updates that do not run, in the order of their names."""
     graph = tf.compat.v1.get_default_graph()
-    outside = ancestry.outside(graph)
+    outside = operations.outside(graph)
     # An assigned variable, like a tensor, has the operation as `op`.
     collected = [getattr(each, "op", each)
                  for each in graph.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)]
     updates = {op for op in collected if op.graph is graph}
     updates |= {op for op in graph.get_operations() if op.type in _ASSIGNMENTS and
-                _STATISTICS.search(ancestry.variable_of(op, outside).name)}
+                _STATISTICS.search(operations.variable_of(op, outside).name)}
     if not updates:
         return []
     # A nested Keras model leaves ops that depend on a placeholder, which no step can run; a class
     # with its own iterations runs such ops itself.
-    return sorted((op for op in updates - ancestry.of(train_op) if not ancestry.is_fed(op)),
+    return sorted((op for op in updates - operations.up_to(train_op) if not operations.is_fed(op)),
                   key=lambda op: op.name)
