@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_trainer.patches import gradient_patches
+from estimator_trainer.patches import training_patches
 
 # Packs of 4 MB were the fastest of 1, 2, 4 and 8 MB for models of 53 and 80 MB, and at most 6%
 # slower than the fastest for one of 13 MB (docs/scaling.md).
@@ -37,7 +37,7 @@ def send_in_packs(strategy: tf.distribute.Strategy, pack_mb: int | None,
       The same strategy.
     """
     packing = _Packing(pack_mb and pack_mb * _BYTES_PER_MB, dtype)
-    gradient_patches.convert_gradients(strategy, packing.sent, packing.received)
+    training_patches.convert_gradients(strategy, packing.sent, packing.received)
     return strategy
 
 

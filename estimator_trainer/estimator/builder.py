@@ -19,7 +19,7 @@ from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.patches import estimator_patches, graph_patches, private_api, session_patches
+from estimator_trainer.patches import estimator_patches, private_api, training_patches
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import loop, loop_unsupported, stop_consensus
 
@@ -76,7 +76,8 @@ def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.esti
     keys = private_api.CollectiveKeys(private_api.part(estimator, "_config").train_distribute)
     try:
         loop_unsupported.check_process()
-        with graph_patches.initializing_outside(), graph_patches.seeding_as(loop.graph_around):
+        with (training_patches.initializing_outside(),
+              training_patches.seeding_as(loop.graph_around)):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except loop_unsupported.LoopUnsupported as found:
         if steps_per_loop:
@@ -170,12 +171,12 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
         session_config.device_count["CPU"] = config.num_replicas
     graph_options = session_config.graph_options
     if config.mixed_precision == "float16":
-        graph_options.rewrite_options.auto_mixed_precision = session_patches.REWRITER_ON
+        graph_options.rewrite_options.auto_mixed_precision = training_patches.REWRITER_ON
     if config.mixed_precision == "bfloat16":
         graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = (
-            session_patches.REWRITER_ON)
+            training_patches.REWRITER_ON)
         # Remapping fuses convolutions into an op that has no bfloat16.
-        graph_options.rewrite_options.remapping = session_patches.REWRITER_OFF
+        graph_options.rewrite_options.remapping = training_patches.REWRITER_OFF
     if config.xla:
         graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
     return session_config

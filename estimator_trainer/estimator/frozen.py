@@ -17,7 +17,7 @@ from estimator_trainer import errors
 from estimator_trainer.errors import Problem
 from estimator_trainer.graph import graph_state, operations
 from estimator_trainer.input import batches
-from estimator_trainer.patches import gradient_patches
+from estimator_trainer.patches import training_patches
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -30,7 +30,7 @@ def kept(config: TrainerConfig) -> ContextManager[None]:
     An evaluation needs it too, because a model_fn may make its optimizer in each mode. The graph
     state lists the variables of optimizers, which a warm start leaves out.
     """
-    return gradient_patches.applying_gradients_with(_applying(config))
+    return training_patches.applying_gradients_with(_applying(config))
 
 
 def _applying(config: TrainerConfig) -> Callable[..., Any]:

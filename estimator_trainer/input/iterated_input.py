@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from estimator_trainer.graph import operations
 from estimator_trainer.input import array_queue, batches
-from estimator_trainer.patches import graph_patches, private_api
+from estimator_trainer.patches import private_api, training_patches
 
 
 class _Recorded(NamedTuple):
@@ -146,7 +146,7 @@ class _Observed:
 def recorded() -> Iterator[Iterated]:
     """Records the iterators of the current graph, within a `with` statement."""
     iterated = Iterated()
-    with graph_patches.iterating_with(iterated.iterate, iterated.enqueue):
+    with training_patches.iterating_with(iterated.iterate, iterated.enqueue):
         yield iterated
 
 

@@ -15,7 +15,7 @@ from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import user_estimator
-from estimator_trainer.patches import cluster_patches, saving_patches, session_patches
+from estimator_trainer.patches import cluster_patches, saving_patches, training_patches
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
@@ -36,10 +36,10 @@ def train_and_evaluate(plan: Plan) -> Result:
     environment.write_tf_config(task.platform_tf_config)
     with (stop_lib.stopping_on_signals(
               stop, task.name, lambda: checkpoints.latest_step(plan.config.model_dir)),
-          session_patches.polling_every_second(),
+          training_patches.polling_every_second(),
           saving_patches.naming_event_files(task.name),
           cluster_patches.configs_in_any_cluster(lambda: task, user_estimator.of_platform),
-          session_patches.synchronizing_with(SyncReplicasHook)):
+          training_patches.synchronizing_with(SyncReplicasHook)):
         try:
             lease = _lease(plan, stop) if task.is_chief else None
         except errors.Interrupted as interruption:

@@ -32,7 +32,7 @@ from estimator_trainer.estimator import strategy, user_estimator
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.patches import (cluster_patches, estimator_patches, private_api,
-                                       saving_patches, session_patches)
+                                       saving_patches, training_patches)
 from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.reports import job_history
@@ -62,7 +62,7 @@ def run(plan: Plan, user_set: frozenset[str]) -> int:
           cluster_patches.configs_in_any_cluster(lambda: calls.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config(), waiting),
           saving_patches.naming_event_files(plan.task.name),
-          session_patches.synchronizing_with(SyncReplicasHook)):
+          training_patches.synchronizing_with(SyncReplicasHook)):
         try:
             code = _exit_code(plan.script, calls)
         finally:

@@ -26,7 +26,7 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
     """Starts a trainer's part; in the chief, also the thread that completes the steps.
 
     Replaces TensorFlow's own hook: `SyncReplicasOptimizer.make_session_run_hook` makes
-    this one while the program runs (`session_patches.synchronizing_with`).
+    this one while the program runs (`training_patches.synchronizing_with`).
     """
 
     def __init__(self, optimizer: tf.compat.v1.train.SyncReplicasOptimizer, is_chief: bool,
