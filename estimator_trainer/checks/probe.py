@@ -14,7 +14,7 @@ from estimator_trainer import errors, schema
 from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.coordination import job_state, shared_files
 from estimator_trainer.errors import Problem
-from estimator_trainer.estimator import data_spec, loaded_plugins
+from estimator_trainer.estimator import input_fn_adapter, loaded_plugins
 
 _MARK = "check-%s.json"
 
@@ -69,7 +69,7 @@ def _data(plan: Plan) -> Findings:
     found = Findings()
     try:
         parts = loaded_plugins.load(plan)
-        spec = data_spec.describe(parts.input_fn, parts.params)
+        spec = input_fn_adapter.describe(parts.input_fn, parts.params)
     except errors.ConfigError as error:
         found.problems += error.problems
     except Exception as error:  # pylint: disable=broad-except

@@ -139,7 +139,7 @@ def _build(config: TrainerConfig, plugins: LoadedPlugins, strategies: Strategies
         run_config = run_config.replace(device_fn=by_size(run_config))
     return tf.estimator.Estimator(
         model_fn=plugins.model_fn, params=plugins.params, config=run_config,
-        # `--warm_start_from` is the subject of `warm_start`.
+        # `--warm_start_from` is the subject of `starting_checkpoint`.
         warm_start_from=None if config.warm_start_from else given and given.warm_start)
 
 

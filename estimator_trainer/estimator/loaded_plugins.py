@@ -13,7 +13,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.estimator import (data_spec, input_fn_adapter, model_class, model_fn_adapter,
+from estimator_trainer.estimator import (input_fn_adapter, model_class, model_fn_adapter,
                                          model_shape, random_state, serving_input, user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.estimator.user_estimator import UserEstimator
@@ -101,7 +101,7 @@ def load(plan: Plan) -> LoadedPlugins:
         return of_script
     loaded, module = _adapted(plan)
     with random_state.kept():
-        spec = data_spec.describe(loaded.input_fn, loaded.params)
+        spec = input_fn_adapter.describe(loaded.input_fn, loaded.params)
         _check(plan, spec)
         _check_end(plan, loaded.input_fn, loaded.params)
     data = record_file.described(spec.features, spec.labels, loaded.data)
@@ -131,7 +131,7 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
         if plan.config.is_data_json:
             # The input_fn's own data have the features that the model takes.
             params = type(params)({**params, **({FILES: ""} if FILES in params else {})})
-        features = data_spec.describe(
+        features = input_fn_adapter.describe(
             loaded.input_fn, params, tf.estimator.ModeKeys.PREDICT).features
     _check_forward_key(plan, features)
     return dataclasses.replace(loaded, features=features)
@@ -215,7 +215,7 @@ def _changed_sources(plan: Plan, data: Mapping[str, Any], sources: Mapping[str, 
         plan.recorded, plan.changes, plan.config.allow_changed, data, sources)
 
 
-def _receiver_fn(plan: Plan, module: types.ModuleType, spec: data_spec.DataSpec,
+def _receiver_fn(plan: Plan, module: types.ModuleType, spec: input_fn_adapter.DataSpec,
                  params: dict[str, Any]) -> serving_input.ReceiverFn:
     """Returns the user's serving_input_receiver_fn, or one that is derived from the data."""
     own, name = getattr(module, "serving_input_receiver_fn", None), "serving_input_receiver_fn"
@@ -236,8 +236,9 @@ def _check_end(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str,
     """Raises ConfigError if only the input could end training, and the input has no end."""
     config, training = plan.config, plan.train_data or plan.data
     is_ended = config.max_steps or (config.early_stopping_metric and not config.train_epochs)
-    if training is None or not plan.task.is_trainer or is_ended and not config.train_epochs or (
-            not data_spec.describe(input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite):
+    if training is None or not plan.task.is_trainer or is_ended and not config.train_epochs:
+        return
+    if not input_fn_adapter.describe(input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite:
         return
     has_epochs = bool(config.train_epochs)
     raise errors.ConfigError(Problem(
@@ -248,7 +249,7 @@ def _check_end(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str,
         advice="Leave out .repeat(), or set epochs or steps."))
 
 
-def _check(plan: Plan, spec: data_spec.DataSpec) -> None:
+def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
     assert plan.data is not None
     if spec.is_infinite and not plan.config.eval_steps:
         raise errors.ConfigError(

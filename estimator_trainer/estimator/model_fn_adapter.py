@@ -18,7 +18,7 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import ps_packs
 from estimator_trainer.errors import Problem
 from estimator_trainer.estimator import (frozen, input_fn_adapter, keras_model, model_class,
-                                         passthrough, user_estimator, warm_start)
+                                         passthrough, starting_checkpoint, user_estimator)
 from estimator_trainer.graph import graph_names, graph_state
 from estimator_trainer.input import batches
 from estimator_trainer.plugins import loader
@@ -62,7 +62,7 @@ class _Adapted:
         if mode == tf.estimator.ModeKeys.TRAIN:
             spec = self._train(features, labels, call, config)
             if self._config.warm_start_from:
-                warm_start.apply(self._config, self._task.is_chief)
+                starting_checkpoint.warm_start(self._config, self._task.is_chief)
             return spec
         features, beside = passthrough.taken_apart(features)
         spec = call(features, labels)

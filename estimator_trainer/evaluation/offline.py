@@ -13,7 +13,7 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoint_choice, checkpoints
 from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import builder, loaded_plugins
-from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
+from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import evaluation_log, event_files, exporters
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import estimator_patches

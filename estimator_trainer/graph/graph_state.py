@@ -89,7 +89,7 @@ LAST_HOOK = Collection[Any](
 
 OPTIMIZER_VARIABLES = Collection[str](
     "estimator_trainer/optimizer_variables", "the name of a variable that an optimizer has made",
-    writers=("estimator.frozen",), readers=("estimator.warm_start",))
+    writers=("estimator.frozen",), readers=("estimator.starting_checkpoint",))
 
 # For a loop over training steps.
 DATASET = Collection[tf.data.Dataset](

@@ -11,10 +11,10 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import builder, loaded_plugins, passthrough
-from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.passthrough import Answer
+from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import offline
 from estimator_trainer.prediction import exported_model, json_instances, prediction_writer
 from estimator_trainer.prediction.exported_model import ExportedModel

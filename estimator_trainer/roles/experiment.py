@@ -14,8 +14,8 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import evaluator_heartbeat
 from estimator_trainer.estimator import builder
-from estimator_trainer.estimator.checkpoint_fit import CheckpointFit
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
