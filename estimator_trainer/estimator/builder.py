@@ -42,7 +42,7 @@ def _train(plan: Plan, plugins: LoadedPlugins, estimator: tf.estimator.Estimator
     """Trains, with the platform's TF_CONFIG for the user's functions and hooks."""
     config, is_of_script = plan.config, plugins.script is not None
     # A user's device_fn places the operations of a step by their names.
-    is_placed = plugins.given is not None and plugins.given.config.device_fn is not None
+    is_placed = plugins.estimator is not None and plugins.estimator.config.device_fn is not None
     is_looped = config.steps_per_loop != 1 and not config.sync_replicas and not is_placed
     with environment.tf_config(plan.task.platform_tf_config):
         if is_of_script and config.is_collective and config.steps_per_loop < 2:
@@ -51,10 +51,10 @@ def _train(plan: Plan, plugins: LoadedPlugins, estimator: tf.estimator.Estimator
             if can_loop and not is_looped:
                 logging.info("one step in a session run: another trainer has hooks or saving"
                              " listeners")
-        if is_looped:
-            return _train_in_a_loop(config.steps_per_loop, is_of_script, estimator, train,
-                                    input_fn, *args, **kwargs)
-        return train(input_fn, *args, **kwargs)
+        if not is_looped:
+            return train(input_fn, *args, **kwargs)
+        return _train_in_a_loop(
+            config.steps_per_loop, is_of_script, estimator, train, input_fn, *args, **kwargs)
 
 
 def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.estimator.Estimator,
@@ -62,14 +62,7 @@ def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.esti
                      **kwargs: Any) -> tf.estimator.Estimator:
     """Trains with several steps in a session run if the model's graph, which `train` builds, can.
 
-    Args:
-      steps_per_loop: Number of steps in a session run that the user requests, or 0.
-      is_of_script: Whether a script made the Estimator, and seeds random numbers by itself.
-      estimator: The Estimator, or a copy of it.
-      train: The Estimator's own `train`.
-      input_fn: The user's input_fn, adapted.
-      *args: Further arguments of `train`.
-      **kwargs: Further arguments of `train`.
+    A script seeds random numbers by itself.
     """
     drawn = RandomState()
     # The public `config` is a copy, with a copy of the strategy.
@@ -104,33 +97,27 @@ def for_one_process(config: TrainerConfig, plugins: LoadedPlugins) -> tf.estimat
 
 def _build(config: TrainerConfig, plugins: LoadedPlugins, strategies: Strategies,
            task: TaskConfig | None = None) -> tf.estimator.Estimator:
-    given = plugins.given
-    if given and not plugins.script:
-        config = user_estimator.settings(config, given.config)
-    seed = _graph_seed(config, plugins)
-    clock = config.checkpoints
+    own = plugins.estimator
+    if own and not plugins.script:
+        config = user_estimator.settings(config, own.config)
     kept = (plugins.script.run_config if plugins.script else user_estimator.kept(
-        given.config, user_estimator.taken_by_flags(config)) if given else {})
+        own.config, user_estimator.taken_by_flags(config)) if own else {})
     run_config = tf.estimator.RunConfig(**{
-        "model_dir": config.model_dir,
-        "tf_random_seed": seed,
-        "save_summary_steps": config.save_summary_steps,
-        "save_checkpoints_steps": clock.every_steps,
-        "save_checkpoints_secs": None if clock.every_steps else clock.every_secs,
-        "keep_checkpoint_max": config.keep_checkpoint_max,
+        **user_estimator.fields_of(config),
+        "tf_random_seed": _graph_seed(config, plugins),
         "log_step_count_steps": config.log_every_steps,
         "train_distribute": strategies.train,
         "eval_distribute": strategies.eval,
         # By default worker i waits for 5 (i + 1) seconds.
         "experimental_max_worker_delay_secs": 0, **kept})
     if task and "ps" in task.cluster and not strategies.train:
-        run_config = user_estimator.of_servers(run_config, task)
+        run_config = user_estimator.at_place(
+            run_config, task, task.server_place(has_strategy=False))
     # The role's ConfigProto has device filters, without which a session waits for every task
     # (tensorflow/tensorflow#21629).
     merged = tf.compat.v1.ConfigProto()
-    of_given = user_estimator.session_config(given.config) if given else None
-    for part in (run_config.session_config, of_given, config_of(config),
-                 plugins.session_config):
+    of_user = user_estimator.session_config(own.config) if own else None
+    for part in (run_config.session_config, of_user, config_of(config), plugins.session_config):
         merged.MergeFrom(part or tf.compat.v1.ConfigProto())
     # Merging cannot unset a field.
     merged.allow_soft_placement = config.soft_placement
@@ -140,13 +127,13 @@ def _build(config: TrainerConfig, plugins: LoadedPlugins, strategies: Strategies
     return tf.estimator.Estimator(
         model_fn=plugins.model_fn, params=plugins.params, config=run_config,
         # `--warm_start_from` is the subject of `starting_checkpoint`.
-        warm_start_from=None if config.warm_start_from else given and given.warm_start)
+        warm_start_from=None if config.warm_start_from else own and own.warm_start)
 
 
 def _graph_seed(config: TrainerConfig, plugins: LoadedPlugins) -> int | None:
     """Returns the seed of all graphs; seeds Python and NumPy too, but not for a script."""
-    if plugins.given and plugins.script:
-        return plugins.given.config.tf_random_seed  # 0 is a seed there.
+    if plugins.estimator and plugins.script:
+        return plugins.estimator.config.tf_random_seed  # 0 is a seed there.
     _seed(config.seed or None)
     return config.seed or None
 
@@ -167,16 +154,16 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
     session_config = tf.compat.v1.ConfigProto(
         allow_soft_placement=config.soft_placement,
         log_device_placement=config.log_device_placement)
+    graph_options = session_config.graph_options
+    rewrites = graph_options.rewrite_options
     if strategy.replicas_share_cpus(config.num_replicas):
         session_config.device_count["CPU"] = config.num_replicas
-    graph_options = session_config.graph_options
     if config.mixed_precision == "float16":
-        graph_options.rewrite_options.auto_mixed_precision = training_patches.REWRITER_ON
+        rewrites.auto_mixed_precision = training_patches.REWRITER_ON
     if config.mixed_precision == "bfloat16":
-        graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = (
-            training_patches.REWRITER_ON)
+        rewrites.auto_mixed_precision_onednn_bfloat16 = training_patches.REWRITER_ON
         # Remapping fuses convolutions into an op that has no bfloat16.
-        graph_options.rewrite_options.remapping = training_patches.REWRITER_OFF
+        rewrites.remapping = training_patches.REWRITER_OFF
     if config.xla:
         graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
     return session_config
@@ -186,11 +173,10 @@ def _check_devices(precision: str) -> None:
     gpus = [f"gpu:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))]
     wanted, has = ("GPU", gpus) if precision == "float16" else ("CPU alone", not gpus)
     if precision != "none" and not has:
-        other = "bfloat16" if wanted == "GPU" else "float16"
         raise errors.ConfigError(Problem(
             "mixed_precision", precision, f"which TensorFlow has for a {wanted};"
             f" this machine has {', '.join(['cpu:0', *gpus])}",
-            example=Setting("mixed_precision", other)))
+            example=Setting("mixed_precision", "bfloat16" if wanted == "GPU" else "float16")))
 
 
 def by_size(config: tf.estimator.RunConfig) -> Callable[[tf.Operation], str] | None:
@@ -221,9 +207,7 @@ class _FewestBytes:
 
 def _size_bytes(op: tf.Operation) -> int:
     """Returns the bytes of a variable; 1 for a table or an unknown shape."""
-    if "shape" not in op.node_def.attr:
-        return 1
-    shape = tf.TensorShape(op.get_attr("shape"))
+    shape = tf.TensorShape(op.get_attr("shape") if "shape" in op.node_def.attr else None)
     if not shape.is_fully_defined():
         return 1
     return max(1, int(shape.num_elements() * tf.dtypes.as_dtype(op.get_attr("dtype")).size))

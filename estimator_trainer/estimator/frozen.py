@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any, Callable, ContextManager, Sequence
+from typing import Any, ContextManager, Iterable, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -30,10 +30,6 @@ def kept(config: TrainerConfig) -> ContextManager[None]:
     An evaluation needs it too, because a model_fn may make its optimizer in each mode. The graph
     state lists the variables of optimizers, which a warm start leaves out.
     """
-    return training_patches.applying_gradients_with(_applying(config))
-
-
-def _applying(config: TrainerConfig) -> Callable[..., Any]:
     patterns = conflicts.split(config.freeze)
     base_calls: list[None] = []
 
@@ -48,21 +44,21 @@ def _applying(config: TrainerConfig) -> Callable[..., Any]:
             passed = (*args, *kwargs.values(), getattr(optimizer, "iterations", None))
             steps = [each for each in passed if hasattr(each, "assign_add")]
             return tf.group(*(step.assign_add(1) for step in steps))
-        before, calls = _variable_names(), len(base_calls)
+        before, calls = _saved_names(tf.compat.v1.global_variables()), len(base_calls)
         applied = own_apply(left, *args, **kwargs)
         if is_base:
             base_calls.append(None)
         # A wrapper calls another optimizer; its own variables are the model's: moving averages.
         if is_base or len(base_calls) == calls:
-            for name in _variable_names() - before:
+            for name in _saved_names(tf.compat.v1.global_variables()) - before:
                 graph_state.OPTIMIZER_VARIABLES.add(name)
         return applied
 
-    return apply
+    return training_patches.applying_gradients_with(apply)
 
 
-def _variable_names() -> set[str]:
-    return {operations.saved_name(each) for each in tf.compat.v1.global_variables()}
+def _saved_names(variables: Iterable[Any]) -> set[str]:
+    return set(map(operations.saved_name, variables))
 
 
 @batches.as_it_is  # With a strategy autograph would rewrite it, and hide its log.
@@ -76,7 +72,7 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
     patterns = conflicts.split(config.freeze)
     if not patterns:
         return
-    names = {operations.saved_name(each) for each in tf.compat.v1.trainable_variables()}
+    names = _saved_names(tf.compat.v1.trainable_variables())
     for pattern in patterns:
         if not any(conflicts.matches(pattern, name) for name in names):
             raise errors.ConfigError(Problem(
@@ -95,12 +91,8 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
             f" {operations.some(changed)} by itself, not by an optimizer",
             "a model_fn that leaves these as they are, or another pattern"))
     if is_chief:
-        _log(found, names)
-
-
-def _log(found: set[str], names: set[str]) -> None:
-    logging.log_first_n(logging.INFO, "frozen: %d of %d trainable variables (%s)", 1, len(found),
-                        len(names), operations.some(found))
+        logging.log_first_n(logging.INFO, "frozen: %d of %d trainable variables (%s)", 1,
+                            len(found), len(names), operations.some(found))
 
 
 def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
@@ -110,5 +102,5 @@ def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
 def _written(train_op: Any) -> set[str]:
     """Returns the names of the variables that a step changes."""
     outside = operations.outside(train_op.graph)
-    return {operations.saved_name(operations.variable_of(op, outside))
-            for op in operations.up_to(train_op) if op.inputs and _WRITES.match(op.type)}
+    return _saved_names(operations.variable_of(op, outside) for op in operations.up_to(train_op)
+                        if op.inputs and _WRITES.match(op.type))

@@ -11,6 +11,7 @@ import contextlib
 import os.path
 import sys
 import tempfile
+import traceback
 from typing import Any, Callable, Iterator, Mapping
 
 import numpy as np
@@ -24,22 +25,20 @@ ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
 def is_model(thing: Any) -> bool:
     """Returns whether `thing` is a Keras model, or a class of such models."""
-    if of_keras_3(thing):
-        return any(each.__name__ == "Model" for each in getattr(thing, "__mro__", ())
-                   or type(thing).__mro__)
-    return isinstance(thing, tf.keras.Model) or (
-        isinstance(thing, type) and issubclass(thing, tf.keras.Model))
+    kind = thing if isinstance(thing, type) else type(thing)
+    return issubclass(kind, tf.keras.Model) or (
+        of_keras_3(thing) and any(each.__name__ == "Model" for each in kind.__mro__))
 
 
 def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
     """Returns a model_fn that makes a copy of a model in the current graph.
 
-    Checkpoints have the variables' names, as those of other Estimators do: an object's checkpoint
-    needs a Saver that no loop can have.
+    Checkpoints have the variables' names, as with other Estimators: an object's checkpoint needs a
+    Saver that no loop can have.
 
     Args:
       model: The model. It takes a dict of features by the names of its inputs, or a single feature.
-      name: What --model_fn is.
+      name: The value of --model_fn.
 
     Raises:
       ConfigError: if the model is one of Keras 3, is not compiled, or cannot be copied.
@@ -63,7 +62,7 @@ def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
         initial = _InitialWeights(weights if mode == tf.estimator.ModeKeys.TRAIN else {})
         features = _features_of(model, features, name)
-        with initial.kept():
+        with tf.variable_creator_scope(initial.create):
             spec = estimator.model_fn(features, labels, mode, config)
         if spec.loss is not None:
             # Keras divides the loss of each replica by their number, to add them up.
@@ -86,25 +85,21 @@ class _InitialWeights:
         self._weights = weights
         self._fed: list[tuple[tf.Variable, tf.Tensor]] = []
 
-    def kept(self) -> contextlib.AbstractContextManager[Any]:
-        """Lets the variables that are made within start from the weights."""
-        return (tf.variable_creator_scope(self._create) if self._weights
-                else contextlib.nullcontext())
-
     @property
     def scaffold(self) -> tf.compat.v1.train.Scaffold | None:
         """The Scaffold that assigns the weights where there is no checkpoint."""
         return tf.compat.v1.train.Scaffold(init_fn=self._assign) if self._weights else None
 
-    def _create(self, next_creator: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
-        initial_value, values = kwargs["initial_value"], []
+    def create(self, next_creator: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
+        """Makes a variable that starts from its weight, as a creator of variables."""
+        initial_value, values = kwargs.get("initial_value"), []
 
         def fed() -> tf.Tensor:
             value = tf.convert_to_tensor(initial_value(), kwargs.get("dtype"))
             values.append(tf.compat.v1.placeholder_with_default(value, value.shape))
             return values[-1]
 
-        if callable(initial_value):
+        if self._weights and callable(initial_value):
             kwargs = {**kwargs, "initial_value": fed}
         variable = next_creator(**kwargs)
         self._fed += [(variable, value) for value in values]
@@ -195,15 +190,11 @@ def of_keras_3(thing: Any) -> bool:
 
 @contextlib.contextmanager
 def checked(name: str) -> Iterator[None]:
-    """Refuses what is made within, in the current graph, if Keras 3 makes a part of it.
+    """Raises ConfigError if Keras 3 makes a variable within, in the current graph, or an error.
 
-    Args:
-      name: What --model_fn is.
-
-    Raises:
-      ConfigError: if Keras 3 made a variable, or an error.
+    `name` is the value of --model_fn.
     """
-    before = len(_variables()) if _version() else 0
+    before = len(tf.compat.v1.global_variables())
     try:
         yield
     except errors.TrainerError:
@@ -212,7 +203,7 @@ def checked(name: str) -> Iterator[None]:
         if _version() and _is_raised_there(error):
             raise refused(name) from error
         raise
-    if _version() and any(_is_made_there(variable) for variable in _variables()[before:]):
+    if _version() and any(map(_is_made_there, tf.compat.v1.global_variables()[before:])):
         raise refused(name)
 
 
@@ -231,10 +222,6 @@ def _version() -> str:
     return version if version and int(version.partition(".")[0]) > 2 else ""
 
 
-def _variables() -> list[tf.Variable]:
-    return tf.compat.v1.global_variables()
-
-
 def _is_made_there(variable: tf.Variable) -> bool:
     handle = getattr(variable, "handle", variable)
     frames = getattr(getattr(handle, "op", None), "traceback", None) or ()
@@ -242,10 +229,8 @@ def _is_made_there(variable: tf.Variable) -> bool:
 
 
 def _is_raised_there(error: BaseException) -> bool:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_folder())
+    trace = traceback.extract_tb(error.__traceback__)
+    return bool(trace) and trace[-1].filename.startswith(_folder())
 
 
 def _folder() -> str:

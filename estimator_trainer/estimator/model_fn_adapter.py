@@ -9,7 +9,7 @@ import inspect
 import linecache
 import re
 import traceback
-from typing import Any, Callable, ContextManager, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 import tensorflow as tf
 
@@ -40,8 +40,8 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig,
 
     Returns:
       A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. In a graph that
-      holds a training set (`loop.hold`), one session run of training makes several steps; it
-      raises LoopUnsupported where that cannot be.
+      holds a training set (`loop.hold`), one session run of training makes several steps, or it
+      raises LoopUnsupported.
     """
     return _Adapted(function, config, task, has_hooks).model_fn
 
@@ -74,8 +74,9 @@ class _Adapted:
 
     def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:
         name = self._config.model_fn
-        with (_placed(self._config.device), keras_model.checked(name),
-              explained(features, name)):
+        device = self._config.device
+        placed = tf.device(f"/device:{device.upper()}") if device else contextlib.nullcontext()
+        with placed, keras_model.checked(name), explained(features, name):
             spec = loader.call(self._function, {"features": features, "labels": labels, **others})
         if isinstance(spec, tf.compat.v1.estimator.tpu.TPUEstimatorSpec):
             spec = spec.as_estimator_spec()
@@ -101,7 +102,7 @@ class _Adapted:
     def _voted(self, spec: tf.estimator.EstimatorSpec, made: loop.Step, stop_vote: tf.Tensor,
                run_config: tf.estimator.RunConfig
                ) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
-        """Adds to a step how its trainers agree to end: later where a hook may ask for it."""
+        """Adds to a step how its trainers agree to end: later where a hook may request it."""
         votes = made.is_last, made.is_missing, stop_vote
         has_hooks = self._has_hooks or spec.training_hooks or spec.training_chief_hooks
         if stop_consensus.all_agree(not has_hooks, run_config):
@@ -120,8 +121,8 @@ class _Adapted:
             known = loop_unsupported.things()
             spec, made = self._step(batch, call)
             loop_unsupported.check(spec, known)
-            reasons.append(loop_unsupported.of_one_trainer(
-                spec, self._config.steps_per_loop > 0))
+            is_requested = self._config.steps_per_loop > 0
+            reasons.append(loop_unsupported.of_one_trainer(spec, is_requested))
             return made
 
         def settle(found: loop_unsupported.LoopUnsupported | None) -> None:
@@ -154,18 +155,12 @@ class _Adapted:
             ps_packs.send_in_packs(spec.train_op)
         fed_batch = graph_state.FED_BATCH.first()
         if fed_batch is not None:
-            # The input_fn's batches must not be read beside the `train` of a class, which has its
-            # own or reads them itself.
+            # The `train` of a class reads the input_fn's batches by itself, or others.
             features, labels, mark = fed_batch, None, tf.constant(batches.BATCH)
         return spec, loop.Step(
             spec.train_op, spec.loss, tf.equal(mark, batches.LAST),
             tf.equal(mark, batches.NO_BATCH), batches.size((labels, features)),
             scaffold=spec.scaffold)
-
-
-def _placed(device: str) -> ContextManager[Any]:
-    """Places what is made within on a device such as "gpu:0"; "" leaves that to TensorFlow."""
-    return tf.device(f"/device:{device.upper()}") if device else contextlib.nullcontext()
 
 
 def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
@@ -182,22 +177,19 @@ def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
             Problem("forward_key", name, f"a feature that is a {type(key).__name__}",
                     "a dense one, with a value for each instance"))
     key = tf.identity(key)
-    predictions = spec.predictions
-    if not isinstance(predictions, dict):
-        predictions = {"predictions": predictions}
     outputs = {
         signature: tf.estimator.export.PredictOutput({**_output_tensors(output), name: key})
-        for signature, output in (spec.export_outputs or {}).items()
-    }
-    return spec._replace(predictions={**predictions, name: key}, export_outputs=outputs or None)
+        for signature, output in (spec.export_outputs or {}).items()}
+    return spec._replace(predictions={**passthrough.named(spec.predictions), name: key},
+                         export_outputs=outputs or None)
 
 
 def _output_tensors(output: tf.estimator.export.ExportOutput) -> dict[str, tf.Tensor]:
     if isinstance(output, tf.estimator.export.PredictOutput):
         return dict(output.outputs)
-    if isinstance(output, tf.estimator.export.RegressionOutput):
-        return {"outputs": output.value}
-    tensors = {"scores": output.scores, "classes": output.classes}
+    tensors = ({"outputs": output.value}
+               if isinstance(output, tf.estimator.export.RegressionOutput)
+               else {"scores": output.scores, "classes": output.classes})
     return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
 
@@ -207,12 +199,7 @@ _UNKNOWN = object()
 
 @contextlib.contextmanager
 def explained(features: Any, model_fn: str) -> Iterator[None]:
-    """Raises ConfigError in place of the error about a feature that is not there.
-
-    Args:
-      features: The features that the model_fn gets within.
-      model_fn: The name of the model_fn, for the message.
-    """
+    """Raises ConfigError in place of a model_fn's error about a feature that is not there."""
     try:
         yield
     except (KeyError, ValueError) as error:
@@ -220,17 +207,13 @@ def explained(features: Any, model_fn: str) -> Iterator[None]:
         if not name:
             raise
         there = sorted(map(str, features))
+        line = traceback.extract_tb(error.__traceback__)[-1]
         raise errors.ConfigError(
-            f"model_fn {model_fn!r} asks for the feature {name!r}{_place(error)}, and the input_fn"
+            f"model_fn {model_fn!r} asks for the feature {name!r} ({line.filename}, line"
+            f" {line.lineno}: `{line.line}`), and the input_fn"
             f" yields {', '.join(there)}.{errors.near_match(name, there)}"
             " Take a model_fn and an input_fn that go together, or name the feature by a param of"
             " theirs. To see both: estimator-trainer check --probe") from error
-
-
-def _place(error: BaseException) -> str:
-    """Returns the line of code that asks."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f" ({frame.filename}, line {frame.lineno}: `{frame.line}`)"
 
 
 def _missing(error: BaseException, features: dict[str, Any]) -> str:
@@ -247,15 +230,15 @@ def _missing(error: BaseException, features: dict[str, Any]) -> str:
 
 def _has_columns_of(error: BaseException, features: dict[str, Any]) -> bool:
     """Returns whether feature columns were applied to `features`, and not to another dict."""
-    given = [frame.f_locals["features"] for frame, _ in traceback.walk_tb(error.__traceback__)
-             if "features" in frame.f_locals]
-    return bool(given) and _is_same(given[-1], features)
+    applied = [frame.f_locals["features"] for frame, _ in traceback.walk_tb(error.__traceback__)
+               if "features" in frame.f_locals]
+    return bool(applied) and _is_same(applied[-1], features)
 
 
 def _is_looked_up(error: BaseException, key: str, features: dict[str, Any]) -> bool:
     """Returns whether the line that raised KeyError looks up `key` in `features` alone.
 
-    The error tells the key, and no dict; one line may look it up in two of them.
+    The error has the key, and no dict; one line may look it up in two of them.
     """
     frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
@@ -264,9 +247,9 @@ def _is_looked_up(error: BaseException, key: str, features: dict[str, Any]) -> b
     except SyntaxError:
         return False
     names = {**frame.f_globals, **frame.f_locals}
-    asked = [_value(owner, names) for node in ast.walk(tree) for owner, index in _lookups(node)
-             if owner.lineno <= line <= (index.end_lineno or line) and _value(index, names) == key]
-    lacking = [each for each in asked if not isinstance(each, dict) or key not in each]
+    owners = [_value(owner, names) for node in ast.walk(tree) for owner, index in _lookups(node)
+              if owner.lineno <= line <= (index.end_lineno or line) and _value(index, names) == key]
+    lacking = [each for each in owners if not isinstance(each, dict) or key not in each]
     return bool(lacking) and all(_is_same(each, features) for each in lacking)
 
 

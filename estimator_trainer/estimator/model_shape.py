@@ -35,37 +35,36 @@ class Model:
 
     Attributes:
       function: A model_fn, or a class in its place, for `model_fn_adapter.adapt`.
-      given: The parts of the Estimator that the user made, or None.
+      estimator: The parts of the Estimator that the user made, or None.
     """
 
     function: Callable[..., Any]
-    given: UserEstimator | None = None
+    estimator: UserEstimator | None = None
 
 
 def is_other(thing: Any) -> bool:
     """Returns whether what a plug-in's name stands for has another shape than a model_fn."""
-    if isinstance(thing, _Estimator) or keras_model.is_model(thing):
-        return True
-    return inspect.isroutine(thing) and not _is_model_fn(thing)
+    return isinstance(thing, _Estimator) or keras_model.is_model(thing) or (
+        inspect.isroutine(thing) and not _is_model_fn(thing))
 
 
 def input_fn_for(model: Model, function: Callable[..., Any], plan: Plan) -> Callable[..., Any]:
-    """Returns an input_fn that gets the params that the user's Estimator would give to it.
+    """Returns an input_fn that gets the params of the user's Estimator, and what the user has set.
 
     Args:
       model: The model that takes the data.
       function: The user's input_fn.
-      plan: The plan of this task; what the user has set wins.
+      plan: The plan of this task.
     """
-    given, set_by_user = model.given, plan.params.user_set if plan.params else frozenset()
-    if given is None:
+    estimator, user_set = model.estimator, plan.params.user_set if plan.params else frozenset()
+    if estimator is None:
         return function
-    own = given.params if isinstance(given.params, Mapping) else {}
+    own = estimator.params if isinstance(estimator.params, Mapping) else {}
 
     def input_fn(**passed: Any) -> Any:
         params = passed["params"]
-        known = given.input_params(passed["mode"], PluginParams({**params, **own}))
-        kept = {key: params[key] for key in set_by_user}
+        known = estimator.input_params(passed["mode"], PluginParams({**params, **own}))
+        kept = {key: params[key] for key in user_set}
         return loader.call(function, {**passed, "params": PluginParams({**known, **kept})})
 
     # The adapter passes what the signature names.
@@ -76,12 +75,7 @@ def input_fn_for(model: Model, function: Callable[..., Any], plan: Plan) -> Call
 
 
 def model_of(thing: Any, plan: Plan, params: dict[str, Any]) -> Model:
-    """Returns the model of a plug-in.
-
-    Args:
-      thing: The object that the plug-in's name stands for, after the import.
-      plan: The plan of this task.
-      params: The params of the plug-ins.
+    """Returns the model of a plug-in whose name stands for `thing`.
 
     Raises:
       ConfigError: if the user's function returns nothing that can be trained.
@@ -108,11 +102,11 @@ def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> M
                     f" object of type {type(thing).__name__}",
                     "a tf.estimator.Estimator, a compiled tf.keras.Model or a model_fn",
                     "return tf.estimator.Estimator(model_fn, config=config, params=params)"))
-    given = user_estimator.take_apart(thing)
-    if given.config.train_distribute:
+    estimator = user_estimator.take_apart(thing)
+    if estimator.config.train_distribute:
         logging.warning("the strategy in the RunConfig of model_fn %s is not used; --train_"
                         "distribute chooses one", name)
-    return Model(_function(given, plan), given)
+    return Model(_function(estimator, plan), estimator)
 
 
 def _is_model_fn(function: Callable[..., Any]) -> bool:
@@ -122,43 +116,37 @@ def _is_model_fn(function: Callable[..., Any]) -> bool:
 
 def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) -> Any:
     """Calls a function that returns a model; an argument may be a param by its name."""
-    config, clock = plan.config, plan.config.checkpoints
     with environment.no_cluster():
-        run_config = tf.estimator.RunConfig(
-            config.model_dir, tf_random_seed=config.seed or None,
-            save_checkpoints_steps=clock.every_steps,
-            save_checkpoints_secs=None if clock.every_steps else clock.every_secs,
-            keep_checkpoint_max=config.keep_checkpoint_max,
-            save_summary_steps=config.save_summary_steps)
+        run_config = tf.estimator.RunConfig(**user_estimator.fields_of(plan.config))
     run_config = user_estimator.of_platform(run_config, plan.task)
     known = {**params, "config": run_config, "run_config": run_config, "params": params,
-             "hparams": params, "model_dir": config.model_dir}
+             "hparams": params, "model_dir": plan.config.model_dir}
     missing = [p.name for p in inspect.signature(function).parameters.values()
                if p.name not in known and p.default is p.empty
                and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     if missing:
         raise errors.ConfigError(
-            f"model_fn {config.model_fn!r} takes {', '.join(missing)}, of which nothing is known,"
-            " and no argument called features, so it is called to return a model; expected for a"
-            " model_fn, as tf.estimator.Estimator does, the names features, labels, mode, params,"
-            " config; for a function that returns a model, some of config, run_config, model_dir,"
-            " params, hparams, or names of params. For example: def model_fn(features, labels,"
-            f" mode), or {Param(missing[0], Words('VALUE'))}")
+            f"model_fn {plan.config.model_fn!r} takes {', '.join(missing)}, of which nothing is"
+            " known, and no argument called features, so it is called to return a model; expected"
+            " for a model_fn, as tf.estimator.Estimator does, the names features, labels, mode,"
+            " params, config; for a function that returns a model, some of config, run_config,"
+            " model_dir, params, hparams, or names of params. For example: def model_fn(features,"
+            f" labels, mode), or {Param(missing[0], Words('VALUE'))}")
     # Nothing that the function makes may start a server of the cluster.
     with (cluster_patches.configs_in_any_cluster(lambda: plan.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: "")):
         return loader.call(function, known)
 
 
-def _function(given: UserEstimator, plan: Plan) -> Callable[..., Any]:
-    """Returns the model_fn of a given Estimator, with the params that the user has set."""
-    overriding = plan.params.user_set if plan.params else ()
+def _function(estimator: UserEstimator, plan: Plan) -> Callable[..., Any]:
+    """Returns the model_fn of a user's Estimator, with the params that the user has set."""
+    user_set = plan.params.user_set if plan.params else ()
 
     def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
-        own = copy.deepcopy(given.params)
-        for key in overriding:
+        own = copy.deepcopy(estimator.params)
+        for key in user_set:
             user_estimator.add_param(own, key, params[key])
-        return given.model_fn(features, labels, mode, own, config)
+        return estimator.model_fn(features, labels, mode, own, config)
 
     return model_fn

@@ -1,8 +1,8 @@
 """Passthrough: labels and inputs beside the features to predict, to be written with each answer.
 
-The Estimator drops labels in mode "infer", and a model need not return its inputs. So the adapted
-input_fn yields them within the features, and the adapted model_fn puts them into the predictions:
-both stay in one order.
+The Estimator drops labels in mode "infer", and a model need not return its inputs. The adapted
+input_fn yields them within the features, and the adapted model_fn adds them to the predictions, in
+the same order.
 """
 
 from __future__ import annotations
@@ -22,13 +22,7 @@ _LABEL, _INPUT = f"{_PREFIX}label", f"{_PREFIX}input/"
 
 
 class Answer(NamedTuple):
-    """The labels and inputs of one instance.
-
-    Attributes:
-      predictions: The model's predictions by name.
-      inputs: Texts and numbers of the input by name.
-      label: The label; None if there is none.
-    """
+    """The predictions and inputs of one instance by name, and its label or None."""
 
     predictions: Mapping[str, Any]
     inputs: Mapping[str, Any]
@@ -36,12 +30,7 @@ class Answer(NamedTuple):
 
 
 def carrying(input_fn: InputFn, has_inputs: bool) -> InputFn:
-    """Returns an input_fn of mode "infer" whose features carry labels, and inputs if asked for.
-
-    Args:
-      input_fn: An adapted input_fn, which may yield labels in that mode.
-      has_inputs: Whether the features that are texts or numbers are carried.
-    """
+    """Returns an adapted input_fn of mode "infer" whose features carry labels, and maybe inputs."""
     def carrying_input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         made = input_fn(mode, params, config)
         if isinstance(made, tf.data.Dataset):
@@ -54,20 +43,18 @@ def carrying(input_fn: InputFn, has_inputs: bool) -> InputFn:
 
 def mark(features: Any, labels: Any = None, *, has_inputs: bool,
          most_rank: int = 2) -> dict[str, Any]:
-    """Returns features that carry labels, and inputs if asked for; tensors or arrays.
+    """Returns a batch's features that carry labels, and inputs on request; tensors or arrays.
 
     Args:
-      features: The features of a batch.
-      labels: Its labels, or None.
-      has_inputs: Whether to carry the features themselves.
-      most_rank: The most dimensions, that of the batch included, of a feature that is carried.
+      features: The features.
+      labels: The labels, or None.
+      has_inputs: Whether to carry the features that are texts or numbers.
+      most_rank: The most dimensions, with the batch's, of a feature that is carried.
     """
-    beside = {_LABEL: labels} if _is_told(labels) else {}
-    named = features if isinstance(features, dict) else {}
-    if most_rank > 2 and not isinstance(features, dict):
-        named = {"input": features}
+    beside = {_LABEL: labels} if _is_shown(labels) else {}
+    named = features if isinstance(features, dict) else {"input": features} if most_rank > 2 else {}
     beside.update({f"{_INPUT}{name}": value for name, value in named.items()
-                   if has_inputs and _is_told(value, most_rank)})
+                   if has_inputs and _is_shown(value, most_rank)})
     return {_FEATURES: features, _BESIDE: beside}
 
 
@@ -83,36 +70,32 @@ def with_predictions(spec: tf.estimator.EstimatorSpec,
     """Returns the spec with what the features carry among its predictions."""
     if not beside:
         return spec
-    predictions = spec.predictions
-    if not isinstance(predictions, dict):
-        predictions = {"predictions": predictions}
-    return spec._replace(predictions={
-        **predictions, **{name: tf.identity(value) for name, value in beside.items()}})
+    copies = {name: tf.identity(value) for name, value in beside.items()}
+    return spec._replace(predictions={**named(spec.predictions), **copies})
+
+
+def named(predictions: Any) -> dict[str, Any]:
+    """Returns predictions by name; one without a name gets "predictions"."""
+    return predictions if isinstance(predictions, dict) else {"predictions": predictions}
 
 
 def answer(prediction: Any) -> Answer:
     """Takes apart one instance of what an Estimator predicts."""
-    named = prediction if isinstance(prediction, dict) else {"predictions": prediction}
-    return Answer({name: value for name, value in named.items() if not name.startswith(_PREFIX)},
-                  {name.removeprefix(_INPUT): value for name, value in named.items()
-                   if name.startswith(_INPUT)}, named.get(_LABEL))
+    values = named(prediction)
+    return Answer({name: value for name, value in values.items() if not name.startswith(_PREFIX)},
+                  {name.removeprefix(_INPUT): value for name, value in values.items()
+                   if name.startswith(_INPUT)}, values.get(_LABEL))
 
 
 def answers(predictions: Iterable[Mapping[str, Any]],
             beside: Mapping[str, np.ndarray]) -> Iterator[Answer]:
-    """Yields what is known of each instance of a batch.
-
-    Args:
-      predictions: The predictions of each instance by name, in order.
-      beside: What the batch's features carry.
-    """
+    """Yields the answer of each instance of a batch, whose features carry `beside`."""
     for i, prediction in enumerate(predictions):
         yield answer({**prediction, **{name: values[i] for name, values in beside.items()}})
 
 
-def _is_told(value: Any, most_rank: int = 2) -> bool:
-    """Returns whether it is worth a line: a number or text, or a list of them, an instance."""
-    ranks = range(1, most_rank + 1)
-    if isinstance(value, np.ndarray):
-        return value.ndim in ranks
-    return isinstance(value, tf.Tensor) and value.shape.rank in ranks
+def _is_shown(value: Any, most_rank: int = 2) -> bool:
+    """Returns whether an instance has a number or text, or a list of them."""
+    rank = value.ndim if isinstance(value, np.ndarray) else (
+        value.shape.rank if isinstance(value, tf.Tensor) else None)
+    return rank in range(1, most_rank + 1)

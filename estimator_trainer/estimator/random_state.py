@@ -1,7 +1,6 @@
-"""The state of Python's and NumPy's random numbers, of which a user's functions may draw.
+"""The state of Python's and NumPy's random numbers, which user's functions and Keras layers draw.
 
-The initializers of Keras layers do, too. What this program calls beside what the Estimator calls
-must not change what is drawn later.
+A call that the Estimator does not make must not change what is drawn later.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _NO_SEED = 87654321
 
 
 class RandomState:
-    """The state at the time when the object is made."""
+    """The state when the object is made."""
 
     def __init__(self) -> None:
         self._python, self._numpy = random.getstate(), np.random.get_state(legacy=False)

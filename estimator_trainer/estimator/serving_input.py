@@ -26,14 +26,11 @@ def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
         dimension first.
       kind: "raw", one input tensor a feature; or "example", one string tensor `examples` of
         serialized tf.Example protos, shape [batch].
-      is_needed: Whether the job exports, so that it had better fail now than at its end.
-
-    Returns:
-      A function for `Estimator.export_saved_model`; it raises ConfigError if a feature cannot be
-      served this way.
+      is_needed: Whether the job exports, and should fail now rather than at its end.
 
     Raises:
-      ConfigError: if so, and the function is needed.
+      ConfigError: if a feature cannot be served this way; without `is_needed`, the function
+        that is returned raises it.
     """
     specs = features if isinstance(features, dict) else {"feature": features}
     build = raw_tensors if kind == "raw" else _parsed_examples
@@ -56,16 +53,10 @@ def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
 
 
 def adapt(function: ReceiverFn, name: str, params: dict[str, Any]) -> ReceiverFn:
-    """Makes a user's function a serving_input_receiver_fn.
+    """Makes a user's function, or one that makes it, a serving_input_receiver_fn.
 
-    Args:
-      function: The function, or one that makes it; it may take `params`.
-      name: Its name, for messages.
-      params: The params of the plug-ins.
-
-    Returns:
-      A function for `Estimator.export_saved_model`; it raises ConfigError when `function` returns
-      nothing that can be served. The `InputFnOps` of `tf.contrib.learn` become a receiver.
+    The result raises ConfigError when `function` returns nothing that can be served. The
+    `InputFnOps` of `tf.contrib.learn` become a receiver.
     """
     def serving_input_receiver_fn() -> Any:
         made: Any = function
@@ -94,17 +85,17 @@ def raw_tensors(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
             tensors[name] = tf.compat.v1.ragged.placeholder(
                 spec.dtype, spec.ragged_rank, spec.shape[spec.ragged_rank + 1:], name=name)
         else:
-            tensors[name] = tf.compat.v1.placeholder(spec.dtype, _any_batch(spec), name=name)
+            shape = None if spec.shape.rank is None else [None, *spec.shape[1:]]
+            tensors[name] = tf.compat.v1.placeholder(spec.dtype, shape, name=name)
     return tensors, tensors
 
 
 def _parsed_examples(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     serialized = tf.compat.v1.placeholder(tf.string, [None], name="examples")
-    parsed = tf.io.parse_example(
-        serialized, {name: _stored(spec) for name, spec in specs.items()})
-    tensors = {name: tf.cast(value, specs[name].dtype) if value.dtype != specs[name].dtype
-               else value for name, value in parsed.items()}
-    return tensors, {"examples": serialized}
+    parsed = tf.io.parse_example(serialized, {name: _stored(specs[name]) for name in specs})
+    # A cast to its own dtype returns the tensor itself.
+    return ({name: tf.cast(value, specs[name].dtype) for name, value in parsed.items()},
+            {"examples": serialized})
 
 
 def _stored(spec: Any) -> Any:
@@ -119,10 +110,6 @@ def _stored(spec: Any) -> Any:
 
 def _stored_dtype(spec: Any) -> tf.DType:
     return _EXAMPLE_DTYPES.get(spec.dtype, spec.dtype)
-
-
-def _any_batch(spec: tf.TensorSpec) -> list[int | None] | None:
-    return None if spec.shape.rank is None else [None, *spec.shape[1:]]
 
 
 def _check_raw(name: str, spec: Any) -> None:

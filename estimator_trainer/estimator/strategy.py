@@ -16,12 +16,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 class Strategies(NamedTuple):
-    """The strategies of one Estimator.
-
-    Attributes:
-      train: The strategy of training; None trains without one.
-      eval: The strategy of evaluation; None evaluates without one.
-    """
+    """The strategies of training and of evaluation; None is none."""
 
     train: tf.distribute.Strategy | None
     eval: tf.distribute.Strategy | None
@@ -59,11 +54,11 @@ def of_plan(plan: Plan) -> Strategies:
     """Returns the strategies of this task: those that a script has made, or new ones."""
     if plan.script_run is None:
         # All trainers have joined; a strategy would wait for ever for one that is gone since then.
-        config = plan.config
+        config, task = plan.config, plan.task
         patience_secs = min(config.stall_timeout_secs,
                             config.peer_timeout_secs + deadlines.DISK_REMEMBERS_SECS)
-        with stop.killed_after(patience_secs if plan.task.is_all_reduce else None):
-            return for_training(plan.config, plan.task)
+        with stop.killed_after(patience_secs if task.is_all_reduce else None):
+            return for_training(config, task)
     of_script = plan.script_run.strategies
     assert isinstance(of_script, Strategies)
     return of_script if plan.task.is_trainer else Strategies(None, of_script.eval)
@@ -77,18 +72,9 @@ def name_of(strategy: tf.distribute.Strategy | None) -> str:
     """
     if strategy is None:
         return "none"
-    for name, kinds in _kinds().items():
-        if isinstance(strategy, kinds):
-            return name
-    raise errors.ConfigError(
-        f"the script's strategy is a {type(strategy).__name__}; expected one of"
-        f" {', '.join(sorted(_kinds()))}")
-
-
-def _kinds() -> dict[str, tuple[type, ...]]:
-    """Returns the classes, of TensorFlow 1 and 2, of each setting's name."""
+    # The classes of TensorFlow 1 and 2.
     v1 = tf.compat.v1.distribute
-    return {
+    kinds: dict[str, tuple[type, ...]] = {
         "one_device": (tf.distribute.OneDeviceStrategy, v1.OneDeviceStrategy),
         "mirrored": (tf.distribute.MirroredStrategy, v1.MirroredStrategy),
         "central_storage": (tf.distribute.experimental.CentralStorageStrategy,
@@ -96,6 +82,12 @@ def _kinds() -> dict[str, tuple[type, ...]]:
         "multi_worker_mirrored": (tf.distribute.MultiWorkerMirroredStrategy,
                                   v1.experimental.MultiWorkerMirroredStrategy),
         "parameter_server": (v1.experimental.ParameterServerStrategy,)}
+    for name, classes in kinds.items():
+        if isinstance(strategy, classes):
+            return name
+    raise errors.ConfigError(
+        f"the script's strategy is a {type(strategy).__name__}; expected one of"
+        f" {', '.join(sorted(kinds))}")
 
 
 def for_one_process(config: TrainerConfig) -> Strategies:
@@ -125,12 +117,12 @@ def _multi_worker_mirrored(config: TrainerConfig, on_gpus: bool) -> tf.distribut
     implementation = tf.distribute.experimental.CommunicationImplementation
     # In a graph TensorFlow uses NCCL only for several tensors, so GPUs send theirs unpacked.
     pack_mb = None if on_gpus else config.all_reduce_pack_mb or gradient_packs.CPU_PACK_MB
-    strategy = tf.distribute.MultiWorkerMirroredStrategy(
-        communication_options=tf.distribute.experimental.CommunicationOptions(
-            implementation=implementation[config.collective.upper()],
-            bytes_per_pack=1 if pack_mb else config.all_reduce_pack_mb * 2**20))
-    return gradient_packs.send_in_packs(strategy, pack_mb,
-                                        tf.dtypes.as_dtype(config.all_reduce_dtype))
+    options = tf.distribute.experimental.CommunicationOptions(
+        implementation=implementation[config.collective.upper()],
+        bytes_per_pack=1 if pack_mb else config.all_reduce_pack_mb * 2**20)
+    return gradient_packs.send_in_packs(
+        tf.distribute.MultiWorkerMirroredStrategy(communication_options=options), pack_mb,
+        tf.dtypes.as_dtype(config.all_reduce_dtype))
 
 
 def _devices(num_replicas: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""A given Estimator: one that the user's code made, taken apart to be trained here.
+"""An Estimator that the user's code made, taken apart to be trained here.
 
 Its model_fn runs in an Estimator of this program (`builder.py`), which has this program's roles,
 hooks and loop over steps. The user's object itself never trains, so nothing has to be replaced
@@ -15,7 +15,7 @@ import weakref
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.cluster.task_config import Place, TaskConfig
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -53,10 +53,7 @@ def take_apart(estimator: tf.estimator.Estimator) -> UserEstimator:
     Raises:
       ConfigError: if it wants a TPU.
     """
-    if isinstance(estimator, _TPUEstimator):
-        parts: _Parts = _TPUParts(estimator)
-    else:
-        parts = _Parts(estimator)
+    parts = (_TPUParts if isinstance(estimator, _TPUEstimator) else _Parts)(estimator)
     return UserEstimator(parts.model_fn, estimator.params, estimator.config,
                          private_api.part(estimator, "_warm_start_settings"), parts.input_params)
 
@@ -66,8 +63,8 @@ class _Parts:
 
     def __init__(self, estimator: tf.estimator.Estimator):
         self._estimator = estimator
-        # A canned Estimator keeps an optimizer that it was given in its model_fn. One of Keras can
-        # be used in one graph alone, and there are several, be it that a loop was tried first.
+        # A canned Estimator's model_fn holds the user's optimizer. One of Keras works in one graph
+        # alone, and there are several: a loop is tried first.
         cells = getattr(private_api.part(estimator, "_model_fn"), "__closure__", None) or ()
         self._optimizers = [(cell, copy.deepcopy(cell.cell_contents)) for cell in cells
                             if isinstance(cell.cell_contents, _KerasOptimizer)]
@@ -79,8 +76,8 @@ class _Parts:
         # The Estimator's own way to call the user's function; a copy has other params.
         bound = copy.copy(self._estimator)
         private_api.set_part(bound, "_params", params)
-        return bound.model_fn(features, labels, mode, of_its_class(
-            config, self._estimator.config))
+        config = of_its_class(config, self._estimator.config)
+        return bound.model_fn(features, labels, mode, config)
 
     def input_params(self, mode: str, params: Any = None) -> Any:
         return self._estimator.params if params is None else copy.deepcopy(params)
@@ -141,34 +138,41 @@ _FIELDS = {"tf_random_seed": "seed", "save_summary_steps": "save_summary_steps",
 CLOCKS = frozenset({"save_checkpoints_steps", "save_checkpoints_secs"})
 
 
-def settings(config: TrainerConfig, given: tf.estimator.RunConfig) -> TrainerConfig:
-    """Returns the settings, with those of `given` that no flag says otherwise.
+def fields_of(config: TrainerConfig) -> dict[str, Any]:
+    """Returns the arguments of RunConfig that the settings decide for every Estimator."""
+    clock = config.checkpoints
+    return {"model_dir": config.model_dir, "tf_random_seed": config.seed or None,
+            "save_summary_steps": config.save_summary_steps,
+            "save_checkpoints_steps": clock.every_steps,
+            "save_checkpoints_secs": None if clock.every_steps else clock.every_secs,
+            "keep_checkpoint_max": config.keep_checkpoint_max}
+
+
+def settings(config: TrainerConfig, own: tf.estimator.RunConfig) -> TrainerConfig:
+    """Returns the settings, with those of the user's RunConfig that no flag overrides.
 
     The model_dir, the checkpoints and the cluster are those of the flags.
     """
     defaults, kept = TrainerConfig(), {
-        "seed": given.tf_random_seed, "save_summary_steps": given.save_summary_steps,
-        "keep_checkpoint_max": given.keep_checkpoint_max}
+        "seed": own.tf_random_seed, "save_summary_steps": own.save_summary_steps,
+        "keep_checkpoint_max": own.keep_checkpoint_max}
     return dataclasses.replace(config, **{
         name: value for name, value in kept.items()
         if value and getattr(config, name) == getattr(defaults, name)})
 
 
-def kept(given: tf.estimator.RunConfig, taken: Collection[str]) -> dict[str, Any]:
-    """Returns the arguments of RunConfig that `given` decides, as they are.
+def kept(own: tf.estimator.RunConfig, taken: Collection[str]) -> dict[str, Any]:
+    """Returns the arguments of RunConfig that the user's own decides, as they are.
 
-    None and 0 switch something off, which a setting of a flag may not say.
-
-    Args:
-      given: The RunConfig of the user's Estimator.
-      taken: The names of the settings that flags decide.
+    None and 0 switch something off, which not every flag can. `taken` are the names of the settings
+    that flags decide.
     """
-    found = {field: getattr(given, field) for field, name in _FIELDS.items() if name not in taken}
-    if given.experimental_max_worker_delay_secs is not None:
-        found["experimental_max_worker_delay_secs"] = given.experimental_max_worker_delay_secs
+    fields = {field for field, name in _FIELDS.items() if name not in taken}
+    if own.experimental_max_worker_delay_secs is not None:
+        fields.add("experimental_max_worker_delay_secs")
     if not CLOCKS & set(taken):
-        found |= {name: getattr(given, name) for name in CLOCKS}
-    return found
+        fields |= CLOCKS
+    return {field: getattr(own, field) for field in fields}
 
 
 def never_saves(fields: Mapping[str, Any]) -> bool:
@@ -183,10 +187,10 @@ def taken_by_flags(config: TrainerConfig) -> frozenset[str]:
                      if getattr(config, name) != getattr(default, name)}
 
 
-def session_config(given: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:
-    """Returns the ConfigProto of `given`, to be merged into the role's."""
+def session_config(own: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:
+    """Returns the ConfigProto of the user's RunConfig, to be merged into the role's."""
     kept = tf.compat.v1.ConfigProto()
-    kept.CopyFrom(given.session_config or kept)
+    kept.CopyFrom(own.session_config or kept)
     # The role's filters are there already, and merging would list them twice.
     del kept.device_filters[:]
     return kept
@@ -195,36 +199,26 @@ def session_config(given: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:
 def of_platform(run_config: tf.estimator.RunConfig, task: TaskConfig) -> tf.estimator.RunConfig:
     """Returns a RunConfig for the user's code: its task and its cluster as the platform names them.
 
-    Args:
-      run_config: Any RunConfig of this process; also one without a cluster, for an evaluation.
-      task: This task.
+    `run_config` may be without a cluster, for an evaluation.
     """
-    place = task.platform_place
-    return estimator_training.config_of_task(
-        run_config, place.cluster, place.job, place.number, task.is_chief)
+    return at_place(run_config, task, task.platform_place)
 
 
-def of_servers(run_config: tf.estimator.RunConfig, task: TaskConfig) -> tf.estimator.RunConfig:
-    """Returns a RunConfig for a task of a ps job without strategy, as its servers name the tasks.
-
-    Args:
-      run_config: A RunConfig that was made with the normal form of the cluster.
-      task: This task.
-    """
-    place = task.server_place(has_strategy=False)
+def at_place(run_config: tf.estimator.RunConfig, task: TaskConfig,
+             place: Place) -> tf.estimator.RunConfig:
+    """Returns a RunConfig in which a task has the names of a place."""
     return estimator_training.config_of_task(
         run_config, place.cluster, place.job, place.number, task.is_chief)
 
 
 def of_its_class(run_config: tf.estimator.RunConfig,
-                 given: tf.estimator.RunConfig) -> tf.estimator.RunConfig:
-    """Returns a copy of `run_config` in the class of `given`, with what only that has.
+                 own: tf.estimator.RunConfig) -> tf.estimator.RunConfig:
+    """Returns a copy of `run_config` in the class of the user's own, with what only that has.
 
     A model_fn of a TPUEstimator reads `config.tpu_config`.
     """
     run_config = copy.copy(run_config)
-    own: dict[str, Any] = {name: value for name, value in vars(given).items()
-                           if name not in vars(run_config)}
-    run_config.__class__ = type(given)
-    vars(run_config).update(own)
+    vars(run_config).update({name: value for name, value in vars(own).items()
+                             if name not in vars(run_config)})
+    run_config.__class__ = type(own)
     return run_config

@@ -106,7 +106,7 @@ class ScriptExperiment:
         return LoadedPlugins(
             model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task, self._has_hooks),
             input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
-            None, given=self.model, script=self._script_objects(plan.task.name == "local"))
+            None, estimator=self.model, script=self._script_objects(plan.task.name == "local"))
 
     def _script_objects(self, is_alone: bool) -> ScriptObjects:
         train, evaluation = self.train_spec, self.eval_spec
