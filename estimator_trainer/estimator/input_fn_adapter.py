@@ -1,4 +1,4 @@
-"""The user's input_fn, adapted: always offered an input_context, a dataset wherever it can be."""
+"""The user's input_fn, adapted: with an input_context, and a dataset wherever that can be."""
 
 from __future__ import annotations
 
@@ -32,21 +32,19 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
 
     Args:
       function: The plug-in's function, with any subset of the Estimator's arguments.
-      plan: Gives this process its place among the trainers, and the settings.
-      train_function: That of training, where it is another one.
+      plan: The plan, with this process's place among the trainers.
+      train_function: The function of training, where it is another one.
 
     Returns:
-      An input_fn. It returns a Dataset, also where `function` iterates one itself; only tensors
-      that each session run has to compute, such as those of queues, it returns as they are. It
-      raises ConfigError when `function` returns anything else. In mode "train" its features are a
-      dict of FEATURES, those of `function`, and MARK, the batch's mark (batches.py). The model_fn
-      that `model_fn_adapter.adapt` makes takes them apart; with `is_marked=False` the features are
-      those of `function`; with `is_held=True` the dataset is held for a loop (`loop.hold`), and
-      LoopUnsupported is raised if there is none.
+      An input_fn. It returns a Dataset, also where `function` iterates one itself, or tensors that
+      each session run has to compute, such as those of queues. It raises ConfigError when
+      `function` returns anything else. In mode "train" the features are a dict of FEATURES, those
+      of `function`, and MARK, the batch's mark (batches.py), which `model_fn_adapter` takes apart,
+      unless `is_marked=False`. With `is_held=True` the dataset is held for a loop (`loop.hold`),
+      and LoopUnsupported is raised if there is none.
     """
     other_modes = _Adapted(function, plan.data, plan)
-    training = (_Adapted(train_function, plan.train_data, plan) if train_function
-                else other_modes)
+    training = _Adapted(train_function, plan.train_data, plan) if train_function else other_modes
 
     def input_fn(mode: str, params: dict[str, Any], config: Any = None,
                  input_context: tf.distribute.InputContext | None = None,
@@ -54,10 +52,12 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         has_strategy = input_context is not None
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
         is_training = mode == tf.estimator.ModeKeys.TRAIN
-        if is_training:
-            input_context = input_context or _shard(plan)
-        else:
+        if not is_training:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
+        elif input_context is None:
+            input_context = tf.distribute.InputContext(
+                plan.task.num_input_pipelines, plan.task.input_pipeline_id,
+                plan.config.sync_replicas or 1)
         adapted = training if is_training else other_modes
         config = user_estimator.of_platform(config or _run_config(plan), plan.task)
         passed = {"mode": mode, "params": params, "config": config, "input_context": input_context}
@@ -89,11 +89,7 @@ class _Adapted:
         self._params = (plugin.default_params if plugin else None) or {}
 
     def call(self, passed: dict[str, Any], has_strategy: bool) -> tuple[Any, str]:
-        """Calls the function.
-
-        Returns:
-          A Dataset; or tensors, and why they are no Dataset.
-        """
+        """Returns the function's Dataset; or its tensors, and why they cannot become one."""
         try:
             return self._call(passed)
         except Exception:
@@ -113,7 +109,7 @@ class _Adapted:
         with iterated_input.recorded() as iterated:
             made = loader.call(self._function, passed)
             while callable(made):
-                # A function that makes an input_fn was given in its place.
+                # The plug-in is a function that makes the input_fn.
                 if self._plugin:
                     loader.check_function(self._plugin, made)
                 made = loader.call(made, passed)
@@ -136,13 +132,7 @@ class _Adapted:
             self.check_tensors(reason, has_strategy=True, is_held=False)
 
     def check_tensors(self, reason: str, has_strategy: bool, is_held: bool) -> None:
-        """Raises an error where tensors would not do.
-
-        Args:
-          reason: Why they are no Dataset.
-          has_strategy: Whether a strategy is to distribute them.
-          is_held: Whether a loop is to iterate them.
-        """
+        """Raises an error where a strategy, a flag or a loop (`is_held`) needs a Dataset."""
         what = f"input_fn {self._name!r} returns tensors that cannot become a dataset: {reason}"
         config = self._plan.config
         if has_strategy:
@@ -161,7 +151,7 @@ class _Adapted:
 
     def as_set(self, dataset: tf.data.Dataset,
                input_context: tf.distribute.InputContext) -> tf.data.Dataset:
-        """Repeats and batches as the flags say, where the input_fn has no params that do."""
+        """Repeats and batches by the flags, unless the input_fn has params for that."""
         config = self._plan.config
         if config.train_epochs and "epochs" not in self._params:
             dataset = dataset.repeat(self._plan.passes)
@@ -190,8 +180,7 @@ def _batch(result: Any) -> Any:
 
 def _is_of_tensors(value: Any) -> bool:
     leaves = tf.nest.flatten(value)
-    return bool(leaves) and all(
-        isinstance(each, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)) for each in leaves)
+    return bool(leaves) and all(isinstance(each, batches.TENSORS) for each in leaves)
 
 
 @batches.as_it_is
@@ -202,27 +191,18 @@ def _with_mark(batch: Any, mark: tf.Tensor) -> Any:
     return {FEATURES: batch, MARK: mark}
 
 
-def _shard(plan: Plan) -> tf.distribute.InputContext:
-    """Returns the context of one trainer without a strategy."""
-    return tf.distribute.InputContext(
-        num_input_pipelines=plan.task.num_input_pipelines,
-        input_pipeline_id=plan.task.input_pipeline_id,
-        num_replicas_in_sync=plan.config.sync_replicas or 1)
-
-
 def _run_config(plan: Plan) -> tf.estimator.RunConfig:
-    """Returns the configuration that an input_fn gets where no Estimator calls it."""
+    """Returns the RunConfig of a call by no Estimator."""
     with environment.no_cluster():
         return tf.estimator.RunConfig(plan.config.model_dir, plan.config.seed or None)
 
 
 @dataclasses.dataclass(frozen=True)
 class DataSpec:
-    """The elements that an input_fn yields.
+    """The specs of what an input_fn yields.
 
     Attributes:
-      features: A TensorSpec, or a dict of them, with the batch dimension first; None in the place
-        of each None that the dataset yields.
+      features: A TensorSpec, or a dict of them, with the batch dimension first; None for a None.
       batches: Number of batches, or INFINITE_CARDINALITY or UNKNOWN_CARDINALITY of tf.data.
       labels: A structure like `features`; None if the dataset yields no labels.
     """
@@ -239,7 +219,7 @@ class DataSpec:
 
 def describe(input_fn: InputFn, params: dict[str, Any],
              mode: str = tf.estimator.ModeKeys.EVAL) -> DataSpec:
-    """Describes what the adapted `input_fn` yields in a mode, reading no record."""
+    """Returns the specs of what the adapted `input_fn` yields in a mode, reading no record."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         # A marked dataset has no known length.
         made = input_fn(mode, params, is_marked=False)
@@ -249,10 +229,7 @@ def describe(input_fn: InputFn, params: dict[str, Any],
         else:
             element = tf.nest.map_structure(tf.type_spec_from_value, made)
             cardinality = tf.data.UNKNOWN_CARDINALITY
-        element = tf.nest.map_structure(_without_none, element)
+        element = tf.nest.map_structure(
+            lambda spec: None if isinstance(spec, batches.NoneTensorSpec) else spec, element)
         features, labels = element if isinstance(element, tuple) else (element, None)
     return DataSpec(features, int(cardinality), labels)
-
-
-def _without_none(spec: Any) -> Any:
-    return None if isinstance(spec, batches.NoneTensorSpec) else spec

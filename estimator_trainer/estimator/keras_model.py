@@ -92,7 +92,8 @@ class _InitialWeights:
 
     def create(self, next_creator: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
         """Makes a variable that starts from its weight, as a creator of variables."""
-        initial_value, values = kwargs.get("initial_value"), []
+        initial_value: Any = kwargs.get("initial_value")
+        values: list[tf.Tensor] = []
 
         def fed() -> tf.Tensor:
             value = tf.convert_to_tensor(initial_value(), kwargs.get("dtype"))

@@ -163,10 +163,10 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     input_fn = input_fn_adapter.adapt(own, plan, own_of_training)
     sources = {plugin.kind: fingerprints.of_plugin(
         plugin, loader.load(plugin, lambda thing: True)[1]) for plugin in plan.plugins}
-    feeds_itself = isinstance(model_thing, type) and model_class.feeds_itself(model_thing)
+    is_without_input = isinstance(model_thing, type) and model_class.is_without_input(model_thing)
     return LoadedPlugins(
         model_fn, input_fn, params, None, getattr(model_module, "session_config", None),
-        0 if feeds_itself else known.get("train_examples", 0),
+        0 if is_without_input else known.get("train_examples", 0),
         model.estimator, data=known, sources=sources,
         class_names=class_names({**known, **params})), module
 

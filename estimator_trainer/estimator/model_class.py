@@ -13,14 +13,13 @@ and saw to cluster, checkpoints and restarts. `--model_fn=./my_model.py:MyModel`
 `build_model` makes placeholders, or takes `features` and `labels`, and minimizes its loss with
 `global_step`. `train` runs one iteration, and ends training by returning True. `init_fn` is run
 where there is no checkpoint, when the graph is final; `after_train` in the chief, when training
-has ended well. Each takes any of its arguments, by name; `build_model` those of a model_fn too, and
-`train` the number of the step, `num_global_step`. `checkpoint_path` is the param of that name;
-without a value there is no init_fn for a class that asks for it.
-`sync` says whether --sync_replicas is set, and `num_replicas` how many gradients a step then waits
-for, else how many trainers there are; the SyncReplicasOptimizer is kept in `self`, or returned.
+has ended well. Each takes any of its arguments, by name; `build_model` also those of a model_fn,
+and `train` the number of the step, `num_global_step`. `checkpoint_path` is the param of that name;
+without a value, an init_fn that takes it is not called. `sync` is whether --sync_replicas is set,
+and `num_replicas` the number of gradients of a step, or without it the number of trainers; the
+SyncReplicasOptimizer is kept in `self`, or returned.
 
-The loss in the log is `self.loss`, whenever `train` fetches it; the examples are those that it
-feeds first.
+The logged loss is `self.loss`, whenever `train` fetches it; the examples are those it feeds first.
 For evaluation and export, `build_model` returns an EstimatorSpec in the modes "eval" and "infer".
 Without one, evaluation reports `self.loss` if that takes no placeholder; there is no export.
 """
@@ -44,14 +43,16 @@ REASON = "train_returned_true"
 
 
 def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
-    """Returns the model_fn of a class as above."""
+    """Returns the model_fn of such a class."""
 
     def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any],
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        replicas = graph_state.SYNC_REPLICAS.first()
         known = {"features": features, "labels": labels, "mode": mode, "params": params,
-                 "config": config, "is_chief": config.is_chief,
-                 "global_step": tf.compat.v1.train.get_or_create_global_step(),
-                 **_replicas(config)}
+                 "config": config, "is_chief": config.is_chief, "sync": replicas is not None,
+                 "num_replicas": (max(config.num_worker_replicas, 1) if replicas is None
+                                  else replicas),
+                 "global_step": tf.compat.v1.train.get_or_create_global_step()}
         instance = loader.call(model, known)
         if mode == tf.estimator.ModeKeys.TRAIN:
             handle = loader.call(instance.build_model, known)
@@ -63,14 +64,14 @@ def adapt(model: type) -> Callable[..., tf.estimator.EstimatorSpec]:
     return model_fn
 
 
-def feeds_itself(thing: type) -> bool:
+def is_without_input(thing: type) -> bool:
     """Returns whether this is such a class, and one that never sees the input_fn's data."""
     return (hasattr(thing, "build_model")
             and not {"features", "labels"} & set(loader.arguments(thing.build_model)))
 
 
 class _Iterations(tf.estimator.SessionRunHook):
-    """Runs `train` before each step of the Estimator, which itself only reads what came of it."""
+    """Runs `train` before each step of the Estimator, which only reads the results."""
 
     def __init__(self, instance: Any, loss: tf.Tensor, batch: tf.Tensor, is_chief: bool):
         """Makes the hook.
@@ -111,7 +112,7 @@ class _Iterations(tf.estimator.SessionRunHook):
 
 
 class _Seen:
-    """A session that notes what is fetched of the loss, and how much is fed.
+    """A session that keeps the loss that is fetched, and how much is fed.
 
     Attributes:
       loss: The value of the loss when it was last fetched.
@@ -140,7 +141,11 @@ def _training(instance: Any, handle: Any, is_chief: bool,
     loss = tf.compat.v1.placeholder_with_default(tf.constant(0.0), [], "seen_loss")
     batch = tf.compat.v1.placeholder_with_default(tf.zeros([0]), [None], "fed_batch")
     graph_state.FED_BATCH.add(batch)
-    _hand_over([handle, *getattr(handle, "__dict__", {}).values(), *vars(instance).values()])
+    kept = [handle, *getattr(handle, "__dict__", {}).values(), *vars(instance).values()]
+    optimizers = [each for each in kept
+                  if isinstance(each, tf.compat.v1.train.SyncReplicasOptimizer)]
+    if optimizers:
+        graph_state.SYNC_OPTIMIZER.add(optimizers[0])
     init_fn = None
     get_init_fn = getattr(instance, "get_init_fn", None)
     if get_init_fn and (checkpoint_path or "checkpoint_path" not in loader.arguments(get_init_fn)):
@@ -151,30 +156,15 @@ def _training(instance: Any, handle: Any, is_chief: bool,
         scaffold=tf.compat.v1.train.Scaffold(init_fn=_with_scaffold(init_fn)))
 
 
-def _replicas(config: tf.estimator.RunConfig) -> dict[str, Any]:
-    """Returns `sync` and `num_replicas`."""
-    asked = graph_state.SYNC_REPLICAS.first()
-    return {"sync": asked is not None,
-            "num_replicas": max(config.num_worker_replicas, 1) if asked is None else asked}
-
-
-def _hand_over(kept: list[Any]) -> None:
-    """Puts a SyncReplicasOptimizer where it was asked for."""
-    for each in kept:
-        if isinstance(each, tf.compat.v1.train.SyncReplicasOptimizer):
-            graph_state.SYNC_OPTIMIZER.add(each)
-            return
-
-
 def _with_scaffold(init_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Lets an init_fn take (scaffold, session), as the service had it first, or (session)."""
+    """Lets an init_fn take (scaffold, session), as in the service's first version, or (session)."""
     if init_fn is None or len(inspect.signature(init_fn).parameters) == 2:
         return init_fn
     return lambda scaffold, session: init_fn(session)
 
 
 def _unknown(instance: Any, mode: str) -> tf.estimator.EstimatorSpec:
-    """Stands in where build_model returned no EstimatorSpec."""
+    """Returns the EstimatorSpec where build_model returned none."""
     name = type(instance).__name__
     if mode == tf.estimator.ModeKeys.PREDICT:
         raise errors.ConfigError(

@@ -88,12 +88,12 @@ def _misfit(path: str, variables: list[Any]) -> str:
 
 @dataclasses.dataclass
 class _Choice:
-    """The variables that a warm start takes, and the others.
+    """The variables of the model, by name, that a warm start takes, and the others.
 
     Attributes:
-      taken: The name in the checkpoint of each variable, by its name in the model.
-      missing: The names of the variables that are not in the checkpoint.
-      others: Why each other variable is not taken, by its name.
+      taken: The name in the checkpoint of each variable.
+      missing: The variables that are not in the checkpoint.
+      others: Why each other variable is not taken.
     """
 
     taken: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -106,11 +106,7 @@ def warm_start(config: TrainerConfig, is_chief: bool) -> None:
     """Makes the model's variables in the current graph start from the checkpoint of the settings.
 
     Call it after the model_fn, in each replica of a strategy. A run that resumes from a checkpoint
-    of its own uses no other.
-
-    Args:
-      config: The settings.
-      is_chief: Whether this task logs the variables.
+    of its own uses no other. The chief logs the variables.
 
     Raises:
       ConfigError: if there is no checkpoint, or it does not fit.
@@ -150,14 +146,17 @@ def _variables() -> dict[str, list[Any]]:
 
     The variables of optimizers and the global step are left out.
     """
-    left_out = {*graph_state.OPTIMIZER_VARIABLES.all(),
-                operations.saved_name(tf.compat.v1.train.get_global_step())}
     found: dict[str, list[Any]] = {}
     for variable in tf.compat.v1.global_variables():
-        name = operations.saved_name(variable)
-        if name not in left_out:
-            found.setdefault(name, []).append(variable)
+        found.setdefault(operations.saved_name(variable), []).append(variable)
+    step = operations.saved_name(tf.compat.v1.train.get_global_step())
+    for name in (step, *graph_state.OPTIMIZER_VARIABLES.all()):
+        found.pop(name, None)
     return found
+
+
+def _trainable() -> set[str]:
+    return set(map(operations.saved_name, tf.compat.v1.trainable_variables()))
 
 
 def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]) -> _Choice:
@@ -171,13 +170,14 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
     shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     keys = _keys(reader) or {name: name for name in shapes}
     old_names = _old_names(config, variables, keys)
-    trainable = {operations.saved_name(each) for each in tf.compat.v1.trainable_variables()}
-    choice = _Choice()
+    trainable, choice = _trainable(), _Choice()
     for name in _matched(config, variables):
         key, variable = keys.get(old_names[name]), variables[name][0]
         if key is None:
             choice.missing.append(name)
-        elif _fits(variable, shapes[key], dtypes[key]):
+        # TensorFlow itself compares the parts of a variable with the whole.
+        elif variable.dtype.base_dtype == dtypes[key] and (
+                operations.is_part(variable) or variable.shape.is_compatible_with(shapes[key])):
             choice.taken[name] = key
         else:
             there = f"{dtypes[key].name}{shapes[key]}"
@@ -189,14 +189,15 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
                     "the same shape",
                     advice=f"To leave it out: {Setting('warm_start_vars', f'(?!{name})')}"))
             choice.others[name] = f"{name} is {there} there, {here} here"
-    _check_missing(config, path, [each for each in choice.missing if each in trainable], keys)
+    missing = [name for name in choice.missing if name in trainable]
+    if missing and not config.warm_start_missing:
+        raise errors.ConfigError(Problem(
+            "warm_start_from", config.warm_start_from, f"and {path} lacks"
+            f" {operations.some(missing)}; it has {operations.some(keys)}",
+            advice="To let those start from their initial values:"
+            f" {Setting('warm_start_missing', True)}; if they have other names there:"
+            f" {Setting('warm_start_rename', (f'OLD={missing[0]}',))}"))
     return choice
-
-
-def _fits(variable: Any, shape: list[int], dtype: tf.DType) -> bool:
-    # TensorFlow itself compares the parts of a variable with the whole.
-    has_shape = operations.is_part(variable) or variable.shape.is_compatible_with(shape)
-    return bool(has_shape and variable.dtype.base_dtype == dtype)
 
 
 def _matched(config: TrainerConfig, variables: Mapping[str, Any]) -> list[str]:
@@ -225,23 +226,9 @@ def _old_names(config: TrainerConfig, variables: Mapping[str, Any],
                     "warm_start_rename", f"{old}={new}",
                     f"and there is no variable {wrong!r} {where}", "OLD=NEW", verb="has",
                     advice=operations.near(wrong, names)))
-        for name in variables:
-            if is_scope and name.startswith(new):
-                found[name] = old + name.removeprefix(new)
-            elif name == new:
-                found[name] = old
+        found |= {name: old + name.removeprefix(new) for name in variables
+                  if name == new or is_scope and name.startswith(new)}
     return found
-
-
-def _check_missing(config: TrainerConfig, path: str, missing: list[str],
-                   keys: Mapping[str, str]) -> None:
-    if missing and not config.warm_start_missing:
-        raise errors.ConfigError(Problem(
-            "warm_start_from", config.warm_start_from, f"and {path} lacks"
-            f" {operations.some(missing)}; it has {operations.some(keys)}",
-            advice="To let those start from their initial values:"
-            f" {Setting('warm_start_missing', True)}; if they have other names there:"
-            f" {Setting('warm_start_rename', (f'OLD={missing[0]}',))}"))
 
 
 def _keys(reader: Any) -> dict[str, str]:
@@ -255,10 +242,8 @@ def _keys(reader: Any) -> dict[str, str]:
             for node in graph.nodes for attribute in node.attributes if attribute.full_name}
 
 
-def _log(config: TrainerConfig, path: str, choice: _Choice,
-         variables: Mapping[str, Any]) -> None:
-    trainable = {operations.saved_name(each) for each in tf.compat.v1.trainable_variables()}
-    trained = len(trainable & choice.taken.keys())
+def _log(config: TrainerConfig, path: str, choice: _Choice, variables: Mapping[str, Any]) -> None:
+    trained = len(_trainable() & choice.taken.keys())
     logging.info("warm start from %s: takes %d of the model's %d variables, %d trainable and %d"
                  " others", path, len(choice.taken), len(variables), trained,
                  len(choice.taken) - trained)

@@ -54,7 +54,7 @@ def is_fed(operation: tf.Operation) -> bool:
 
 
 def saved_name(variable: Any) -> str:
-    """Returns the name under which a checkpoint holds a variable, or every part or replica of it."""
+    """Returns the name under which a checkpoint holds a variable; its parts share the name."""
     return _PART.sub("", variable.name.partition(":")[0])
 
 

@@ -18,13 +18,9 @@ class Rows:
 
     def __init__(self, columns: list[np.ndarray], is_shuffled: bool, epochs: int | None,
                  seed: int | None):
-        """Makes the rows.
+        """Makes the rows; the row numbers are the first of the `columns`.
 
-        Args:
-          columns: Arrays whose first dimensions are equal, the row numbers first.
-          is_shuffled: Whether each epoch has an order of its own.
-          epochs: How often each row occurs; None: without end.
-          seed: The seed of the order, or None.
+        With `is_shuffled` each epoch has an order of its own. Without `epochs` there is no end.
         """
         self._columns = columns
         self._is_shuffled, self._epochs, self._seed = is_shuffled, epochs, seed
@@ -82,16 +78,14 @@ def rows(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue: int
     """Returns the rows that TensorFlow's `_enqueue_data` would put into a queue.
 
     Args:
-      data: An array, an OrderedDict of them, or a pandas DataFrame.
+      data: An array, an OrderedDict of them, or a pandas DataFrame; None is returned for others,
+        such as a generator.
       capacity: Unused, because rows are not copied.
       shuffle: Whether to shuffle the whole set, not only `capacity` rows of it.
       min_after_dequeue: Unused.
       num_threads: Each thread of the queue adds every row `num_epochs` times.
       seed: The seed of the order.
       **others: `num_epochs`, and arguments without effect here; not `pad_value`.
-
-    Returns:
-      The rows; None for other data, such as a generator.
     """
     if isinstance(data, dict):
         columns = list(data.values())

@@ -10,7 +10,8 @@ import tensorflow as tf
 # The marks of batches, int32 scalars. For a process of an all-reduce without more data the strategy
 # makes a batch of zeros, and so a mark of zero.
 NO_BATCH, BATCH, LAST = 0, 1, 2
-_TENSORS = (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)
+TENSORS = (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)
+SPECS = (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)
 # TensorFlow 2.15 has no public name for the class.
 NoneTensorSpec = type(tf.type_spec_from_value(None))
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -36,10 +37,9 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
       The parts in order, `num_replicas` a batch; reading them raises InvalidArgumentError if
       there are fewer examples than replicas.
     """
-    if not all(isinstance(spec, _TENSORS) and spec.shape.rank
-               for spec in tf.nest.flatten(dataset.element_spec)):
-        return dataset
     spec = dataset.element_spec
+    if not all(isinstance(each, SPECS) and each.shape.rank for each in tf.nest.flatten(spec)):
+        return dataset
     nothing = _nothing(spec)
 
     @as_it_is
@@ -111,27 +111,25 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
     if tf.executing_eagerly():
         return bool(int(count) == tf.data.INFINITE_CARDINALITY)
     try:
-        with tf.compat.v1.Session() as session:
-            return bool(int(session.run(count)) == tf.data.INFINITE_CARDINALITY)
-    except tf.errors.InvalidArgumentError:
-        # The devices are in a cluster that this process has not joined yet.
-        return _is_endless_elsewhere(count)
+        try:
+            with tf.compat.v1.Session() as session:
+                value = session.run(count)
+        except tf.errors.InvalidArgumentError:
+            # The devices are in a cluster that this process has not joined yet.
+            value = _evaluated_without_devices(count)
     except tf.errors.OpError:
         return False  # The dataset needs something that is not initialized yet.
+    return bool(int(value) == tf.data.INFINITE_CARDINALITY)
 
 
-def _is_endless_elsewhere(count: tf.Tensor) -> bool:
-    """Returns whether a cardinality is infinite, by a copy of its graph that has no devices."""
-    graph_def = count.graph.as_graph_def()
+def _evaluated_without_devices(tensor: tf.Tensor) -> Any:
+    graph_def = tensor.graph.as_graph_def()
     bodies = [function.node_def for function in graph_def.library.function]
     for node in itertools.chain(graph_def.node, *bodies):
         node.device = ""
-    try:
-        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-            [copied] = tf.import_graph_def(graph_def, return_elements=[count.name])
-            return bool(int(session.run(copied)) == tf.data.INFINITE_CARDINALITY)
-    except tf.errors.OpError:
-        return False
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        [copied] = tf.import_graph_def(graph_def, return_elements=[tensor.name])
+        return session.run(copied)
 
 
 def size(batch: Any) -> tf.Tensor:
@@ -139,8 +137,7 @@ def size(batch: Any) -> tf.Tensor:
 
     This is the first dimension of the first tensor that has one; a batch of scalars is one example.
     """
-    tensors = [tensor for tensor in tf.nest.flatten(batch) if isinstance(
-        tensor, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor))]
+    tensors = [tensor for tensor in tf.nest.flatten(batch) if isinstance(tensor, TENSORS)]
     having = [tensor for tensor in tensors if tensor.shape.rank]
     return _rows([*having, *tensors, tf.constant(0)][0])
 
@@ -195,12 +192,9 @@ def _part(batch: Any, start: tf.Tensor, end: tf.Tensor) -> Any:
 
 
 def _concat(first: Any, second: Any) -> Any:
-    def join(a: Any, b: Any) -> Any:
-        if isinstance(a, tf.SparseTensor):
-            return tf.sparse.concat(0, [a, b])
-        return tf.concat([a, b], 0)
-
-    return tf.nest.map_structure(join, first, second)
+    return tf.nest.map_structure(
+        lambda a, b: (tf.sparse.concat(0, [a, b]) if isinstance(a, tf.SparseTensor)
+                      else tf.concat([a, b], 0)), first, second)
 
 
 def _nothing(spec: Any) -> Any:

@@ -41,21 +41,17 @@ class Iterated:
         # While the input_fn runs, this name is patched.
         self._initializable = tf.compat.v1.data.make_initializable_iterator
         self._iterators: list[_Recorded] = []
-        self._queues = len(self._collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS))
+        self._queues = self._count_queues()
         self.reason = ""
 
     def dataset(self, result: Any) -> tf.data.Dataset | None:
-        """Returns the dataset whose elements are the tensors of `result`.
+        """Returns the dataset whose elements are the tensors of an input_fn's result.
 
-        Args:
-          result: The structure of tensors that the input_fn returned.
-
-        Returns:
-          The dataset; None, with a `reason`, if each session run has to compute the tensors.
+        None is returned, with a `reason`, if each session run has to compute the tensors.
         """
         used = [each for each in self._iterators if each.pulled]
         try:
-            if len(self._collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)) > self._queues:
+            if self._count_queues() > self._queues:
                 raise Impossible("they come from queues")
             if any(len(each.pulled) > 1 for each in used):
                 raise Impossible("they are of several elements of one iterator")
@@ -77,10 +73,8 @@ class Iterated:
         again = Replay(result, [tensor for each in used for tensor in each.pulled[0]])
         if not used and again.calls_python:
             raise Impossible("they come from Python functions, which may keep their place")
-        if used:
-            source = tf.data.Dataset.zip(tuple(each.dataset for each in used))
-        else:
-            source = tf.data.Dataset.from_tensors(0).repeat()
+        source = (tf.data.Dataset.zip(tuple(each.dataset for each in used)) if used else
+                  tf.data.Dataset.from_tensors(0).repeat())
         try:
             return source.map(batches.as_it_is(lambda *elements: again(elements)))
         except (ValueError, TypeError, NotImplementedError, tf.errors.OpError) as error:
@@ -91,13 +85,16 @@ class Iterated:
         taken = {tensor.op for each in used for tensor in each.pulled[0]}
         for name in self._graph.get_all_collection_keys():
             entries = self._graph.get_collection_ref(name)
-            left = [each for each in entries if not taken & _ancestors(each)]
+            ops = [each if isinstance(each, tf.Operation) else getattr(each, "op", None)
+                   for each in entries]
+            left = [each for each, op in zip(entries, ops)
+                    if not isinstance(op, tf.Operation) or not taken & operations.up_to(op)]
             if len(left) < len(entries):
                 logging.info("left out what input_fn adds to %s from its iterator's tensors", name)
                 entries[:] = left
 
-    def _collection(self, name: str) -> list[Any]:
-        return self._graph.get_collection(name)
+    def _count_queues(self) -> int:
+        return len(self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS))
 
     def iterate(self, dataset: tf.data.Dataset, make: Callable[..., Any], is_one_shot: bool,
                 *args: Any, **kwargs: Any) -> Any:
@@ -105,8 +102,8 @@ class Iterated:
         if tf.compat.v1.get_default_graph() is not self._graph:
             return make(dataset, *args, **kwargs)
         if is_one_shot:
-            # A one-shot iterator would hold the data of its dataset again, but its number among the
-            # random ops of the graph has to be used.
+            # A one-shot iterator would hold its dataset's data again, but its number among the
+            # graph's random ops has to be used.
             private_api.seeds().get_seed(None)
             make = self._initializable
         return self._observed(dataset, make(dataset, *args, **kwargs), is_one_shot)
@@ -150,11 +147,6 @@ def recorded() -> Iterator[Iterated]:
         yield iterated
 
 
-def _ancestors(entry: Any) -> set[tf.Operation]:
-    operation = entry if isinstance(entry, tf.Operation) else getattr(entry, "op", None)
-    return operations.up_to(operation) if isinstance(operation, tf.Operation) else set()
-
-
 # The beginnings of types of ops that keep a position in the input, are fed, or fit in no function.
 _IN_SESSION = ("Iterator", "OneShotIterator", "Queue", "Reader", "Placeholder", "Variable", "Enter",
                "Barrier", "Stage", "Unstage")
@@ -172,21 +164,15 @@ class Replay:
     """
 
     def __init__(self, result: Any, pulled: Sequence[tf.Tensor]):
-        """Finds the operations in the current graph.
-
-        Args:
-          result: The structure of tensors to compute.
-          pulled: The tensors to compute them from.
+        """Finds the operations in the current graph, from the tensors `pulled` to the `result`.
 
         Raises:
           Impossible: if the operations cannot be copied.
         """
-        self._result = tf.nest.map_structure(_as_tensor, result)
-        self._pulled = pulled
+        self._result, self._pulled = tf.nest.map_structure(_as_tensor, result), pulled
         self._wanted = tf.nest.flatten(self._result, expand_composites=True)
-        self._operations, self._resources = _between(self._pulled, self._wanted)
-        graph = tf.compat.v1.get_default_graph()
-        self._definition = _definition(graph, self._operations)
+        self._operations, self._resources = _between(pulled, self._wanted)
+        self._definition = _definition(tf.compat.v1.get_default_graph(), self._operations)
 
     @property
     def calls_python(self) -> bool:

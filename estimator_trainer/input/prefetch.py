@@ -27,14 +27,12 @@ def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Prefetc
 class Prefetched:
     """The next batch is read while a step computes, and is a variable of the loop.
 
-    Otherwise a small network waits for the iterator's thread for a sixth of its time.
-
-    Attributes:
-      shapes: The shapes of the loop variables, as `tf.while_loop` takes them.
+    Otherwise a small network waits for the iterator's thread for a sixth of its time. `shapes` are
+    those of the loop variables, for `tf.while_loop`.
     """
 
     def __init__(self, iterator: Any, spec: Any, is_marked: bool):
-        """Makes the input; `is_marked` says whether the last batch has a mark."""
+        """Makes the input; `is_marked` is whether the last batch has a mark."""
         self._iterator, self.shapes, self._is_marked = iterator, spec, is_marked
 
     def first(self) -> tuple[Any, tf.Tensor]:
@@ -47,7 +45,7 @@ class Prefetched:
 
     def following(self, loop_vars: Any, is_wanted: tf.Tensor,
                   done: tf.Tensor) -> tuple[Any, tf.Tensor, tf.Tensor]:
-        """Returns the loop variables of the next step.
+        """Returns the loop variables of the next step, if that `is_wanted`.
 
         Args:
           loop_vars: The loop variables of this step.
@@ -55,16 +53,16 @@ class Prefetched:
           done: The time when this step was done, in seconds, a float64 scalar.
 
         Returns:
-          The batch of the next step, the seconds that it came late, and whether the input has
-          ended before it; a marked batch says so by its mark.
+          The next batch, its delay in seconds, and whether the input ended before it; of marked
+          batches, the mark has that.
         """
         def pull() -> tuple[Any, tf.Tensor, tf.Tensor]:
             batch, has_ended = self._next_or(loop_vars)
             with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
                 return batch, tf.timestamp(), has_ended
 
-        batch, came, has_ended = tf.cond(is_wanted, pull, lambda: (
-            loop_vars, tf.constant(0.0, tf.float64), tf.constant(False)))
+        batch, came, has_ended = tf.cond(
+            is_wanted, pull, lambda: (loop_vars, tf.constant(0.0, tf.float64), tf.constant(False)))
         return batch, tf.maximum(came - done, 0.0), has_ended
 
     def _next_or(self, loop_vars: Any) -> tuple[Any, tf.Tensor]:
@@ -109,10 +107,8 @@ def _pull(iterator: Any) -> tuple[Any, tf.Tensor]:
         end = tf.timestamp()
     # Otherwise a thread may read the clock only when it has time, after the first layers.
     with tf.control_dependencies([end]):
-        timed = [_identity(tensor) for tensor in tensors]
+        timed = []
+        for tensor in tensors:
+            with tf.device(tensor.device or None):
+                timed.append(tf.identity(tensor))
     return tf.nest.pack_sequence_as(batch, timed, expand_composites=True), end - start
-
-
-def _identity(tensor: tf.Tensor) -> tf.Tensor:
-    with tf.device(tensor.device or None):
-        return tf.identity(tensor)
