@@ -25,16 +25,12 @@ _BYTES_PER_MB = 2**20
 
 def send_in_packs(strategy: tf.distribute.Strategy, pack_mb: int | None,
                   dtype: tf.DType) -> tf.distribute.Strategy:
-    """Makes a strategy send dense gradients in packs.
+    """Makes a strategy send dense gradients in packs, and returns it.
 
     Args:
-      strategy: The strategy, which is changed, and sends each tensor by itself
-        (`bytes_per_pack=1`).
+      strategy: The strategy, which sends each tensor by itself (`bytes_per_pack=1`).
       pack_mb: Size of a pack in megabytes before rounding; None leaves packing to the strategy.
       dtype: The dtype in which float32 gradients travel.
-
-    Returns:
-      The same strategy.
     """
     packing = _Packing(pack_mb and pack_mb * _BYTES_PER_MB, dtype)
     training_patches.convert_gradients(strategy, packing.sent, packing.received)
@@ -60,9 +56,10 @@ class _Packing:
         packs, others = self._plan(gradients)
         flat = {piece.number: tf.reshape(gradients[piece.number], [-1])
                 for pack in packs for piece in pack}
-        return ([self._small(tf.concat([flat[each.number][each.first:each.end] for each in pack],
-                                       0)) for pack in packs] +
-                [gradients[number] for number in others])
+        values = [tf.concat([flat[each.number][each.first:each.end] for each in pack], 0)
+                  for pack in packs]
+        return [*(tf.cast(value, self._dtype) if value.dtype == tf.float32 else value
+                  for value in values), *(gradients[number] for number in others)]
 
     def received(self, reduced: list[Any], gradients: list[Any]) -> list[Any]:
         """Returns the sums of `gradients` from the sums of what `sent` returned."""
@@ -115,6 +112,3 @@ class _Packing:
     def _is_too_large(self, pack: list[_Piece], dtype: tf.DType) -> bool:
         size = sum(piece.end - piece.first for piece in pack) * dtype.size
         return self._pack_bytes is None or bool(size > self._pack_bytes)
-
-    def _small(self, pack: tf.Tensor) -> tf.Tensor:
-        return tf.cast(pack, self._dtype) if pack.dtype == tf.float32 else pack

@@ -8,7 +8,7 @@ that are ready together travel as one. The variables stay as they are.
 from __future__ import annotations
 
 import itertools
-from typing import Any, Iterable, NamedTuple
+from typing import Iterable, NamedTuple
 
 import tensorflow as tf
 
@@ -25,8 +25,6 @@ class _Edge(NamedTuple):
     """A tensor, and its consumers in another task.
 
     Attributes:
-      tensor: The tensor.
-      consumers: The operations with this input.
       source: The device of the ps that computes it, "" if this trainer does.
       target: The device of the ps that has the consumers, "" if this trainer has them.
     """
@@ -49,8 +47,7 @@ class _Edge(NamedTuple):
 def send_in_packs(train_op: tf.Operation) -> None:
     """Makes small tensors of a step travel together between this trainer and each ps.
 
-    Args:
-      train_op: The step, in the current graph, which no session has run yet.
+    No session has run the step yet, which is in the current graph.
     """
     step = _Step(train_op)
     if step.has_branches:
@@ -60,8 +57,10 @@ def send_in_packs(train_op: tf.Operation) -> None:
         value = tf.get_static_value(edge.tensor)
         if value is None:
             waiting.append(edge)
-        else:
-            _copy_constant(edge, value)
+            continue
+        # A constant, such as a learning rate, is made on the device of its consumers.
+        with tf.device(edge.target or edge.consumers[0].device or None):
+            _give(edge, tf.constant(value, edge.tensor.dtype))
     while waiting:
         # A tensor that is computed after another one has arrived cannot travel with it.
         late = step.after(op for edge in waiting for op in edge.consumers)
@@ -74,17 +73,13 @@ def send_in_packs(train_op: tf.Operation) -> None:
 
 
 class _Step:
-    """The operations that a train op needs.
-
-    Attributes:
-      has_branches: Whether some of them may not run.
-    """
+    """The operations that a train op needs; `has_branches` is whether some of them may not run."""
 
     def __init__(self, train_op: tf.Operation):
         self._ops = operations.up_to(train_op)
         self._followers: dict[tf.Operation, list[tf.Operation]] = {}
         for op in self._ops:
-            for before in [tensor.op for tensor in op.inputs] + op.control_inputs:
+            for before in operations.before(op):
                 self._followers.setdefault(before, []).append(op)
         self._outside = operations.outside(train_op.graph)
         self.has_branches = any(op.type in _V1_CONTROL_FLOW for op in self._ops)
@@ -96,14 +91,7 @@ class _Step:
 
     def after(self, ops: Iterable[tf.Operation]) -> set[tf.Operation]:
         """Returns the operations, and all that wait for one of them."""
-        found: set[tf.Operation] = set()
-        open_ends = list(ops)
-        while open_ends:
-            op = open_ends.pop()
-            if op not in found:
-                found.add(op)
-                open_ends += self._followers.get(op, [])
-        return found
+        return operations.reached(ops, lambda op: self._followers.get(op, []))
 
     def _edges(self, tensor: tf.Tensor) -> list[_Edge]:
         source = self._ps_of(tensor.op)
@@ -152,12 +140,6 @@ def _send_together(pack: list[_Edge]) -> None:
         received = [tf.reshape(part, tensor.shape) for part, tensor in zip(parts, tensors)]
     for edge, tensor in zip(pack, received):
         _give(edge, tensor)
-
-
-def _copy_constant(edge: _Edge, value: Any) -> None:
-    """Makes a constant, such as a learning rate, on the device of its consumers."""
-    with tf.device(edge.target or edge.consumers[0].device or None):
-        _give(edge, tf.constant(value, edge.tensor.dtype))
 
 
 def _give(edge: _Edge, tensor: tf.Tensor) -> None:

@@ -35,11 +35,9 @@ def of_graph(graph: tf.Graph) -> set[str]:
 
 @contextlib.contextmanager
 def shared(taken: set[str], around: tf.Graph) -> Iterator[None]:
-    """Makes the current graph, a loop's body, and the graph around it share their names.
+    """Makes the current graph, a loop's body, and the graph with its variables share their names.
 
-    Args:
-      taken: Names that are taken for the model.
-      around: The graph that gets the variables.
+    The names of `taken` are those that a model had already.
     """
     body = tf.compat.v1.get_default_graph()
     for name in taken:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 import tensorflow as tf
 
@@ -16,13 +16,24 @@ _SHOWN = 10
 
 def up_to(end: tf.Operation | tf.Tensor) -> set[tf.Operation]:
     """Returns the operation, or the tensor's, and all that run before it."""
+    return reached([end.op if isinstance(end, tf.Tensor) else end], before)
+
+
+def before(operation: tf.Operation) -> list[tf.Operation]:
+    """Returns the operations that an operation waits for."""
+    return [*(tensor.op for tensor in operation.inputs), *operation.control_inputs]
+
+
+def reached(ends: Iterable[tf.Operation],
+            following: Callable[[tf.Operation], list[tf.Operation]]) -> set[tf.Operation]:
+    """Returns the operations, and all that follow one of them in the direction of `following`."""
     found: set[tf.Operation] = set()
-    open_ends = [end.op if isinstance(end, tf.Tensor) else end]
+    open_ends = list(ends)
     while open_ends:
         each = open_ends.pop()
         if each not in found:
             found.add(each)
-            open_ends += [tensor.op for tensor in each.inputs] + each.control_inputs
+            open_ends += following(each)
     return found
 
 

@@ -13,8 +13,6 @@ from estimator_trainer.patches import replacement
 
 
 class _Task(Protocol):
-    """A task of a cluster."""
-
     def tf_config(self) -> str:
         """Returns the TF_CONFIG of the task in its normal form."""
 
@@ -31,14 +29,10 @@ def configs_in_any_cluster(
 
     RunConfig refuses a cluster of workers alone, an evaluator beside a `master`, and other clusters
     in which this program trains. Such a RunConfig is made from the normal form of the cluster, and
-    then describes the task by its platform's names. The other clusters RunConfig reads by itself.
-
-    Args:
-      task: Returns the task that TF_CONFIG describes now.
-      as_platform: Returns a RunConfig that describes a task by its platform's names.
+    then `as_platform` describes the task, which is what TF_CONFIG says now, by its platform's
+    names. The other clusters RunConfig reads by itself.
     """
-    kind = tf.estimator.RunConfig
-    construct = vars(kind)["__init__"]
+    construct = vars(tf.estimator.RunConfig)["__init__"]
 
     @functools.wraps(construct)
     def construct_anywhere(config: Any, *args: Any, **kwargs: Any) -> None:
@@ -51,7 +45,7 @@ def configs_in_any_cluster(
             construct(config, *args, **kwargs)
         vars(config).update(vars(as_platform(config, now)))
 
-    with replacement.attributes([(kind, "__init__", construct_anywhere)]):
+    with replacement.attributes([(tf.estimator.RunConfig, "__init__", construct_anywhere)]):
         yield
 
 

@@ -19,17 +19,11 @@ def train_with(estimator: tf.estimator.Estimator, train: Train) -> None:
 
     This changes the object's class, because an Estimator cannot be constructed as a subclass that
     overrides its methods. An attribute, as in `evaluating_with`, would not be enough: with a
-    strategy a copy of the Estimator trains.
-
-    Args:
-      estimator: The Estimator.
-      train: Takes the Estimator, the original `train`, and its arguments.
+    strategy a copy of the Estimator trains. `train` takes the Estimator, the original `train`, and
+    its arguments.
     """
     class Training(type(estimator)):  # type: ignore[misc]
-        """An Estimator with another `train`."""
-
         def train(self, *args: Any, **kwargs: Any) -> tf.estimator.Estimator:
-            """Trains."""
             return train(self, super().train, *args, **kwargs)
 
     estimator.__class__ = Training
@@ -77,11 +71,8 @@ def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
     """Replaces `train_and_evaluate` and methods of every Estimator, within a `with` statement.
 
     A script makes its own Estimator and calls `tf.estimator.train_and_evaluate` by any name of the
-    function, so both are replaced where they are defined.
-
-    Args:
-      replacements: The replacement of "train_and_evaluate", or of a method, by name. It takes the
-        original, then the arguments.
+    function, so both are replaced where they are defined. Each replacement, by name, takes the
+    original, then the arguments.
     """
     places: list[tuple[Any, str]] = [
         (module, "train_and_evaluate") for module in private_api.homes_of_train_and_evaluate()]

@@ -14,7 +14,7 @@ import importlib
 import importlib.util
 import sys
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from estimator_trainer.errors import ConfigError
 
@@ -94,9 +94,6 @@ LOSS_SCALED = "_is_loss_scaled_by_optimizer"
 COLLECTIVE_KEYS = ("_collective_keys", "_group_key", "_known_groups", "_instance_key_table")
 # The only way to change an operation's input.
 UPDATE_INPUT = "_update_input"
-OPTIONAL = {
-    "tensorflow._tf_uses_legacy_keras": "which Keras an already imported TensorFlow took",
-}
 SUPPLIED = {
     "tensorflow.python.distribute.estimator_training": "imported by RunConfig and Estimator",
     "tensorflow.python.tpu.tpu_embedding": "imported by TPUEstimator, which Estimator imports",
@@ -121,20 +118,13 @@ MOVED_MODULES = {
 STEP_READ = "global_step_read_op_cache"
 
 
-class _ExportNames(NamedTuple):
-    """The attributes in which TensorFlow's decorator keeps the public names of a symbol."""
-
-    names: str
-    constants: str
-
-
 def use(name: str) -> Any:
     """Returns the object, or the module, of a dotted name in USED."""
     module_name, _, attribute = name.rpartition(".")
     try:
         module = importlib.import_module(module_name)
-        return getattr(module, attribute) if hasattr(module, attribute) else (
-            importlib.import_module(name))
+        return (getattr(module, attribute) if hasattr(module, attribute)
+                else importlib.import_module(name))
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"TensorFlow {sys.modules['tensorflow'].__version__} (installed) no "
                           f"longer has {name} ({USED[name]}); expected a version that "
@@ -234,8 +224,7 @@ def request_stop(run_context: Any) -> None:
 
 def run_coordinator(worker_fn: Any, strategy: Any, **options: Any) -> Any:
     """Runs `worker_fn(strategy)` as the task, or the tasks, of a cluster."""
-    run = use(f"{_COORDINATOR}.run_distribute_coordinator")
-    return run(worker_fn, strategy, **options)
+    return use(f"{_COORDINATOR}.run_distribute_coordinator")(worker_fn, strategy, **options)
 
 
 def worker_context() -> Any:
@@ -245,9 +234,8 @@ def worker_context() -> Any:
 
 def array_queues() -> tuple[ModuleType, str]:
     """Returns the module and the name of the function that fills queues with arrays."""
-    name = "_enqueue_data"
-    use(f"{_QUEUES}.{name}")
-    return sys.modules[_QUEUES], name
+    use(f"{_QUEUES}._enqueue_data")
+    return sys.modules[_QUEUES], "_enqueue_data"
 
 
 def imported_with_legacy_keras(default: bool) -> bool:
@@ -270,7 +258,9 @@ def supply_export_names() -> None:
     export = importlib.import_module(_EXPORT)
     if hasattr(export, "ESTIMATOR_API_NAME"):
         return
-    for table, suffix in (("API_ATTRS", ""), ("API_ATTRS_V1", "_v1")):
-        use(f"{_EXPORT}.{table}")["estimator"] = _ExportNames(
+    for name, suffix in (("API_ATTRS", ""), ("API_ATTRS_V1", "_v1")):
+        table = use(f"{_EXPORT}.{name}")
+        # The attributes in which TensorFlow's decorator keeps the public names of a symbol.
+        table["estimator"] = type(table["tensorflow"])(
             f"_estimator_api_names{suffix}", f"_estimator_api_constants{suffix}")
     setattr(export, "ESTIMATOR_API_NAME", "estimator")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator
 
 import tensorflow as tf
 
@@ -23,12 +23,8 @@ def saving_with(listener: tf.estimator.CheckpointSaverListener | None,
     The hook, and so a RunConfig, takes either steps or seconds. With a strategy in a cluster the
     Estimator refuses the listeners of a TrainSpec, or drops them (TensorFlow 2.15). A subclass of
     the hook among the hooks of a TrainSpec does not help: a session of an all-reduce makes another
-    hook in any case, and the hook needs the model's Scaffold.
-
-    Args:
-      listener: Called before and after each checkpoint, or None.
-      secs: A hook that saves by steps also saves after this time without a checkpoint; None: only
-        by steps.
+    hook in any case, and the hook needs the model's Scaffold. After `secs` without a checkpoint a
+    hook that saves by steps saves too; None: only by steps.
     """
     saver, construct = tf.estimator.CheckpointSaverHook, tf.estimator.CheckpointSaverHook.__init__
     signature = inspect.signature(construct)
@@ -67,11 +63,8 @@ def saving_apart() -> Iterator[None]:
     begins with the chief's list of checkpoints, and would delete the chief's files to keep its own
     number: with one to keep, the only checkpoint of the job.
     """
-    def forget(saver: tf.compat.v1.train.Saver, checkpoint_paths: Sequence[str]) -> None:
-        pass
-
-    with replacement.functions_of_this_thread(
-            [(tf.compat.v1.train.Saver, "recover_last_checkpoints", forget)]):
+    with replacement.functions_of_this_thread([
+            (tf.compat.v1.train.Saver, "recover_last_checkpoints", lambda *args, **kwargs: None)]):
         yield
 
 
@@ -95,9 +88,8 @@ def naming_event_files(task_name: str) -> Iterator[None]:
 def renaming_again() -> Iterator[None]:
     """Makes `gfile.Rename`, the end of an export, retry in a bucket, within a `with` statement.
 
-    TensorFlow retries all requests but the first, whether the name is a folder: after an answer of
-    429 or 503 it looks for an object of that name, and raises NotFoundError
-    (`GcsFileSystem::RenameFile`).
+    TensorFlow retries all requests but the first, whether the name is a folder: after a 429 or 503
+    it takes the name for an object's, and raises NotFoundError (`GcsFileSystem::RenameFile`).
     """
     gfile = tf.compat.v1.gfile
     rename = gfile.Rename

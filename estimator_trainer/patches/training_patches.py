@@ -20,16 +20,19 @@ REWRITER_ON, REWRITER_OFF = 1, 2
 def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> Iterator[None]:
     """Replaces the makers of iterators and of queues of arrays, within a `with` statement.
 
-    An input_fn that returns tensors leaves no other trace of their dataset.
-
-    Args:
-      iterate: Takes a dataset, TensorFlow's own maker of its iterator, whether that iterator needs
-        no initializer, and further arguments.
-      enqueue: Takes Estimator's own `_enqueue_data`, and its arguments.
+    An input_fn that returns tensors leaves no other trace of their dataset. `iterate` takes a
+    dataset, TensorFlow's own maker of its iterator, whether that iterator needs no initializer, and
+    further arguments; `enqueue` takes Estimator's own `_enqueue_data`, and its arguments.
     """
+    def made_by(make: Callable[..., Any], is_one_shot: bool) -> Callable[..., Any]:
+        def made(dataset: tf.data.Dataset, *args: Any, **kwargs: Any) -> Any:
+            return iterate(dataset, make, is_one_shot, *args, **kwargs)
+
+        return made
+
     data = tf.compat.v1.data
     iterators = [
-        (owner, name, _iterating(iterate, getattr(owner, name), "one_shot" in name))
+        (owner, name, made_by(getattr(owner, name), "one_shot" in name))
         for owner in (data, data.Dataset)
         for name in ("make_one_shot_iterator", "make_initializable_iterator")]
     queues, name = private_api.array_queues()
@@ -38,25 +41,14 @@ def iterating_with(iterate: Callable[..., Any], enqueue: Callable[..., Any]) -> 
         yield
 
 
-def _iterating(iterate: Callable[..., Any], make: Callable[..., Any],
-               is_one_shot: bool) -> Callable[..., Any]:
-    """Returns the replacement of TensorFlow's `make`, as a function and as a method."""
-    def made(dataset: tf.data.Dataset, *args: Any, **kwargs: Any) -> Any:
-        return iterate(dataset, make, is_one_shot, *args, **kwargs)
-
-    return made
-
-
 @contextlib.contextmanager
 def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
     """Gives random ops the seeds that they would have in another graph, within a `with` statement.
 
     A graph numbers its random ops, and derives their seeds from the numbers. A loop's body is a
     separate graph, whose numbers begin at 0, while the initializers of its variables are in the
-    graph around it. No public name sets the number.
-
-    Args:
-      graph_of: Takes the graph of a random op, and returns the graph that numbers the op.
+    graph around it. No public name sets the number. `graph_of` takes the graph of a random op, and
+    returns the graph that numbers the op.
     """
     module = private_api.seeds()
     derive = module.get_seed
@@ -65,9 +57,7 @@ def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
     def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
         graph = tf.compat.v1.get_default_graph()
         numbering = graph_of(graph)
-        if numbering is graph:
-            return derive(op_seed)
-        with numbering.as_default():
+        with contextlib.nullcontext() if numbering is graph else numbering.as_default():
             return derive(op_seed)
 
     with replacement.attributes([(module, "get_seed", get_seed)]):
@@ -108,19 +98,12 @@ def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values],
 
     Every optimizer of TensorFlow passes its gradients to `StrategyExtended.batch_reduce_to`, and no
     option of a strategy splits them or sets their dtype. A copy of the strategy trains, so this
-    changes the object's class.
-
-    Args:
-      strategy: The strategy.
-      sent: Returns what the all-reduce gets for the values of one replica.
-      received: Returns the sums, from the results of the all-reduce and the values.
+    changes the object's class. `sent` returns what the all-reduce gets for the values of a replica,
+    and `received` the sums, from the results of the all-reduce and the values.
     """
     class Converting(type(strategy.extended)):  # type: ignore[misc]
-        """A StrategyExtended that converts what it reduces."""
-
         def batch_reduce_to(self, reduce_op: tf.distribute.ReduceOp,
                             value_destination_pairs: Iterable[Any], options: Any = None) -> Any:
-            """Reduces each value to its destination."""
             values, destinations = zip(*value_destination_pairs)
             packs = self.call_for_each_replica(sent, args=(list(values),))
             reduced = super().batch_reduce_to(
@@ -135,11 +118,8 @@ def applying_gradients_with(apply: Callable[..., Any]) -> Iterator[None]:
     """Makes optimizers apply gradients by `apply`, within a `with` statement.
 
     A model_fn makes its optimizer, and calls `minimize`, `get_updates` or `apply_gradients` with
-    variables of its choice; all of them end in `apply_gradients`.
-
-    Args:
-      apply: Takes the optimizer's own `apply_gradients`, whether it is the base class's, the pairs
-        of gradients and variables, and further arguments.
+    variables of its choice; all of them end in `apply_gradients`. `apply` takes the optimizer's own
+    `apply_gradients`, whether it is the base class's, the pairs, and further arguments.
     """
     bases = (tf.compat.v1.train.Optimizer, tf.keras.optimizers.legacy.Optimizer,
              tf.keras.optimizers.Optimizer)
@@ -185,11 +165,8 @@ def synchronizing_with(make_hook: Callable[..., Any]) -> Iterator[None]:
     """Makes SyncReplicasOptimizers use another hook, within a `with` statement.
 
     At the end of a session the thread of TensorFlow's own hook waits for gradients, and the session
-    waits 120 seconds for the thread. Nothing wakes a trainer that waits for a step.
-
-    Args:
-      make_hook: Returns the hook; takes the optimizer and the arguments of
-        `make_session_run_hook`.
+    waits 120 seconds for the thread. Nothing wakes a trainer that waits for a step. `make_hook`
+    takes the optimizer and the arguments of `make_session_run_hook`.
     """
     optimizer = tf.compat.v1.train.SyncReplicasOptimizer
 
