@@ -27,7 +27,7 @@ def is_model(thing: Any) -> bool:
     """Returns whether `thing` is a Keras model, or a class of such models."""
     kind = thing if isinstance(thing, type) else type(thing)
     return issubclass(kind, tf.keras.Model) or (
-        of_keras_3(thing) and any(each.__name__ == "Model" for each in kind.__mro__))
+        _is_of_keras_3(kind) and any(each.__name__ == "Model" for each in kind.__mro__))
 
 
 def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
@@ -43,8 +43,8 @@ def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
     Raises:
       ConfigError: if the model is one of Keras 3, is not compiled, or cannot be copied.
     """
-    if of_keras_3(model):
-        raise refused(name)
+    if _is_of_keras_3(type(model)):
+        raise _refused(name)
     if not getattr(model, "optimizer", None):
         raise errors.ConfigError(
             Problem("model_fn", name, "a Keras model that is not compiled",
@@ -182,9 +182,7 @@ def _takes_dict(model: tf.keras.Model, features: dict[str, Any]) -> bool:
     return True
 
 
-def of_keras_3(thing: Any) -> bool:
-    """Returns whether a model, or its class, is one of Keras 3."""
-    kind = thing if isinstance(thing, type) else type(thing)
+def _is_of_keras_3(kind: type) -> bool:
     return bool(_version()) and any(
         each.__module__.partition(".")[0] == "keras" for each in kind.__mro__)
 
@@ -201,15 +199,15 @@ def checked(name: str) -> Iterator[None]:
     except errors.TrainerError:
         raise
     except Exception as error:
-        if _version() and _is_raised_there(error):
-            raise refused(name) from error
+        trace = traceback.extract_tb(error.__traceback__)
+        if _version() and trace and trace[-1].filename.startswith(_folder()):
+            raise _refused(name) from error
         raise
     if _version() and any(map(_is_made_there, tf.compat.v1.global_variables()[before:])):
-        raise refused(name)
+        raise _refused(name)
 
 
-def refused(name: str) -> errors.ConfigError:
-    """Returns the error that refuses the model that --model_fn names."""
+def _refused(name: str) -> errors.ConfigError:
     return errors.ConfigError(
         Problem("model_fn", name,
                 f"and its model is made with Keras {_version()} (`import keras`)",
@@ -227,11 +225,6 @@ def _is_made_there(variable: tf.Variable) -> bool:
     handle = getattr(variable, "handle", variable)
     frames = getattr(getattr(handle, "op", None), "traceback", None) or ()
     return any(frame.filename.startswith(_folder()) for frame in frames)
-
-
-def _is_raised_there(error: BaseException) -> bool:
-    trace = traceback.extract_tb(error.__traceback__)
-    return bool(trace) and trace[-1].filename.startswith(_folder())
 
 
 def _folder() -> str:

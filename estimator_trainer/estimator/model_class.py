@@ -74,14 +74,7 @@ class _Iterations(tf.estimator.SessionRunHook):
     """Runs `train` before each step of the Estimator, which only reads the results."""
 
     def __init__(self, instance: Any, loss: tf.Tensor, batch: tf.Tensor, is_chief: bool):
-        """Makes the hook.
-
-        Args:
-          instance: The object of the user's class.
-          loss: The placeholder of the last loss seen, a float32 scalar.
-          batch: The placeholder that is fed with one entry an example, float32 [batch].
-          is_chief: Whether to call `after_train`.
-        """
+        """Makes the hook, which feeds the last loss and, for its size, a batch float32 [batch]."""
         self._instance, self._is_chief = instance, is_chief
         self._loss, self._batch, self._last_loss = loss, batch, 0.0
 

@@ -221,18 +221,15 @@ def _missing(error: BaseException, features: dict[str, Any]) -> str:
     column = _COLUMN.search(str(error))
     if column:
         name = column[1].strip("'\".")
-        return name if name not in features and _has_columns_of(error, features) else ""
+        # Feature columns may have been applied to another dict.
+        applied = [frame.f_locals["features"] for frame, _ in traceback.walk_tb(error.__traceback__)
+                   if "features" in frame.f_locals]
+        is_ours = bool(applied) and _is_same(applied[-1], features)
+        return name if name not in features and is_ours else ""
     key = error.args[0] if type(error) is KeyError and error.args else None
     if not isinstance(key, str) or key in features:
         return ""
     return key if _is_looked_up(error, key, features) else ""
-
-
-def _has_columns_of(error: BaseException, features: dict[str, Any]) -> bool:
-    """Returns whether feature columns were applied to `features`, and not to another dict."""
-    applied = [frame.f_locals["features"] for frame, _ in traceback.walk_tb(error.__traceback__)
-               if "features" in frame.f_locals]
-    return bool(applied) and _is_same(applied[-1], features)
 
 
 def _is_looked_up(error: BaseException, key: str, features: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.input import batches
 from estimator_trainer.plugins import loader
 
 ReceiverFn = Callable[[], Any]
@@ -37,7 +38,7 @@ def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
 
     def check() -> None:
         for name, spec in specs.items():
-            (_check_raw if kind == "raw" else _check_example)(name, spec)
+            _check(name, spec, kind)
 
     if is_needed:
         check()
@@ -112,24 +113,22 @@ def _stored_dtype(spec: Any) -> tf.DType:
     return _EXAMPLE_DTYPES.get(spec.dtype, spec.dtype)
 
 
-def _check_raw(name: str, spec: Any) -> None:
-    if not isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)):
+def _check(name: str, spec: Any, kind: str) -> None:
+    if not isinstance(spec, batches.SPECS):
         raise errors.ConfigError(
             f"feature {name!r} is a {type(spec).__name__}, which cannot be a raw serving input;"
             f" expected a dense, sparse or ragged tensor, or {_OVERRIDE}.")
-
-
-def _check_example(name: str, spec: Any) -> None:
-    _check_raw(name, spec)
+    if kind == "raw":
+        return
+    problem = ""
     if isinstance(spec, tf.RaggedTensorSpec) and spec.shape.rank != 2:
+        problem = (f"is ragged, of shape {spec.shape}, and a tf.Example holds lists of numbers or"
+                   " texts; expected [batch, None],")
+    elif isinstance(spec, tf.TensorSpec) and not spec.shape[1:].is_fully_defined():
+        problem = (f"has shape {spec.shape}, which a tf.Example cannot hold; expected a known shape"
+                   " after the batch dimension,")
+    elif _stored_dtype(spec) not in (tf.float32, tf.int64, tf.string):
+        problem = f"has dtype {spec.dtype.name}, which a tf.Example cannot hold; expected"
+    if problem:
         raise errors.ConfigError(
-            f"feature {name!r} is ragged, of shape {spec.shape}, and a tf.Example holds lists of"
-            f" numbers or texts; expected [batch, None], --serving_input=raw, or {_OVERRIDE}.")
-    if isinstance(spec, tf.TensorSpec) and not spec.shape[1:].is_fully_defined():
-        raise errors.ConfigError(
-            f"feature {name!r} has shape {spec.shape}, which a tf.Example cannot hold; expected a"
-            f" known shape after the batch dimension, --serving_input=raw, or {_OVERRIDE}.")
-    if _stored_dtype(spec) not in (tf.float32, tf.int64, tf.string):
-        raise errors.ConfigError(
-            f"feature {name!r} has dtype {spec.dtype.name}, which a tf.Example cannot hold;"
-            f" expected --serving_input=raw, or {_OVERRIDE}.")
+            f"feature {name!r} {problem} --serving_input=raw, or {_OVERRIDE}.")

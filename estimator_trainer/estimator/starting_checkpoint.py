@@ -33,8 +33,7 @@ class CheckpointFit(tf.estimator.SessionRunHook):
 
     def __init__(self, config: TrainerConfig, path: str = ""):
         """Makes the hook; `path` is the checkpoint, "" the latest, which training resumes from."""
-        self._config, self._path = config, path
-        self._misfit = ""
+        self._config, self._path, self._misfit = config, path, ""
 
     def begin(self) -> None:
         path = self._path or checkpoints.latest(self._config.model_dir)
@@ -77,10 +76,9 @@ def _misfit(path: str, variables: list[Any]) -> str:
         return ""
     unexpected = sorted(set(saved) - set(model))
     lines = [f"checkpoint {path} does not fit the model:"]
-    for title, entries in (("not in the checkpoint", missing), ("of another shape", shapes),
-                           ("only in the checkpoint", unexpected)):
-        if entries:
-            lines.append(f"  {title}: {operations.some(entries)}")
+    lines += [f"  {title}: {operations.some(entries)}" for title, entries in (
+        ("not in the checkpoint", missing), ("of another shape", shapes),
+        ("only in the checkpoint", unexpected)) if entries]
     lines.append("Use the model and the params that wrote it, or another model_dir; for example"
                  " --model_dir=NEW --warm_start_from=OLD --warm_start_vars=REGEX")
     return "\n".join(lines)

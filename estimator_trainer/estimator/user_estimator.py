@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Any, Callable, Collection, Mapping
+from typing import Any, Collection, Mapping
 import weakref
 
 import tensorflow as tf
@@ -24,45 +24,19 @@ _TPUEstimator = tf.compat.v1.estimator.tpu.TPUEstimator
 _KerasOptimizer = tf.keras.optimizers.legacy.Optimizer
 
 
-@dataclasses.dataclass(frozen=True)
 class UserEstimator:
-    """The parts of an Estimator.
+    """The parts of an Estimator, a canned one included.
 
     Attributes:
-      model_fn: Takes features, labels, mode, params and config, by name, and returns an
-        EstimatorSpec. It is for `model_fn_adapter.adapt`.
       params: What the Estimator's functions get as `params`, such as a dict or HParams.
       config: The Estimator's RunConfig.
       warm_start: What a fresh run starts from, or None.
-      input_params: Takes a mode, and optionally other params than the Estimator's. It returns a
-        copy for an input_fn in that mode, which a TPUEstimator gives a `batch_size`. It is called
-        in the graph that the input_fn fills: by that a TPUEstimator's model_fn tells prediction
-        from export, where it gets no `batch_size`.
     """
-
-    model_fn: Callable[..., tf.estimator.EstimatorSpec]
-    params: Any
-    config: tf.estimator.RunConfig
-    warm_start: tf.estimator.WarmStartSettings | None
-    input_params: Callable[..., Any]
-
-
-def take_apart(estimator: tf.estimator.Estimator) -> UserEstimator:
-    """Returns the parts of `estimator`, a canned one and a TPUEstimator included.
-
-    Raises:
-      ConfigError: if it wants a TPU.
-    """
-    parts = (_TPUParts if isinstance(estimator, _TPUEstimator) else _Parts)(estimator)
-    return UserEstimator(parts.model_fn, estimator.params, estimator.config,
-                         private_api.part(estimator, "_warm_start_settings"), parts.input_params)
-
-
-class _Parts:
-    """The functions of an Estimator."""
 
     def __init__(self, estimator: tf.estimator.Estimator):
         self._estimator = estimator
+        self.params, self.config = estimator.params, estimator.config
+        self.warm_start = private_api.part(estimator, "_warm_start_settings")
         # A canned Estimator's model_fn holds the user's optimizer. One of Keras works in one graph
         # alone, and there are several: a loop is tried first.
         cells = getattr(private_api.part(estimator, "_model_fn"), "__closure__", None) or ()
@@ -71,6 +45,7 @@ class _Parts:
 
     def model_fn(self, features: Any, labels: Any, mode: str, params: Any,
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        """Calls the Estimator's model_fn with any params, for `model_fn_adapter.adapt`."""
         for cell, unused in self._optimizers:
             cell.cell_contents = copy.deepcopy(unused)
         # The Estimator's own way to call the user's function; a copy has other params.
@@ -80,11 +55,16 @@ class _Parts:
         return bound.model_fn(features, labels, mode, config)
 
     def input_params(self, mode: str, params: Any = None) -> Any:
+        """Returns a copy of the Estimator's params, or of others, for an input_fn in a mode.
+
+        A TPUEstimator adds a `batch_size`. Call it in the graph that the input_fn fills: by that a
+        TPUEstimator's model_fn tells prediction from export, where it gets no `batch_size`.
+        """
         return self._estimator.params if params is None else copy.deepcopy(params)
 
 
-class _TPUParts(_Parts):
-    """The functions of a TPUEstimator that runs without TPU."""
+class _UserTPUEstimator(UserEstimator):
+    """The parts of a TPUEstimator that runs without TPU."""
 
     def __init__(self, estimator: tf.estimator.Estimator):
         super().__init__(estimator)
@@ -117,6 +97,15 @@ class _TPUParts(_Parts):
         if batch_size is not None:
             add_param(params, "batch_size", batch_size)
         return params
+
+
+def take_apart(estimator: tf.estimator.Estimator) -> UserEstimator:
+    """Returns the parts of `estimator`.
+
+    Raises:
+      ConfigError: if it wants a TPU.
+    """
+    return (_UserTPUEstimator if isinstance(estimator, _TPUEstimator) else UserEstimator)(estimator)
 
 
 def add_param(params: Any, key: str, value: Any) -> None:

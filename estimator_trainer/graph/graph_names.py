@@ -44,7 +44,8 @@ def shared(taken: set[str], around: tf.Graph) -> Iterator[None]:
         _take(body, name)
 
     def make(creator: Callable[..., Any], **kwargs: Any) -> Any:
-        wanted = _scoped(body, kwargs.get("name") or "Variable")
+        scope, name = body.get_name_scope(), kwargs.get("name") or "Variable"
+        wanted = f"{scope}/{name}" if scope else name
         while not _is_free(body, free := _free(around, wanted)):
             _take(around, free)
         made = creator(**kwargs)
@@ -53,11 +54,6 @@ def shared(taken: set[str], around: tf.Graph) -> Iterator[None]:
 
     with tf.variable_creator_scope(make):
         yield
-
-
-def _scoped(graph: tf.Graph, name: str) -> str:
-    scope = graph.get_name_scope()
-    return f"{scope}/{name}" if scope else name
 
 
 def _free(graph: tf.Graph, name: str) -> str:

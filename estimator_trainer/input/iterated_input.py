@@ -169,15 +169,13 @@ class Replay:
         Raises:
           Impossible: if the operations cannot be copied.
         """
-        self._result, self._pulled = tf.nest.map_structure(_as_tensor, result), pulled
+        self._result, self._pulled = tf.nest.map_structure(
+            lambda value: value if isinstance(value, batches.TENSORS)
+            else tf.convert_to_tensor(value), result), pulled
         self._wanted = tf.nest.flatten(self._result, expand_composites=True)
         self._operations, self._resources = _between(pulled, self._wanted)
-        self._definition = _definition(tf.compat.v1.get_default_graph(), self._operations)
-
-    @property
-    def calls_python(self) -> bool:
-        """Whether an operation calls a Python function."""
-        return any(each.type in _IN_PYTHON for each in self._operations)
+        self.calls_python = any(each.type in _IN_PYTHON for each in self._operations)
+        self._definition = _definition(self._operations)
 
     def __call__(self, elements: Any) -> Any:
         """Returns the result, in the current graph, from `elements` in place of `pulled`."""
@@ -201,11 +199,6 @@ class Replay:
             input_map={name: tensor for name, tensor in {**known, **resources}.items()
                        if name in used})
         return dict(zip(names, tensors))
-
-
-def _as_tensor(value: Any) -> Any:
-    is_composite = isinstance(value, (tf.SparseTensor, tf.RaggedTensor))
-    return value if is_composite else tf.convert_to_tensor(value)
 
 
 def _between(pulled: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
@@ -236,11 +229,11 @@ def _between(pulled: Sequence[tf.Tensor], wanted: Iterable[tf.Tensor]
     return list(found), list(resources.values())
 
 
-def _definition(graph: tf.Graph, ops: list[tf.Operation]) -> tf.compat.v1.GraphDef:
+def _definition(ops: list[tf.Operation]) -> tf.compat.v1.GraphDef:
     """Returns the operations and the functions of their graph, without other operations' names."""
     if not ops:
         return tf.compat.v1.GraphDef()
-    whole = graph.as_graph_def()
+    whole = ops[0].graph.as_graph_def()
     names = {op.name for op in ops}
     definition = tf.compat.v1.GraphDef(versions=whole.versions, library=whole.library)
     for node in whole.node:
