@@ -96,7 +96,9 @@ class _Packing:
                 packs += [[piece] for piece in pieces]
                 continue
             pack = open_packs.get(gradient.dtype)
-            if pack is None or self._is_too_large([*pack, *pieces], gradient.dtype):
+            size = sum(each.end - each.first for each in [*(pack or ()), *pieces])
+            if pack is None or not self._pack_bytes or (
+                    size * gradient.dtype.size > self._pack_bytes):
                 pack = open_packs[gradient.dtype] = []
                 packs.append(pack)
             pack += pieces
@@ -108,7 +110,3 @@ class _Packing:
                     if self._pack_bytes else 1)
         edges = [size * i // count for i in range(count + 1)]
         return [_Piece(number, first, end) for first, end in zip(edges, edges[1:])]
-
-    def _is_too_large(self, pack: list[_Piece], dtype: tf.DType) -> bool:
-        size = sum(piece.end - piece.first for piece in pack) * dtype.size
-        return self._pack_bytes is None or bool(size > self._pack_bytes)

@@ -95,7 +95,10 @@ class _Adapted:
         except Exception:
             if has_strategy:
                 # A strategy's variables do not do what queues do with theirs.
-                self.check_outside(passed)
+                with tf.Graph().as_default():
+                    made, reason = self._call(passed)
+                if not isinstance(made, tf.data.Dataset):
+                    self.check_tensors(reason, has_strategy=True, is_held=False)
             raise
 
     def _call(self, passed: dict[str, Any]) -> tuple[Any, str]:
@@ -124,13 +127,6 @@ class _Adapted:
         dataset = iterated.dataset(batch)
         return (batch, iterated.reason) if dataset is None else (dataset, "")
 
-    def check_outside(self, passed: dict[str, Any]) -> None:
-        """Raises ConfigError if the function returns tensors where there is no strategy."""
-        with tf.Graph().as_default():
-            made, reason = self._call(passed)
-        if not isinstance(made, tf.data.Dataset):
-            self.check_tensors(reason, has_strategy=True, is_held=False)
-
     def check_tensors(self, reason: str, has_strategy: bool, is_held: bool) -> None:
         """Raises an error where a strategy, a flag or a loop (`is_held`) needs a Dataset."""
         what = f"input_fn {self._name!r} returns tensors that cannot become a dataset: {reason}"
@@ -155,17 +151,14 @@ class _Adapted:
         config = self._plan.config
         if config.train_epochs and "epochs" not in self._params:
             dataset = dataset.repeat(self._plan.passes)
-        if config.global_batch_size and "batch_size" not in self._params:
-            try:
-                dataset = dataset.rebatch(
-                    input_context.get_per_replica_batch_size(config.global_batch_size))
-            except ValueError as error:
-                replicas = input_context.num_replicas_in_sync
-                raise errors.ConfigError(
-                    Problem("global_batch_size", config.global_batch_size,
-                            expected=f"a multiple of the {replicas} replicas",
-                            example=Setting("global_batch_size", replicas * 64))) from error
-        return dataset
+        size, replicas = config.global_batch_size, input_context.num_replicas_in_sync
+        if not size or "batch_size" in self._params:
+            return dataset
+        if size % replicas:
+            raise errors.ConfigError(Problem(
+                "global_batch_size", size, expected=f"a multiple of the {replicas} replicas",
+                example=Setting("global_batch_size", replicas * 64)))
+        return dataset.rebatch(input_context.get_per_replica_batch_size(size))
 
 
 def _batch(result: Any) -> Any:

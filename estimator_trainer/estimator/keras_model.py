@@ -66,22 +66,20 @@ def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
             spec = estimator.model_fn(features, labels, mode, config)
         if spec.loss is not None:
             # Keras divides the loss of each replica by their number, to add them up.
-            spec = spec._replace(
-                loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)
+            spec = spec._replace(loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)
         return spec._replace(scaffold=initial.scaffold)
 
     return model_fn
 
 
 class _InitialWeights:
-    """The weights that the variables of a graph start from, wherever the variables are placed.
+    """The weights, by name, that the variables of a graph start from, on any device.
 
     The chief feeds them to the initializers, so tasks share no file. Under an all-reduce every task
-    runs the initializers again, which pass on the chief's values.
+    runs the initializers again, which pass on the chief's values. Without weights nothing changes.
     """
 
     def __init__(self, weights: Mapping[str, np.ndarray]):
-        """Takes the weights by the names of their variables; without any, nothing is changed."""
         self._weights = weights
         self._fed: list[tuple[tf.Variable, tf.Tensor]] = []
 
@@ -106,8 +104,7 @@ class _InitialWeights:
         self._fed += [(variable, value) for value in values]
         return variable
 
-    def _assign(self, scaffold: tf.compat.v1.train.Scaffold,
-                session: tf.compat.v1.Session) -> None:
+    def _assign(self, scaffold: tf.compat.v1.train.Scaffold, session: tf.compat.v1.Session) -> None:
         feed = {value: self._weights[variable.op.name] for variable, value in self._fed
                 if variable.op.name in self._weights}
         # The initializer of a mirrored variable would be a new operation, and the graph is final.
@@ -208,11 +205,10 @@ def checked(name: str) -> Iterator[None]:
 
 
 def _refused(name: str) -> errors.ConfigError:
-    return errors.ConfigError(
-        Problem("model_fn", name,
-                f"and its model is made with Keras {_version()} (`import keras`)",
-                "Keras 2, which Estimator is written for", "import tensorflow as tf, then"
-                " tf.keras.layers.Dense, or import tf_keras as keras"))
+    return errors.ConfigError(Problem(
+        "model_fn", name, f"and its model is made with Keras {_version()} (`import keras`)",
+        "Keras 2, which Estimator is written for", "import tensorflow as tf, then"
+        " tf.keras.layers.Dense, or import tf_keras as keras"))
 
 
 def _version() -> str:

@@ -49,8 +49,7 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig,
 class _Adapted:
     """A user's model_fn, with the settings and the task that it is called for."""
 
-    def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig,
-                 has_hooks: bool):
+    def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig, has_hooks: bool):
         self._is_class = isinstance(function, type)
         self._function = model_class.adapt(function) if isinstance(function, type) else function
         self._config, self._task, self._has_hooks = config, task, has_hooks
@@ -126,8 +125,8 @@ class _Adapted:
             return made
 
         def settle(found: loop_unsupported.LoopUnsupported | None) -> None:
-            against = next(filter(None, reasons), "")
-            found = found or (loop_unsupported.LoopUnsupported(against) if against else None)
+            for reason in filter(None, reasons):
+                found = found or loop_unsupported.LoopUnsupported(reason)
             is_agreed = stop_vote is None or stop_consensus.all_agree(found is None, run_config)
             if found or not is_agreed:
                 raise found or loop_unsupported.LoopUnsupported("another trainer can make no more")
@@ -173,9 +172,9 @@ def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
       ConfigError: if the key is not a dense tensor, as predictions have to be.
     """
     if not isinstance(key, tf.Tensor):
-        raise errors.ConfigError(
-            Problem("forward_key", name, f"a feature that is a {type(key).__name__}",
-                    "a dense one, with a value for each instance"))
+        raise errors.ConfigError(Problem(
+            "forward_key", name, f"a feature that is a {type(key).__name__}",
+            "a dense one, with a value for each instance"))
     key = tf.identity(key)
     outputs = {
         signature: tf.estimator.export.PredictOutput({**_output_tensors(output), name: key})

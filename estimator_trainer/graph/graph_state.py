@@ -64,9 +64,8 @@ EXAMPLES = Collection[tf.Tensor](
     "estimator_trainer/examples", "int64 []: the examples of the batch",
     writers=("training.loop", "estimator.model_fn_adapter"),
     readers=("training.progress", "evaluation.evaluation_log"))
-LOSSES = Collection[tf.Tensor](
-    "estimator_trainer/losses", "float []: the loss of the batch",
-    writers=("training.loop",), readers=("training.progress",))
+LOSSES = Collection[tf.Tensor]("estimator_trainer/losses", "float []: the loss of the batch",
+                               writers=("training.loop",), readers=("training.progress",))
 IS_LAST = Collection[tf.Tensor](
     "estimator_trainer/is_last", "bool []: whether the input ends with the batch",
     writers=("training.loop",), readers=("training.end_of_training",))
@@ -124,12 +123,10 @@ SYNC_OPTIMIZER = Collection[Any](
     "sync_replicas_optimizer", "the SyncReplicasOptimizer that the train op was made with",
     writers=("estimator.model_class", "model_fn", "training.train_op"),
     readers=("training.train_op",))
-LOSS_SCALE = Collection[int](
-    "loss_scale", "1, if the loss is to be scaled", writers=("training.train_op",),
-    readers=("model_fn",))
-LOSS_SCALED = Collection[int](
-    "loss_scaled", "1, if the loss is scaled", writers=("model_fn",),
-    readers=("training.train_op",))
+LOSS_SCALE = Collection[int]("loss_scale", "1, if the loss is to be scaled",
+                             writers=("training.train_op",), readers=("model_fn",))
+LOSS_SCALED = Collection[int]("loss_scaled", "1, if the loss is scaled",
+                              writers=("model_fn",), readers=("training.train_op",))
 RUNS_PER_STEP = Collection[int](
     "runs_per_step", "session runs of a global step; 1 if there is no entry",
     writers=("model_fn",), readers=("training.end_of_training",))

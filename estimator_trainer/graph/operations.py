@@ -45,8 +45,7 @@ def outside(graph: tf.Graph) -> dict[tf.Operation, tf.Operation]:
     return {inner.op: outer.op for outer, inner in getattr(graph, "captures", ())}
 
 
-def variable_of(operation: tf.Operation,
-                outside: dict[tf.Operation, tf.Operation]) -> tf.Operation:
+def variable_of(operation: tf.Operation, outside: dict[tf.Operation, tf.Operation]) -> tf.Operation:
     """Returns the operation of the variable that `operation`, by its first input, reads or changes.
 
     `outside` is the result of that function for the graph of `operation`.

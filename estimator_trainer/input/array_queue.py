@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -13,46 +13,45 @@ from estimator_trainer.input import batches
 _LARGEST_CONSTANT_BYTES = 64_000_000
 
 
-class Rows:
-    """The rows of some columns, in the order and number of a queue."""
+class Rows(NamedTuple):
+    """The rows of some columns, of which the first are the row numbers, as in a queue.
 
-    def __init__(self, columns: list[np.ndarray], is_shuffled: bool, epochs: int | None,
-                 seed: int | None):
-        """Makes the rows; the row numbers are the first of the `columns`.
+    With `is_shuffled` each epoch has an order of its own. Without `epochs` there is no end.
+    """
 
-        With `is_shuffled` each epoch has an order of its own. Without `epochs` there is no end.
-        """
-        self._columns = columns
-        self._is_shuffled, self._epochs, self._seed = is_shuffled, epochs, seed
+    columns: list[np.ndarray]
+    is_shuffled: bool
+    epochs: int | None
+    seed: int | None
 
     def in_batches(self, size: int, is_partial: bool) -> tf.data.Dataset:
         """Returns batches, each a tuple of tensors; `is_partial` allows a small last one.
 
         As in a queue, a batch may hold rows of two epochs.
         """
-        count = len(self._columns[0])
+        count = len(self.columns[0])
         # Whole epochs are shuffled and split into batches, which is faster than row by row.
-        numbers = (tf.data.Dataset.from_tensors(0).repeat(self._epochs)
+        numbers = (tf.data.Dataset.from_tensors(0).repeat(self.epochs)
                    .map(batches.as_it_is(lambda _: self._ordered(count)))
                    .rebatch(size, drop_remainder=not is_partial))
         numbers = numbers.apply(tf.data.experimental.assert_cardinality(
-            tf.data.INFINITE_CARDINALITY if self._epochs is None else
-            (count * self._epochs + (size - 1 if is_partial else 0)) // size))
-        is_large = sum(column.nbytes for column in self._columns) > _LARGEST_CONSTANT_BYTES
+            tf.data.INFINITE_CARDINALITY if self.epochs is None else
+            (count * self.epochs + (size - 1 if is_partial else 0)) // size))
+        is_large = sum(column.nbytes for column in self.columns) > _LARGEST_CONSTANT_BYTES
         return numbers.map(batches.as_it_is(self._looked_up if is_large else self._gathered))
 
     def _ordered(self, count: int) -> tf.Tensor:
         numbers = tf.range(count, dtype=tf.int64)
-        return tf.random.shuffle(numbers, self._seed) if self._is_shuffled else numbers
+        return tf.random.shuffle(numbers, self.seed) if self.is_shuffled else numbers
 
     def _gathered(self, numbers: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        return tuple(tf.gather(tf.constant(column), numbers) for column in self._columns)
+        return tuple(tf.gather(tf.constant(column), numbers) for column in self.columns)
 
     def _looked_up(self, numbers: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        dtypes = [tf.as_dtype(column.dtype) for column in self._columns]
+        dtypes = [tf.as_dtype(column.dtype) for column in self.columns]
         found = tf.numpy_function(
-            lambda wanted: [column[wanted] for column in self._columns], [numbers], dtypes)
-        for tensor, column in zip(found, self._columns):
+            lambda wanted: [column[wanted] for column in self.columns], [numbers], dtypes)
+        for tensor, column in zip(found, self.columns):
             tensor.set_shape([*numbers.shape, *column.shape[1:]])
         return tuple(found)
 
