@@ -45,9 +45,7 @@ class _Edge(NamedTuple):
 
 
 def send_in_packs(train_op: tf.Operation) -> None:
-    """Makes small tensors of a step travel together between this trainer and each ps.
-
-    No session has run the step yet, which is in the current graph.
+    """Makes small tensors of a step, which no session has run yet, travel together to and from ps.
     """
     step = _Step(train_op)
     if step.has_branches:

@@ -28,12 +28,8 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
     """Makes `function` callable with every argument that the Estimator passes.
 
     The Estimator passes `input_context` under a strategy only, so plain ps training would read
-    the whole input in every worker; here every call has one.
-
-    Args:
-      function: The plug-in's function, with any subset of the Estimator's arguments.
-      plan: The plan, with this process's place among the trainers.
-      train_function: The function of training, where it is another one.
+    the whole input in every worker; here every call has one. `train_function` is the function of
+    training, where it is another one.
 
     Returns:
       An input_fn. It returns a Dataset, also where `function` iterates one itself, or tensors that

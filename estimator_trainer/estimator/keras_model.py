@@ -33,12 +33,9 @@ def is_model(thing: Any) -> bool:
 def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
     """Returns a model_fn that makes a copy of a model in the current graph.
 
-    Checkpoints have the variables' names, as with other Estimators: an object's checkpoint needs a
-    Saver that no loop can have.
-
-    Args:
-      model: The model. It takes a dict of features by the names of its inputs, or a single feature.
-      name: The value of --model_fn.
+    The model takes a dict of features by the names of its inputs, or a single feature. Checkpoints
+    have the variables' names, as with other Estimators: an object's checkpoint needs a Saver that
+    no loop can have. `name` is the value of --model_fn.
 
     Raises:
       ConfigError: if the model is one of Keras 3, is not compiled, or cannot be copied.

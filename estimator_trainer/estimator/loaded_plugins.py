@@ -27,9 +27,7 @@ class ScriptObjects:
     """The objects of a script's Estimator, TrainSpec and EvalSpec, beside functions.
 
     Attributes:
-      strategies: The strategies of training and evaluation.
       saving_listeners: What the chief calls when it saves a checkpoint.
-      eval_name: The name of the evaluation set, or None.
       run_config: The arguments of RunConfig that no flag decides.
       is_alone: Whether this process is the whole job.
     """

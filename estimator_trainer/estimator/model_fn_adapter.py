@@ -30,18 +30,12 @@ ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
 def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig,
           has_hooks: bool = False) -> ModelFn:
-    """Makes `function` callable with every argument that the Estimator passes.
+    """Makes `function`, or a class, callable with every argument that the Estimator passes.
 
-    Args:
-      function: The plug-in's function, with any subset of the Estimator's arguments, or class.
-      config: The settings.
-      task: This process's place among the trainers.
-      has_hooks: Whether a script has hooks or saving listeners in this process.
-
-    Returns:
-      A model_fn; it raises ConfigError when `function` returns no EstimatorSpec. In a graph that
-      holds a training set (`loop.hold`), one session run of training makes several steps, or it
-      raises LoopUnsupported.
+    The model_fn that is returned raises ConfigError when `function` returns no EstimatorSpec. In a
+    graph that holds a training set (`loop.hold`), one session run of training makes several steps,
+    or the model_fn raises LoopUnsupported. `has_hooks` is whether a script has hooks or saving
+    listeners in this process.
     """
     return _Adapted(function, config, task, has_hooks).model_fn
 

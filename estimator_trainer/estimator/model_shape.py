@@ -31,12 +31,7 @@ _Estimator = tf.compat.v1.estimator.Estimator
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """The model of a plug-in.
-
-    Attributes:
-      function: A model_fn, or a class in its place, for `model_fn_adapter.adapt`.
-      estimator: The parts of the Estimator that the user made, or None.
-    """
+    """A model_fn, or a class in its place, and the user's Estimator that it is from, or None."""
 
     function: Callable[..., Any]
     estimator: UserEstimator | None = None
@@ -50,11 +45,6 @@ def is_other(thing: Any) -> bool:
 
 def input_fn_for(model: Model, function: Callable[..., Any], plan: Plan) -> Callable[..., Any]:
     """Returns an input_fn that gets the params of the user's Estimator, and what the user has set.
-
-    Args:
-      model: The model that takes the data.
-      function: The user's input_fn.
-      plan: The plan of this task.
     """
     estimator, user_set = model.estimator, plan.params.user_set if plan.params else frozenset()
     if estimator is None:
@@ -82,8 +72,8 @@ def model_of(thing: Any, plan: Plan, params: dict[str, Any]) -> Model:
     """
     if not is_other(thing):
         return Model(thing)
-    # Keras numbers the layers that a thread makes: in a thread of its own, each run of a notebook
-    # gives a model the same names.
+    # Keras numbers the layers of a thread: in a thread of its own, each run of a notebook gives a
+    # model the same names.
     with futures.ThreadPoolExecutor(1) as executor:
         return executor.submit(_model_of_another_shape, thing, plan, params).result()
 

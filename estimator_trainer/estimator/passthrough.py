@@ -43,13 +43,9 @@ def carrying(input_fn: InputFn, has_inputs: bool) -> InputFn:
 
 def mark(features: Any, labels: Any = None, *, has_inputs: bool,
          most_rank: int = 2) -> dict[str, Any]:
-    """Returns a batch's features that carry labels, and inputs on request; tensors or arrays.
+    """Returns a batch's features, tensors or arrays, that carry labels, and inputs on request.
 
-    Args:
-      features: The features.
-      labels: The labels, or None.
-      has_inputs: Whether to carry the features that are texts or numbers.
-      most_rank: The most dimensions, with the batch's, of a feature that is carried.
+    A feature that is carried has up to `most_rank` dimensions, with the batch's.
     """
     beside = {_LABEL: labels} if _is_shown(labels) else {}
     named = features if isinstance(features, dict) else {"input": features} if most_rank > 2 else {}

@@ -25,8 +25,7 @@ class RandomState:
 
     def has_changed(self) -> bool:
         """Returns whether numbers were drawn since, or a generator was seeded."""
-        # NumPy's state holds an array, whose repr would be cut short.
-        now = np.random.get_state(legacy=False)
+        now = np.random.get_state(legacy=False)  # With an array, whose repr would be cut short.
         return self._python != random.getstate() or pickle.dumps(self._numpy) != pickle.dumps(now)
 
     def put_back(self) -> None:

@@ -23,15 +23,13 @@ def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
     """Derives a serving_input_receiver_fn from the features' specs.
 
     Args:
-      features: A spec of a dense, sparse or ragged tensor or a dict of them, with the batch
-        dimension first.
+      features: A spec, or a dict of them, with the batch dimension first.
       kind: "raw", one input tensor a feature; or "example", one string tensor `examples` of
         serialized tf.Example protos, shape [batch].
       is_needed: Whether the job exports, and should fail now rather than at its end.
 
     Raises:
-      ConfigError: if a feature cannot be served this way; without `is_needed`, the function
-        that is returned raises it.
+      ConfigError: if a feature cannot be served; without `is_needed`, when the result is called.
     """
     specs = features if isinstance(features, dict) else {"feature": features}
     build = raw_tensors if kind == "raw" else _parsed_examples

@@ -22,8 +22,7 @@ class Collection(Generic[Entry]):
     """A list that belongs to a graph; the methods use the current graph.
 
     Attributes:
-      name: The name of TensorFlow's collection.
-      holds: What an entry is, with its dtype and shape.
+      holds: The meaning of an entry, with its dtype and shape.
       writers: The modules that add or remove entries.
       readers: The modules that read entries.
     """

@@ -76,15 +76,9 @@ def rows(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue: int
          num_threads: int = 1, seed: int | None = None, **others: Any) -> Rows | None:
     """Returns the rows that TensorFlow's `_enqueue_data` would put into a queue.
 
-    Args:
-      data: An array, an OrderedDict of them, or a pandas DataFrame; None is returned for others,
-        such as a generator.
-      capacity: Unused, because rows are not copied.
-      shuffle: Whether to shuffle the whole set, not only `capacity` rows of it.
-      min_after_dequeue: Unused.
-      num_threads: Each thread of the queue adds every row `num_epochs` times.
-      seed: The seed of the order.
-      **others: `num_epochs`, and arguments without effect here; not `pad_value`.
+    Data other than arrays, dicts of them and DataFrames, such as a generator, give None. Rows are
+    not copied, so `shuffle` is of the whole set, not of `capacity` rows. Each thread of the queue
+    adds every row `num_epochs` times; `others` has that, and arguments without effect here.
     """
     if isinstance(data, dict):
         columns = list(data.values())

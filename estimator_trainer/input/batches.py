@@ -27,15 +27,10 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
     mean loss of an empty part is NaN, so a last batch of fewer examples than replicas joins the
     batch before.
 
-    Args:
-      dataset: Batches: a structure of dense, sparse or ragged tensors, the batch dimension first.
-        Other batches stay whole: with a scalar or a tensor of unknown rank, with tensors that
-        differ in the first dimension, or without examples.
-      num_replicas: 2 or more.
-
-    Returns:
-      The parts in order, `num_replicas` a batch; reading them raises InvalidArgumentError if
-      there are fewer examples than replicas.
+    Batches are structures of dense, sparse or ragged tensors, the batch dimension first. Others
+    stay whole: with a scalar or a tensor of unknown rank, with tensors that differ in the first
+    dimension, or without examples. Reading the parts raises InvalidArgumentError if there are fewer
+    examples than replicas.
     """
     spec = dataset.element_spec
     if not all(isinstance(each, SPECS) and each.shape.rank for each in tf.nest.flatten(spec)):
@@ -71,15 +66,10 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
 
 
 def mark(dataset: tf.data.Dataset, is_last_marked: bool) -> tf.data.Dataset:
-    """Pairs every batch with its mark.
+    """Pairs every batch, any structure, with its mark: `(batch, mark)`.
 
-    Args:
-      dataset: Batches: any structure of any elements.
-      is_last_marked: Whether the last batch, if there is one, gets the mark LAST, for which one
-        more batch is read ahead. All others get the mark BATCH.
-
-    Returns:
-      Elements `(batch, mark)`.
+    With `is_last_marked` the last batch, if there is one, gets the mark LAST, for which one more
+    batch is read ahead. All others get the mark BATCH.
     """
     if not is_last_marked or is_endless(dataset):
         marks = tf.data.Dataset.from_tensors(BATCH).repeat()

@@ -45,16 +45,10 @@ class Prefetched:
 
     def following(self, loop_vars: Any, is_wanted: tf.Tensor,
                   done: tf.Tensor) -> tuple[Any, tf.Tensor, tf.Tensor]:
-        """Returns the loop variables of the next step, if that `is_wanted`.
+        """Returns the next step's batch, if it `is_wanted`, its delay, and whether the input ended.
 
-        Args:
-          loop_vars: The loop variables of this step.
-          is_wanted: Whether there is a next step.
-          done: The time when this step was done, in seconds, a float64 scalar.
-
-        Returns:
-          The next batch, its delay in seconds, and whether the input ended before it; of marked
-          batches, the mark has that.
+        `done` is the time when this step was done. Times are in seconds, float64 scalars. The end
+        of marked batches shows in the mark alone.
         """
         def pull() -> tuple[Any, tf.Tensor, tf.Tensor]:
             batch, has_ended = self._next_or(loop_vars)

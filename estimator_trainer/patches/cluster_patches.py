@@ -59,11 +59,8 @@ def strategies_reading(tf_config: Callable[[], str],
     and `MultiWorkerMirroredStrategy` dies in an evaluator with `KeyError: 'evaluator'`, which the
     cluster does not list. TensorFlow 1's `MirroredStrategy` takes every device of a cluster, and
     here spans one process. Their cluster_resolver still reads TF_CONFIG, so it has the platform's
-    names.
-
-    Args:
-      tf_config: Returns what a strategy of several tasks reads now; "" for no cluster.
-      waiting: Returns the context in which a strategy waits for the other tasks of its cluster.
+    names. `tf_config` returns what a strategy of several tasks reads now, "" for no cluster, and
+    `waiting` the context in which it waits for the other tasks of its cluster.
     """
     v1 = tf.compat.v1.distribute
 
