@@ -20,7 +20,6 @@ from estimator_trainer.patches import training_patches
 # Packs of 4 MB were the fastest of 1, 2, 4 and 8 MB for models of 53 and 80 MB, and at most 6%
 # slower than the fastest for one of 13 MB (docs/scaling.md).
 CPU_PACK_MB = 4
-_BYTES_PER_MB = 2**20
 
 
 def send_in_packs(strategy: tf.distribute.Strategy, pack_mb: int | None,
@@ -32,7 +31,7 @@ def send_in_packs(strategy: tf.distribute.Strategy, pack_mb: int | None,
       pack_mb: Size of a pack in megabytes before rounding; None leaves packing to the strategy.
       dtype: The dtype in which float32 gradients travel.
     """
-    packing = _Packing(pack_mb and pack_mb * _BYTES_PER_MB, dtype)
+    packing = _Packing(pack_mb and pack_mb * 2**20, dtype)
     training_patches.convert_gradients(strategy, packing.sent, packing.received)
     return strategy
 

@@ -24,9 +24,8 @@ _V1_CONTROL_FLOW = {"Switch", "Merge", "Enter"}
 class _Edge(NamedTuple):
     """A tensor, and its consumers in another task.
 
-    Attributes:
-      source: The device of the ps that computes it, "" if this trainer does.
-      target: The device of the ps that has the consumers, "" if this trainer has them.
+    `source` is the device of the ps that computes the tensor, and `target` of the ps that has the
+    consumers; "" is this trainer.
     """
 
     tensor: tf.Tensor
@@ -45,8 +44,7 @@ class _Edge(NamedTuple):
 
 
 def send_in_packs(train_op: tf.Operation) -> None:
-    """Makes small tensors of a step, which no session has run yet, travel together to and from ps.
-    """
+    """Makes small tensors of a step that no session has run travel together, to and from ps."""
     step = _Step(train_op)
     if step.has_branches:
         return  # A tensor of a branch that is not taken never comes, so its pack would not either.

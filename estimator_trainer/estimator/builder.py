@@ -150,7 +150,14 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
     Raises:
       ConfigError: for a device or a precision that this machine does not have.
     """
-    _check_devices(config.mixed_precision)
+    precision = config.mixed_precision
+    gpus = [f"gpu:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))]
+    wanted, has = ("GPU", gpus) if precision == "float16" else ("CPU alone", not gpus)
+    if precision != "none" and not has:
+        raise errors.ConfigError(Problem(
+            "mixed_precision", precision, f"which TensorFlow has for a {wanted};"
+            f" this machine has {', '.join(['cpu:0', *gpus])}",
+            example=Setting("mixed_precision", "bfloat16" if wanted == "GPU" else "float16")))
     session_config = tf.compat.v1.ConfigProto(
         allow_soft_placement=config.soft_placement,
         log_device_placement=config.log_device_placement)
@@ -158,9 +165,9 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
     rewrites = graph_options.rewrite_options
     if strategy.replicas_share_cpus(config.num_replicas):
         session_config.device_count["CPU"] = config.num_replicas
-    if config.mixed_precision == "float16":
+    if precision == "float16":
         rewrites.auto_mixed_precision = training_patches.REWRITER_ON
-    if config.mixed_precision == "bfloat16":
+    if precision == "bfloat16":
         rewrites.auto_mixed_precision_onednn_bfloat16 = training_patches.REWRITER_ON
         # Remapping fuses convolutions into an op that has no bfloat16.
         rewrites.remapping = training_patches.REWRITER_OFF
@@ -169,40 +176,23 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
     return session_config
 
 
-def _check_devices(precision: str) -> None:
-    gpus = [f"gpu:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))]
-    wanted, has = ("GPU", gpus) if precision == "float16" else ("CPU alone", not gpus)
-    if precision != "none" and not has:
-        raise errors.ConfigError(Problem(
-            "mixed_precision", precision, f"which TensorFlow has for a {wanted};"
-            f" this machine has {', '.join(['cpu:0', *gpus])}",
-            example=Setting("mixed_precision", "bfloat16" if wanted == "GPU" else "float16")))
-
-
 def by_size(config: tf.estimator.RunConfig) -> Callable[[tf.Operation], str] | None:
     """Returns the device function of a trainer of a RunConfig's cluster; None without two ps."""
     if config.num_ps_replicas < 2 or config.task_type == "ps":
         return None
-    device_of: Callable[[tf.Operation], str] = tf.compat.v1.train.replica_device_setter(
-        worker_device=f"/job:{config.task_type}/task:{config.task_id}",
-        cluster=config.cluster_spec, ps_strategy=_FewestBytes(config.num_ps_replicas))
-    return device_of
+    # A graph that is built again must get the same places.
+    bytes_of_graphs: weakref.WeakKeyDictionary[tf.Graph, list[int]] = weakref.WeakKeyDictionary()
 
-
-class _FewestBytes:
-    """Chooses the ps of a variable."""
-
-    def __init__(self, num_ps: int):
-        self._num_ps = num_ps
-        # A graph that is built again must get the same places.
-        self._held_bytes: weakref.WeakKeyDictionary[tf.Graph, list[int]] = (
-            weakref.WeakKeyDictionary())
-
-    def __call__(self, op: tf.Operation) -> int:
-        held_bytes = self._held_bytes.setdefault(op.graph, [0] * self._num_ps)
+    def ps_with_fewest_bytes(op: tf.Operation) -> int:
+        held_bytes = bytes_of_graphs.setdefault(op.graph, [0] * config.num_ps_replicas)
         chosen = int(np.argmin(held_bytes))
         held_bytes[chosen] += _size_bytes(op)
         return chosen
+
+    device_of: Callable[[tf.Operation], str] = tf.compat.v1.train.replica_device_setter(
+        worker_device=f"/job:{config.task_type}/task:{config.task_id}",
+        cluster=config.cluster_spec, ps_strategy=ps_with_fewest_bytes)
+    return device_of
 
 
 def _size_bytes(op: tf.Operation) -> int:

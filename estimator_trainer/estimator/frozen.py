@@ -21,6 +21,7 @@ from estimator_trainer.patches import training_patches
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
+# The types of the operations that change a variable.
 _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
 
 
@@ -84,7 +85,10 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
             "freeze", config.freeze, f"which leaves nothing of model_fn {config.model_fn!r} to"
             " train", "a part of its variables",
             advice=f"The variables: {operations.some(names)}."))
-    changed = _written(train_op) & found
+    outside = operations.outside(train_op.graph)
+    changed = found & _saved_names(
+        operations.variable_of(op, outside) for op in operations.up_to(train_op)
+        if op.inputs and _WRITES.match(op.type))
     if changed:
         raise errors.ConfigError(Problem(
             "freeze", config.freeze, f"and model_fn {config.model_fn!r} changes"
@@ -97,10 +101,3 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
 
 def _is_frozen(name: str, patterns: Sequence[str]) -> bool:
     return any(conflicts.matches(pattern, name) for pattern in patterns)
-
-
-def _written(train_op: Any) -> set[str]:
-    """Returns the names of the variables that a step changes."""
-    outside = operations.outside(train_op.graph)
-    return _saved_names(operations.variable_of(op, outside) for op in operations.up_to(train_op)
-                        if op.inputs and _WRITES.match(op.type))

@@ -54,8 +54,11 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
             input_context = tf.distribute.InputContext(
                 plan.task.num_input_pipelines, plan.task.input_pipeline_id,
                 plan.config.sync_replicas or 1)
+        if config is None:  # No Estimator calls it.
+            with environment.no_cluster():
+                config = tf.estimator.RunConfig(plan.config.model_dir, plan.config.seed or None)
+        config = user_estimator.of_platform(config, plan.task)
         adapted = training if is_training else other_modes
-        config = user_estimator.of_platform(config or _run_config(plan), plan.task)
         passed = {"mode": mode, "params": params, "config": config, "input_context": input_context}
         made, reason = adapted.call(passed, has_strategy)
         with graph_names.own():
@@ -178,12 +181,6 @@ def _with_mark(batch: Any, mark: tf.Tensor) -> Any:
         features, labels = batch
         return {FEATURES: features, MARK: mark}, labels
     return {FEATURES: batch, MARK: mark}
-
-
-def _run_config(plan: Plan) -> tf.estimator.RunConfig:
-    """Returns the RunConfig of a call by no Estimator."""
-    with environment.no_cluster():
-        return tf.estimator.RunConfig(plan.config.model_dir, plan.config.seed or None)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -44,7 +44,8 @@ class ScriptObjects:
     @property
     def saves(self) -> bool:
         """Whether training saves checkpoints, by its RunConfig or by a hook."""
-        return not user_estimator.never_saves(self.run_config) or any(
+        # A RunConfig without these fields, of which a flag decides one, saves.
+        return any(self.run_config.get(name, True) for name in user_estimator.CLOCKS) or any(
             isinstance(hook, tf.estimator.CheckpointSaverHook) for hook in self.train_hooks)
 
 
@@ -119,9 +120,9 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
         features = record_file.features_of(plan.recorded)
     if features is None:
         params = loaded.params
-        if plan.config.is_data_json:
+        if plan.config.is_data_json and FILES in params:
             # The input_fn's own data have the features that the model takes.
-            params = type(params)({**params, **({FILES: ""} if FILES in params else {})})
+            params = type(params)({**params, FILES: ""})
         mode = tf.estimator.ModeKeys.PREDICT
         features = input_fn_adapter.describe(loaded.input_fn, params, mode).features
     _check_forward_key(plan, features)

@@ -142,18 +142,14 @@ def _training(instance: Any, handle: Any, is_chief: bool,
     init_fn = None
     get_init_fn = getattr(instance, "get_init_fn", None)
     if get_init_fn and (checkpoint_path or "checkpoint_path" not in loader.arguments(get_init_fn)):
-        init_fn = loader.call(get_init_fn, {"checkpoint_path": checkpoint_path})
+        made = loader.call(get_init_fn, {"checkpoint_path": checkpoint_path})
+        # With (scaffold, session), as in the service's first version, or (session).
+        is_whole = made is None or len(inspect.signature(made).parameters) == 2
+        init_fn = made if is_whole else lambda scaffold, session: made(session)
     return tf.estimator.EstimatorSpec(
         tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=tf.no_op(),
         training_hooks=[_Iterations(instance, loss, batch, is_chief)],
-        scaffold=tf.compat.v1.train.Scaffold(init_fn=_with_scaffold(init_fn)))
-
-
-def _with_scaffold(init_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Lets an init_fn take (scaffold, session), as in the service's first version, or (session)."""
-    if init_fn is None or len(inspect.signature(init_fn).parameters) == 2:
-        return init_fn
-    return lambda scaffold, session: init_fn(session)
+        scaffold=tf.compat.v1.train.Scaffold(init_fn=init_fn))
 
 
 def _unknown(instance: Any, mode: str) -> tf.estimator.EstimatorSpec:

@@ -41,8 +41,6 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig,
 
 
 class _Adapted:
-    """A user's model_fn, with the settings and the task that it is called for."""
-
     def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig, has_hooks: bool):
         self._is_class = isinstance(function, type)
         self._function = model_class.adapt(function) if isinstance(function, type) else function
@@ -160,10 +158,7 @@ def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
               key: tf.Tensor) -> tf.estimator.EstimatorSpec:
     """Adds the instance key to the predictions and to every exported signature.
 
-    `tf.contrib.estimator.forward_features` did this in TensorFlow 1.
-
-    Raises:
-      ConfigError: if the key is not a dense tensor, as predictions have to be.
+    `tf.contrib.estimator.forward_features` did this in TensorFlow 1. Predictions have to be dense.
     """
     if not isinstance(key, tf.Tensor):
         raise errors.ConfigError(Problem(

@@ -44,8 +44,7 @@ def is_other(thing: Any) -> bool:
 
 
 def input_fn_for(model: Model, function: Callable[..., Any], plan: Plan) -> Callable[..., Any]:
-    """Returns an input_fn that gets the params of the user's Estimator, and what the user has set.
-    """
+    """Returns an input_fn that gets the params of the user's Estimator, and those the user set."""
     estimator, user_set = model.estimator, plan.params.user_set if plan.params else frozenset()
     if estimator is None:
         return function
@@ -100,7 +99,6 @@ def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> M
 
 
 def _is_model_fn(function: Callable[..., Any]) -> bool:
-    """Returns whether a function is a model_fn, to which the Estimator passes `features`."""
     return "features" in loader.arguments(function)
 
 

@@ -98,7 +98,6 @@ def _parsed_examples(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, A
 
 
 def _stored(spec: Any) -> Any:
-    """Returns how a tf.Example holds a feature."""
     dtype = _stored_dtype(spec)
     if isinstance(spec, tf.SparseTensorSpec):
         return tf.io.VarLenFeature(dtype)

@@ -69,16 +69,15 @@ def _misfit(path: str, variables: list[Any]) -> str:
     # Replicas and parts of variables are saved under the whole variable's name.
     model = {variable.op.name: variable.shape.as_list() for variable in variables
              if not _REPLICA_OR_PART.search(variable.op.name)}
-    missing = sorted(set(model) - set(saved))
+    missing = model.keys() - saved.keys()
     shapes = [f"{name} is {saved[name]} there, {shape} in the model"
-              for name, shape in sorted(model.items()) if name in saved and saved[name] != shape]
+              for name, shape in model.items() if name in saved and saved[name] != shape]
     if not missing and not shapes:
         return ""
-    unexpected = sorted(set(saved) - set(model))
     lines = [f"checkpoint {path} does not fit the model:"]
     lines += [f"  {title}: {operations.some(entries)}" for title, entries in (
         ("not in the checkpoint", missing), ("of another shape", shapes),
-        ("only in the checkpoint", unexpected)) if entries]
+        ("only in the checkpoint", saved.keys() - model.keys())) if entries]
     lines.append("Use the model and the params that wrote it, or another model_dir; for example"
                  " --model_dir=NEW --warm_start_from=OLD --warm_start_vars=REGEX")
     return "\n".join(lines)

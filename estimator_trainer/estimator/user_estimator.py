@@ -1,15 +1,14 @@
 """An Estimator that the user's code made, taken apart to be trained here.
 
-Its model_fn runs in an Estimator of this program (`builder.py`), which has this program's roles,
-hooks and loop over steps. The user's object itself never trains, so nothing has to be replaced
-in it.
+Its model_fn runs in an Estimator of this program (`builder.py`), with this program's roles, hooks
+and loop over steps. The user's object itself never trains, so nothing has to be replaced in it.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Any, Collection, Mapping
+from typing import Any, Collection
 import weakref
 
 import tensorflow as tf
@@ -100,11 +99,7 @@ class _UserTPUEstimator(UserEstimator):
 
 
 def take_apart(estimator: tf.estimator.Estimator) -> UserEstimator:
-    """Returns the parts of `estimator`.
-
-    Raises:
-      ConfigError: if it wants a TPU.
-    """
+    """Returns the parts of `estimator`; raises ConfigError if it requires a TPU."""
     return (_UserTPUEstimator if isinstance(estimator, _TPUEstimator) else UserEstimator)(estimator)
 
 
@@ -162,11 +157,6 @@ def kept(own: tf.estimator.RunConfig, taken: Collection[str]) -> dict[str, Any]:
     if not CLOCKS & set(taken):
         fields |= CLOCKS
     return {field: getattr(own, field) for field in fields}
-
-
-def never_saves(fields: Mapping[str, Any]) -> bool:
-    """Returns whether what `kept` returned switches checkpoints off."""
-    return CLOCKS <= fields.keys() and not any(fields[name] for name in CLOCKS)
 
 
 def taken_by_flags(config: TrainerConfig) -> frozenset[str]:

@@ -73,7 +73,7 @@ def _take(graph: tf.Graph, name: str) -> None:
 
 
 class SummaryName(NamedTuple):
-    """The names of a model that decide on the name of the Estimator's summary outside the loop.
+    """The names of a model on which the Estimator's summary outside the loop depends.
 
     Attributes:
       has_loss: Whether the model itself has a summary "loss".

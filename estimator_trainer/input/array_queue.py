@@ -57,10 +57,9 @@ class Rows(NamedTuple):
 
 
 class ArrayQueue:
-    """In place of a queue of rows, from which batches are taken."""
+    """In place of a queue of rows; `take` returns the next element of a dataset, a batch."""
 
     def __init__(self, content: Rows, take: Callable[[tf.data.Dataset], tuple[tf.Tensor, ...]]):
-        """Makes the queue; `take` returns the next element of a dataset."""
         self._content, self._take = content, take
 
     def dequeue_many(self, size: int) -> list[tf.Tensor]:

@@ -30,11 +30,7 @@ class _Recorded(NamedTuple):
 
 
 class Iterated:
-    """The iterators of an input_fn's call.
-
-    Attributes:
-      reason: Why the tensors cannot become a dataset; "" if no reason is known.
-    """
+    """The iterators of an input_fn's call, and the `reason` why none becomes a dataset, or ""."""
 
     def __init__(self) -> None:
         self._graph = tf.compat.v1.get_default_graph()
@@ -47,7 +43,7 @@ class Iterated:
     def dataset(self, result: Any) -> tf.data.Dataset | None:
         """Returns the dataset whose elements are the tensors of an input_fn's result.
 
-        None is returned, with a `reason`, if each session run has to compute the tensors.
+        There is none, but a `reason`, if each session run has to compute the tensors.
         """
         used = [each for each in self._iterators if each.pulled]
         try:

@@ -10,10 +10,9 @@ import tensorflow as tf
 def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Prefetched | InStep:
     """Returns the input of a loop in this process's graph; the session starts its iterator."""
     devices = strategy.extended.worker_devices if tf.distribute.has_strategy() else (None,)
-    source: Prefetched | InStep
     if len(devices) > 1:
         iterator = strategy.make_input_fn_iterator(lambda context: dataset)
-        source = InStep(iterator)
+        source: Prefetched | InStep = InStep(iterator)
     else:
         # The iterator of a strategy asks all processes before each batch whether there is one.
         with tf.device(devices[0]):
