@@ -102,12 +102,12 @@ class _InitialWeights:
         return variable
 
     def _assign(self, scaffold: tf.compat.v1.train.Scaffold, session: tf.compat.v1.Session) -> None:
-        feed = {value: self._weights[variable.op.name] for variable, value in self._fed
-                if variable.op.name in self._weights}
+        feed_dict = {value: self._weights[variable.op.name] for variable, value in self._fed
+                     if variable.op.name in self._weights}
         # The initializer of a mirrored variable would be a new operation, and the graph is final.
         parts = tf.distribute.get_strategy().experimental_local_results
         session.run([part.initializer for variable, _ in self._fed for part in parts(variable)],
-                    feed)
+                    feed_dict)
 
 
 def _features_of(model: tf.keras.Model, features: Any, name: str) -> Any:

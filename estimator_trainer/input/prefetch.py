@@ -14,7 +14,7 @@ def build(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset) -> Prefetc
         iterator = strategy.make_input_fn_iterator(lambda context: dataset)
         source: Prefetched | InStep = InStep(iterator)
     else:
-        # The iterator of a strategy asks all processes before each batch whether there is one.
+        # The iterator of a strategy checks in all processes before each batch whether there is one.
         with tf.device(devices[0]):
             iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
         source = Prefetched(iterator, dataset.element_spec, tf.distribute.has_strategy())

@@ -29,7 +29,7 @@ def configs_in_any_cluster(
 
     RunConfig refuses a cluster of workers alone, an evaluator beside a `master`, and other clusters
     in which this program trains. Such a RunConfig is made from the normal form of the cluster, and
-    then `as_platform` describes the task, which is what TF_CONFIG says now, by its platform's
+    then `as_platform` describes its task, the one of the current TF_CONFIG, by its platform's
     names. The other clusters RunConfig reads by itself.
     """
     construct = vars(tf.estimator.RunConfig)["__init__"]

@@ -33,42 +33,42 @@ def _tpu_model_fn(features, labels, mode, params):
     return _spec(features, mode, params, _TPU.TPUEstimatorSpec)
 
 
-def _called(given, mode, params=None, with_input=True):
-    """Calls the model_fn of a given Estimator in a graph; returns the params it got, and its spec.
+def _called(parts, mode, params=None, with_input=True):
+    """Calls the model_fn of a user's Estimator in a graph; returns the params it got, and its spec.
     """
     with tf.Graph().as_default():
         if with_input:
-            given.input_params(mode)
-        spec = given.model_fn(tf.constant(1.0), None, mode,
-                              given.params if params is None else params, given.config)
+            parts.input_params(mode)
+        spec = parts.model_fn(tf.constant(1.0), None, mode,
+                              parts.params if params is None else params, parts.config)
     return seen.pop(), spec
 
 
 def test_take_apart_gives_model_fn_the_params_of_the_run(tmp_path):
     config = tf.estimator.RunConfig(str(tmp_path), tf_random_seed=7)
-    given = user_estimator.take_apart(tf.estimator.Estimator(
+    parts = user_estimator.take_apart(tf.estimator.Estimator(
         _plain_model_fn, params={"units": 3}, config=config, warm_start_from=str(tmp_path)))
-    assert given.params == {"units": 3}
-    assert given.config.tf_random_seed == 7
-    assert given.warm_start.ckpt_to_initialize_from == str(tmp_path)
-    assert _called(given, "train")[0] == ("train", {"units": 3})
-    assert _called(given, "train", {"units": 5})[0] == ("train", {"units": 5})
-    assert given.input_params("train") == {"units": 3}
+    assert parts.params == {"units": 3}
+    assert parts.config.tf_random_seed == 7
+    assert parts.warm_start.ckpt_to_initialize_from == str(tmp_path)
+    assert _called(parts, "train")[0] == ("train", {"units": 3})
+    assert _called(parts, "train", {"units": 5})[0] == ("train", {"units": 5})
+    assert parts.input_params("train") == {"units": 3}
 
 
 def test_take_apart_of_a_tpu_estimator_adds_the_batch_size():
-    given = user_estimator.take_apart(_TPU.TPUEstimator(
+    parts = user_estimator.take_apart(_TPU.TPUEstimator(
         _tpu_model_fn, config=_TPU.RunConfig(), use_tpu=False, train_batch_size=8,
         predict_batch_size=2, params={"units": 3}))
-    (_, params), spec = _called(given, "train")
+    (_, params), spec = _called(parts, "train")
     assert params == {"units": 3, "batch_size": 8, "use_tpu": False}
     assert not spec.training_hooks
     assert type(spec) is tf.estimator.EstimatorSpec
-    assert _called(given, "eval")[0][1] == {"units": 3, "use_tpu": False}
-    assert _called(given, "infer")[0][1]["batch_size"] == 2
+    assert _called(parts, "eval")[0][1] == {"units": 3, "use_tpu": False}
+    assert _called(parts, "infer")[0][1]["batch_size"] == 2
     # An export has no input_fn, and takes batches of any size.
-    assert _called(given, "infer", with_input=False)[0][1] == {"units": 3, "use_tpu": False}
-    assert [given.input_params(mode).get("batch_size") for mode in ("train", "eval")] == [8, None]
+    assert _called(parts, "infer", with_input=False)[0][1] == {"units": 3, "use_tpu": False}
+    assert [parts.input_params(mode).get("batch_size") for mode in ("train", "eval")] == [8, None]
 
 
 def test_take_apart_refuses_a_tpu_estimator_that_needs_a_tpu():
@@ -80,11 +80,11 @@ def test_take_apart_refuses_a_tpu_estimator_that_needs_a_tpu():
 
 def test_take_apart_gives_each_graph_its_keras_optimizer():
     optimizer = tf.keras.optimizers.legacy.Adam()
-    given = user_estimator.take_apart(tf.estimator.LinearRegressor(
+    parts = user_estimator.take_apart(tf.estimator.LinearRegressor(
         [tf.feature_column.numeric_column("x")], optimizer=optimizer))
     for _ in range(2):  # A loop is tried, then single steps.
         with tf.Graph().as_default():
             _V1.train.create_global_step()
-            spec = given.model_fn({"x": tf.ones([2, 1])}, tf.ones([2, 1]), "train", {},
-                                  given.config)
+            spec = parts.model_fn({"x": tf.ones([2, 1])}, tf.ones([2, 1]), "train", {},
+                                  parts.config)
         assert spec.train_op is not None
