@@ -106,9 +106,9 @@ def report(line: CommandLine, variables: Environment) -> int:
     """Writes the page of a run or of several, or serves it until Ctrl-C."""
     page = line.page
     start.read_model_dirs(line.config, variables, page.model_dir)
-    from estimator_trainer.reports import page as page_lib, server
+    from estimator_trainer.reports import page as page_lib
     if page.serve:
-        server.serve(page.model_dir, page.port)
+        page_lib.serve(page.model_dir, page.port)
     else:
         print(page_lib.write(page.model_dir, page.output))
     return 0

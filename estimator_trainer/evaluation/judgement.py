@@ -23,9 +23,9 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.passthrough import Answer
-from estimator_trainer.evaluation.classification import Classification, ClassificationContent
+from estimator_trainer.evaluation.evaluated_examples import (Classification, ClassificationContent,
+                                                             Regression, RegressionContent)
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.evaluation.regression import Regression, RegressionContent
 
 NAME = "evaluation.json"
 # Enough for a report, and soon done.

@@ -14,7 +14,7 @@ from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import Run, RunRecord
-from estimator_trainer.reports import ran
+from estimator_trainer.reports import sections
 
 _INDENT = 13
 
@@ -71,8 +71,8 @@ def _lines(content: dict[str, Any]) -> list[str]:
     if record:
         lines += _of_record(run_record.from_json(json.dumps(record), run_record.NAME))
     else:
-        lines.append(_line("written by", "not known: "
-                           + ran.no_record(content["model_dir"], content["damaged"])))
+        why = sections.no_record(content["model_dir"], content["damaged"])
+        lines.append(_line("written by", f"not known: {why}"))
     lines += _block("evaluations", [_metrics(each) for each in content["evaluations"]])
     lines += _block("checkpoints", [f"step {each['step']}, {each['bytes'] / 1e6:.1f} MB"
                                     for each in content["checkpoints"]])
@@ -88,7 +88,8 @@ def _lines(content: dict[str, Any]) -> list[str]:
 
 
 def _of_record(record: RunRecord) -> list[str]:
-    used = [f"--{kind}={ran.describe_plugin(entry)}" for kind, entry in record.plugins.items()]
+    used = [f"--{kind}={sections.describe_plugin(entry)}"
+            for kind, entry in record.plugins.items()]
     params = [f"{key}={json.dumps(value)}{' (given)' * (key in record.given)}"
               for key, value in sorted(record.params.items())]
     params += [f"{key}={shown}" for key, shown in sorted(record.unrecorded.items())]

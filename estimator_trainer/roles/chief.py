@@ -14,8 +14,7 @@ from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import (experiment as experiment_lib, final_evaluation, outcome,
-                                     preflight)
+from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
 from estimator_trainer.roles.final_evaluation import FinalEvaluation
 from estimator_trainer.roles.task_run import ChiefRun
 
@@ -34,7 +33,7 @@ def train(run: ChiefRun) -> Result:
     evaluations = experiment_lib.evaluation_log(run)
     single = builder.for_one_process(config, plugins)
     kept = kept_evaluation.build(single, plugins, evaluations) if plan.is_evaluated else None
-    preflight.check(plan, plugins, kept)
+    experiment_lib.preflight(plan, plugins, kept)
     earlier = runs.of(plan, plugins, is_trained)
     runs.begin(plan, plugins, earlier)
     run.log_start(plugins)

@@ -16,8 +16,7 @@ from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.evaluation import exporters, kept_evaluation
 from estimator_trainer.record import runs
 from estimator_trainer.result import Result
-from estimator_trainer.roles import (experiment as experiment_lib, final_evaluation, outcome,
-                                     preflight)
+from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
 from estimator_trainer.roles.final_evaluation import FinalEvaluation
 from estimator_trainer.roles.task_run import FollowerRun
 
@@ -40,7 +39,7 @@ def evaluate(run: FollowerRun) -> Result:
     experiment = experiment_lib.build(
         plan, plugins, strategies, evaluations, hooks=None, request_end=run.state.request_end)
     kept = kept_evaluation.build(experiment.estimator, plugins, evaluations)
-    preflight.check(plan, plugins, kept)
+    experiment_lib.preflight(plan, plugins, kept)
     final = FinalEvaluation(experiment.eval_spec, experiment.estimator, evaluations,
                             exporters.at_the_end(config.exporters, plugins, evaluations),
                             config.max_steps)

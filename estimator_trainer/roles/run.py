@@ -19,9 +19,9 @@ from estimator_trainer.patches import cluster_patches, saving_patches, training_
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import chief, evaluator, outcome, preflight, ps, worker
+from estimator_trainer.roles import chief, evaluator, experiment, outcome, ps, worker
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun
-from estimator_trainer.training.sync_replicas import SyncReplicasHook
+from estimator_trainer.training.train_op import SyncReplicasHook
 
 _FOLLOWERS = {"evaluator": evaluator.evaluate, "ps": ps.serve, "worker": worker.train}
 
@@ -59,7 +59,7 @@ def _lease(plan: Plan, stop: Stop) -> Lease:
     try:
         return lease_lib.acquire(plan.config.model_dir, plan.task, plan.config.force, stop)
     except (tf.errors.OpError, OSError) as error:
-        raise preflight.unwritable(plan.config.model_dir, plan.task.name, error) from error
+        raise experiment.unwritable(plan.config.model_dir, plan.task.name, error) from error
 
 
 def _run_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:

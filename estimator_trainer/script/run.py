@@ -39,7 +39,7 @@ from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import ps, run as role
 from estimator_trainer.script.experiment import ScriptExperiment
-from estimator_trainer.training.sync_replicas import SyncReplicasHook
+from estimator_trainer.training.train_op import SyncReplicasHook
 
 # The methods that compute with a model in one process.
 _USES = ("evaluate", "predict", "export_saved_model", "export_savedmodel",

@@ -1,14 +1,122 @@
-"""The classification of evaluated examples: the confused classes, and their probabilities."""
+"""Evaluated examples as a report shows them: classes, numbers, and the worst with their inputs."""
 
 from __future__ import annotations
 
+import base64
 import collections
+import heapq
+import itertools
 from typing import Annotated, Any, Mapping, Sequence, TypedDict
 
 import numpy as np
+import tensorflow as tf
 
 from estimator_trainer import schema
-from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
+
+_KEPT = 8
+_MOST_FEATURES = 40
+_MOST_NUMBERS = 12
+_MOST_CHARACTERS = 600
+_MOST_PIXELS = 96
+# The first bytes of the formats that browsers show.
+_FORMATS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
+
+
+class _Named(TypedDict):
+    name: str
+
+
+class ShownInput(_Named, total=False):
+    """An input of an example, as a data URI or as text."""
+
+    image: str
+    text: str
+
+
+class _Needed(TypedDict):
+    position: int
+    label: str | float
+    predicted: str | float
+    inputs: list[ShownInput]
+
+
+class ShownExample(_Needed, total=False):
+    """An example in `evaluation.json`; only a classification has the last two entries."""
+
+    probability: schema.Number
+    probability_of_label: schema.Number
+
+
+class ShownExamples:
+    """Keeps the few examples of the highest score."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, dict[str, Any], dict[str, Any]]] = []
+        self._count = itertools.count()
+
+    def offer(self, score: float, shown: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+        """Keeps an example if its score is among the highest so far.
+
+        Args:
+          score: The score.
+          shown: The entries of the example in `evaluation.json`, without inputs.
+          inputs: The features by name, arrays or bytes.
+        """
+        if len(self._heap) == _KEPT and score <= self._heap[0][0]:
+            return
+        # The first example with a score stays.
+        entry = (float(score), -next(self._count), dict(shown), dict(inputs))
+        (heapq.heappushpop if len(self._heap) == _KEPT else heapq.heappush)(self._heap, entry)
+
+    def content(self) -> list[dict[str, Any]]:
+        """Returns the examples, the highest score first."""
+        return [{**shown, "inputs": _shown(inputs)}
+                for _, _, shown, inputs in sorted(self._heap, reverse=True)]
+
+
+def _shown(inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns each input with its `name`, and an `image` or a `text`."""
+    return [{"name": name, **_input(value)}
+            for name, value in itertools.islice(inputs.items(), _MOST_FEATURES)]
+
+
+def _input(value: Any) -> dict[str, str]:
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape([])[()]
+    if isinstance(value, bytes):
+        form = next((form for magic, form in _FORMATS.items() if value.startswith(magic)), "")
+        if form:
+            return {"image": _data_uri(form, value)}
+        return {"text": value.decode("utf-8", "replace")[:_MOST_CHARACTERS]}
+    if not isinstance(value, np.ndarray):
+        return {"text": f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)}
+    if value.ndim == 3 and value.shape[-1] in (1, 3, 4) and value.dtype.kind in "fiu":
+        return {"image": _data_uri("png", _png(value))}
+    flat = value.reshape([-1])[:_MOST_NUMBERS]
+    texts = [_input(each)["text"] for each in flat]
+    return {"text": ", ".join(texts) + (", ..." if value.size > len(flat) else "")}
+
+
+def _png(image: np.ndarray) -> bytes:
+    """Returns an image as PNG; values that are not bytes are scaled to the image's own range."""
+    stride = -(-max(image.shape[:2]) // _MOST_PIXELS)
+    image = image[::stride, ::stride]
+    if image.dtype != np.uint8:
+        image = np.nan_to_num(image.astype(np.float64))
+        low, high = float(image.min(initial=0.0)), float(image.max(initial=0.0))
+        if low < 0 or high > 255:
+            image = (image - low) / (high - low)
+        elif high > 1:
+            image = image / 255
+        image = np.round(255 * image).astype(np.uint8)
+    # In a graph, since TensorFlow 1 behaviour may be on.
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        return bytes(session.run(tf.io.encode_png(image)))
+
+
+def _data_uri(form: str, data: bytes) -> str:
+    return f"data:image/{form};base64,{base64.b64encode(data).decode('ascii')}"
+
 
 # A larger matrix is unreadable; the report then shows the pairs that are confused most often.
 _MOST_CLASSES = 50
@@ -64,7 +172,7 @@ class _PrCurve(TypedDict):
     positives: schema.Count
 
 
-class _Needed(TypedDict):
+class _ClassificationNeeded(TypedDict):
     examples: schema.Count
     evaluated: schema.Count
     step: int
@@ -75,7 +183,7 @@ class _Needed(TypedDict):
     most_certain: list[ShownExample]
 
 
-class ClassificationContent(_Needed, total=False):
+class ClassificationContent(_ClassificationNeeded, total=False):
     """The content of `evaluation.json` for a classification; the last two need probabilities."""
 
     calibration: _Calibration
@@ -213,3 +321,69 @@ def _pr_curves(probabilities: np.ndarray, labels: np.ndarray) -> list[dict[str, 
             "true_positives": true_positives.tolist(), "false_positives": false_positives.tolist(),
             "positives": int(is_label.sum()), "negatives": int((~is_label).sum())})
     return curves
+
+
+_REGRESSION_BINS = 30
+_MOST_POINTS = 1000
+
+
+class _Residuals(TypedDict):
+    counts: list[schema.Count]
+    edges: list[schema.Number]
+
+
+class _Points(TypedDict):
+    labels: list[schema.Number]
+    predictions: list[schema.Number]
+
+
+class RegressionContent(TypedDict):
+    """The content of `evaluation.json` for a regression; sums of large numbers may be infinite."""
+
+    examples: schema.Count
+    evaluated: schema.Count
+    step: int
+    not_finite: schema.Count
+    mean_error: float | None
+    mean_absolute_error: float | None
+    r_squared: float | None
+    residuals: _Residuals
+    points: _Points
+    worst: list[ShownExample]
+
+
+class Regression:
+    """Collects the label and the prediction of each example."""
+
+    def __init__(self) -> None:
+        self._labels: list[float] = []
+        self._predictions: list[float] = []
+        self._worst = ShownExamples()
+
+    def add(self, label: float, predicted: float, inputs: Mapping[str, Any]) -> None:
+        """Adds one example; `inputs` are its features by name."""
+        shown = {"position": len(self._labels), "label": label, "predicted": predicted}
+        self._labels.append(label)
+        self._predictions.append(predicted)
+        if np.isfinite(predicted - label):
+            self._worst.offer(abs(predicted - label), shown, inputs)
+
+    def content(self) -> dict[str, Any]:
+        """Returns the content of `evaluation.json`; a residual is prediction - label."""
+        labels, predictions = np.array(self._labels), np.array(self._predictions)
+        is_finite = np.isfinite(labels) & np.isfinite(predictions)
+        labels, predictions = labels[is_finite], predictions[is_finite]
+        residuals = predictions - labels
+        counts, edges = np.histogram(residuals, _REGRESSION_BINS)
+        points = np.linspace(0, len(labels) - 1, min(_MOST_POINTS, len(labels))).astype(int)
+        spread = float(np.sum((labels - labels.mean()) ** 2)) if len(labels) else 0.0
+        return {
+            "kind": "regression", "examples": len(self._labels),
+            "not_finite": int(np.sum(~is_finite)),
+            "mean_error": float(residuals.mean()) if len(residuals) else None,
+            "mean_absolute_error": float(np.abs(residuals).mean()) if len(residuals) else None,
+            "r_squared": 1 - float(np.sum(residuals ** 2)) / spread if spread else None,
+            "residuals": {"counts": counts.tolist(), "edges": edges.tolist()},
+            "points": {"labels": labels[points].tolist(),
+                       "predictions": predictions[points].tolist()},
+            "worst": self._worst.content()}
