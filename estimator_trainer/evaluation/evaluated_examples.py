@@ -57,10 +57,7 @@ class ShownExamples:
     def offer(self, score: float, shown: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
         """Keeps an example if its score is among the highest so far.
 
-        Args:
-          score: The score.
-          shown: The entries of the example in `evaluation.json`, without inputs.
-          inputs: The features by name, arrays or bytes.
+        `shown` are its entries in `evaluation.json`, without `inputs`, the features by name.
         """
         if len(self._heap) == _KEPT and score <= self._heap[0][0]:
             return
@@ -70,14 +67,10 @@ class ShownExamples:
 
     def content(self) -> list[dict[str, Any]]:
         """Returns the examples, the highest score first."""
-        return [{**shown, "inputs": _shown(inputs)}
+        return [{**shown, "inputs": [
+            {"name": name, **_input(value)}
+            for name, value in itertools.islice(inputs.items(), _MOST_FEATURES)]}
                 for _, _, shown, inputs in sorted(self._heap, reverse=True)]
-
-
-def _shown(inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Returns each input with its `name`, and an `image` or a `text`."""
-    return [{"name": name, **_input(value)}
-            for name, value in itertools.islice(inputs.items(), _MOST_FEATURES)]
 
 
 def _input(value: Any) -> dict[str, str]:
@@ -194,24 +187,15 @@ class Classification:
     """Collects the label and the prediction of each example."""
 
     def __init__(self, class_names: Sequence[str] = ()):
-        """Starts without examples; `class_names` are in the order of the classes."""
         self._class_names = tuple(class_names)
         self._labels: list[int] = []
         self._classes: list[int] = []
         self._probabilities: list[np.ndarray] = []
-        self._worst = ShownExamples()
-        self._most_certain = ShownExamples()
+        self._worst, self._most_certain = ShownExamples(), ShownExamples()
 
     def add(self, label: int, predicted: int, probabilities: np.ndarray | None,
             inputs: Mapping[str, Any]) -> None:
-        """Adds one example.
-
-        Args:
-          label: The class of the example, from 0.
-          predicted: The class that the model chose.
-          probabilities: float [classes], or None.
-          inputs: The features by name.
-        """
+        """Adds one example; `probabilities` are float [classes], `inputs` the features by name."""
         position = len(self._labels)
         self._labels.append(label)
         self._classes.append(predicted)
@@ -251,8 +235,7 @@ class Classification:
 
     def _matrix(self, pairs: Pairs) -> dict[str, Any] | None:
         """Returns the classes' `names`, and `counts` with a row per label; None if too many."""
-        most = max(max(pair) for pair in pairs)
-        count = max(most + 1, len(self._class_names))
+        count = max(max(map(max, pairs)) + 1, len(self._class_names))
         if count > _MOST_CLASSES:
             return None
         return {"names": [self._name(i) for i in range(count)],
@@ -260,8 +243,7 @@ class Classification:
 
     def _confused(self, pairs: Pairs) -> list[dict[str, Any]]:
         """Returns the pairs of classes that were confused most often."""
-        wrong = collections.Counter({pair: count for pair, count in pairs.items()
-                                     if pair[0] != pair[1]})
+        wrong = Pairs({pair: count for pair, count in pairs.items() if pair[0] != pair[1]})
         return [{"label": self._name(label), "predicted": self._name(predicted), "count": count}
                 for (label, predicted), count in wrong.most_common(_MOST_PAIRS)]
 

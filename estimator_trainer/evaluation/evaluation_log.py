@@ -27,16 +27,10 @@ _FILE = "evaluated.json"
 
 @dataclasses.dataclass(frozen=True)
 class _LastEvaluation:
-    """The content of `evaluated.json`.
-
-    Attributes:
-      checkpoint: The name of the checkpoint.
-      saved: Time when the checkpoint was saved, in seconds since 1970, since another training may
-        save one under the same name.
-      metrics: The metrics by name.
-    """
+    """The content of `evaluated.json`."""
 
     checkpoint: str
+    # Seconds since 1970, since another training may save a checkpoint under the same name.
     saved: int
     metrics: Mapping[str, bool | int | float]
 
@@ -47,7 +41,6 @@ class EvaluationLog(tf.estimator.Exporter):
     In the Estimator's public API, exporters alone see each evaluation in every role.
 
     Attributes:
-      name: The exporter's name.
       progress: The hook that counts the evaluation's examples.
       checkpoint_path: The checkpoint evaluated last, or "".
       metrics: Metrics of that evaluation, plain Python numbers by name.
@@ -96,13 +89,7 @@ class EvaluationLog(tf.estimator.Exporter):
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):
-    """A hook that counts the examples and seconds of an evaluation.
-
-    Attributes:
-      examples: Number of examples of the last evaluation.
-      secs: Its duration in seconds, without the building of the graph.
-      on_batch: Called after each batch.
-    """
+    """A hook that counts the examples and the seconds of an evaluation, without building the graph."""
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None):
         self.examples = 0

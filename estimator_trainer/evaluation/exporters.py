@@ -145,8 +145,7 @@ class EarlyStopping(tf.estimator.Exporter):
 def export_with_record(export: Callable[[], Any], model_dir: str, step: int) -> Any:
     """Makes an export, puts a copy of model_dir's record into it, and logs where it is.
 
-    Returns:
-      The path, as `export` returns it: a str or bytes; None if nothing was exported.
+    Returns the path, as `export` returns it: a str or bytes; None if nothing was exported.
     """
     with saving_patches.renaming_again():
         path = export()

@@ -112,11 +112,7 @@ def _answers(single: tf.estimator.Estimator, plugins: LoadedPlugins, path: str,
 
 def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
             on_batch: Callable[[], None]) -> dict[str, Any]:
-    """Returns the content of the file.
-
-    Raises:
-      ValueError: if labels and predictions are neither classes nor numbers.
-    """
+    """Returns the content of the file; raises ValueError for what is neither class nor number."""
     first = next(answers, None)
     if first is None or first.label is None:
         raise ValueError("the input_fn yields no labels in mode 'eval' that are one tensor")

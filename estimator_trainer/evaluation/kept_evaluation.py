@@ -43,11 +43,7 @@ class KeptEvaluation:
                  hooks: Sequence[tf.estimator.SessionRunHook]):
         """Builds nothing yet.
 
-        Args:
-          estimator: The Estimator whose model is evaluated.
-          input_fn: The input_fn, as `tf.estimator.EvalSpec` has it, which yields a Dataset.
-          hooks: The hooks, which begin once, and get after each batch what they fetch before the
-            first.
+        The `hooks` begin once, and get after each batch what they fetch before the first.
         """
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
@@ -55,11 +51,7 @@ class KeptEvaluation:
         self._step: Any = None
 
     def build(self) -> list[str]:
-        """Builds the graph, once.
-
-        Returns:
-          The names of the metrics that are one number, "loss" and "global_step" included.
-        """
+        """Builds the graph, once; returns the names of the metrics that are one number."""
         return sorted(name for name, value in self._graph().values.items()
                       if value.shape.num_elements() in (1, None))
 

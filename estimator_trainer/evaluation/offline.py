@@ -64,11 +64,7 @@ def _global_step(path: str) -> int | None:
 
 
 def export(plan: Plan) -> str:
-    """Exports a SavedModel from the checkpoint that `config.checkpoint` selects.
-
-    Returns:
-      The path of the SavedModel, `model_dir/export/manual/TIMESTAMP`.
-    """
+    """Exports a SavedModel from the selected checkpoint to `export/manual/TIMESTAMP`, its path."""
     path = one_checkpoint(plan.config, "export")
     plugins = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, plugins)

@@ -23,11 +23,7 @@ class ExportedModel:
     """
 
     def __init__(self, export_dir: str):
-        """Loads the export.
-
-        Raises:
-          ConfigError: if the directory holds no SavedModel that can be served.
-        """
+        """Loads the export; raises ConfigError if there is no SavedModel that can be served."""
         if not tf.saved_model.contains_saved_model(export_dir):
             raise errors.ConfigError(
                 Problem("export_dir", export_dir, "which holds no SavedModel",
@@ -49,11 +45,7 @@ class ExportedModel:
             name: _spec(info) for name, info in self._inputs.items()}
 
     def predict(self, features: Mapping[str, Any]) -> Iterator[dict[str, np.ndarray]]:
-        """Yields the model's predictions for each instance of a batch.
-
-        Args:
-          features: Values as a session returns them, by name, with all of `inputs`.
-        """
+        """Yields the model's predictions for each instance of a batch with all of `inputs`."""
         fed: dict[str, Any] = {}
         for name, info in self._inputs.items():
             fed.update(zip(_tensor_names(info), _arrays(features[name])))
@@ -65,25 +57,21 @@ class ExportedModel:
 def serialize(features: Mapping[str, Any]) -> np.ndarray:
     """Packs a batch of features into serialized tf.Example protos, shape [batch].
 
-    Raises:
-      ConfigError: if a sparse feature has gaps, which a tf.Example cannot hold.
+    Raises ConfigError for a sparse feature with gaps, which a tf.Example cannot hold.
     """
     rows = {name: _rows(name, value) for name, value in features.items()}
     size = len(next(iter(rows.values())))
-    return np.array([
-        tf.train.Example(features=tf.train.Features(feature={
-            name: _feature(each[i]) for name, each in rows.items()
-        })).SerializeToString() for i in range(size)
-    ], dtype=object)
+    return np.array([tf.train.Example(features=tf.train.Features(feature={
+        name: _feature(each[i]) for name, each in rows.items()})).SerializeToString()
+        for i in range(size)], dtype=object)
 
 
 def _tensor_names(info: Any) -> list[str]:
     """Returns the names of the tensors of an input of a signature."""
     kind = info.WhichOneof("encoding")
     if kind == "coo_sparse":
-        sparse = info.coo_sparse
-        return [sparse.indices_tensor_name, sparse.values_tensor_name,
-                sparse.dense_shape_tensor_name]
+        coo = info.coo_sparse
+        return [coo.indices_tensor_name, coo.values_tensor_name, coo.dense_shape_tensor_name]
     if kind == "composite_tensor":
         return [component.name for component in info.composite_tensor.components]
     return [info.name]
@@ -97,8 +85,7 @@ def _spec(info: Any) -> Any:
         return tf.SparseTensorSpec(shape, dtype)
     if kind == "composite_tensor":
         _, *splits = info.composite_tensor.components
-        return tf.RaggedTensorSpec(shape, dtype, len(splits),
-                                   tf.dtypes.as_dtype(splits[0].dtype))
+        return tf.RaggedTensorSpec(shape, dtype, len(splits), tf.dtypes.as_dtype(splits[0].dtype))
     return tf.TensorSpec(shape, dtype)
 
 

@@ -35,11 +35,7 @@ _END = object()
 
 
 class JsonInstances:
-    """Instances of described features.
-
-    Attributes:
-      fed: The placeholders by name, once they are made.
-    """
+    """Instances of described features; `fed` are the placeholders by name, once they are made."""
 
     def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance"):
         """Reads nothing yet.
@@ -166,11 +162,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def lines(path: str) -> Iterator[str | bytes]:
-    """Yields the lines of a file of any file system, or, for "-", of standard input.
-
-    Raises:
-      ConfigError: if the file cannot be read.
-    """
+    """Yields the lines of a file of any file system, or, for "-", of standard input."""
     if path == "-":
         yield from _standard_input()
         return
@@ -221,7 +213,6 @@ class Feeding(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, instances: JsonInstances):
-        """Makes the hook for a graph with the placeholders of `instances`."""
         self._instances, self._batches = instances, instances.batches()
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
@@ -251,14 +242,9 @@ def check(name: str, spec: Any) -> None:
 
 
 def array(value: Any, spec: Any) -> np.ndarray:
-    """Returns one instance's value of a feature.
+    """Returns one instance's value of a feature, from numbers, text, {"b64": text}, or lists of these.
 
-    Args:
-      value: Numbers, text, bytes, {"b64": text}, or nested lists of these.
-      spec: The feature's spec, with the batch dimension first.
-
-    Raises:
-      ValueError: with the expected and the actual value.
+    Raises ValueError with the expected and the actual value.
     """
     dtype = spec.dtype.as_numpy_dtype
     kind = np.dtype(dtype).kind if spec.dtype != tf.bfloat16 else "f"
@@ -321,9 +307,8 @@ def _number_array(value: Any, kind: str, dtype: Any) -> np.ndarray:
 
 
 def _bytes_array(value: Any) -> np.ndarray:
-    plain = _bytes(value)
+    inner = plain = _bytes(value)
     shape = []
-    inner = plain
     while isinstance(inner, list):
         shape.append(len(inner))
         inner = inner[0] if inner else None
@@ -343,10 +328,8 @@ def _bytes(value: Any) -> Any:
             return base64.b64decode(value["b64"], validate=True)
         except binascii.Error as error:
             raise ValueError from error
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, str):
-        return value.encode()
+    if isinstance(value, (bytes, str)):
+        return tf.compat.as_bytes(value)
     raise ValueError
 
 

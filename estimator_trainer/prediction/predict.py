@@ -23,13 +23,10 @@ from estimator_trainer.prediction.prediction_writer import PredictionWriter
 
 
 def predict(plan: Plan) -> int:
-    """Writes one line for each instance of --data, or of the input_fn's dataset in mode "infer".
+    """Writes a line for each instance of --data, or of the input_fn's dataset in mode "infer".
 
     Each line holds the model's predictions and `key`, the instance's position in the input; with
-    --forward_key the line holds that feature in place of the position.
-
-    Returns:
-      The number of instances.
+    --forward_key the line holds that feature in place of the position. Returns the number of lines.
     """
     config = plan.config
     with prediction_writer.opened(config.output, is_stream=config.data == "-") as write:
@@ -48,9 +45,7 @@ def instances(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
               ) -> Iterator[dict[str, Any]]:
     """Yields the entry that `predict` writes for each instance, for a Python program.
 
-    Args:
-      plan: The plan, whose --data is "-" with instances.
-      dicts: The instances, each by feature name; None: the instances of --data.
+    `dicts` are the instances, each by feature name; None: the instances of --data.
     """
     answers, class_names = _answers(plan, dicts)
     writer = PredictionWriter(class_names, has_key=not plan.config.forward_key)

@@ -33,10 +33,7 @@ class PredictionWriter:
                  has_key: bool = True):
         """Starts with the first instance.
 
-        Args:
-          class_names: Names of the classes in their order; empty if unknown.
-          is_table: Whether to make CSV in place of JSON lines.
-          has_key: Whether each instance gets its position as `key`.
+        `is_table`: CSV in place of JSON lines; `has_key`: each instance gets its position as `key`.
         """
         self._class_names, self._is_table, self._has_key = tuple(class_names), is_table, has_key
         self._header: list[str] = []
@@ -126,9 +123,7 @@ class PredictionWriter:
 def plain(value: Any, digits: int = _DIGITS) -> Any:
     """Returns a value as JSON; bytes that are not text become {"b64": ...}, as in TF Serving.
 
-    Args:
-      value: An array, a scalar or bytes, as a session returns it.
-      digits: The most significant digits of a float; 0: all that are needed.
+    `digits` are the most significant digits of a float; 0: all that are needed.
     """
     if isinstance(value, bytes):
         try:

@@ -72,8 +72,7 @@ def of_histograms(run: RunFiles) -> list[Chart]:
     return found
 
 
-def chart(title: str, x: str, y: str,
-          series: Iterable[tuple[str, str, Points]]) -> Chart:
+def chart(title: str, x: str, y: str, series: Iterable[tuple[str, str, Points]]) -> Chart:
     """Returns a chart of series (label, kind, points), without empty ones."""
     finite = [(label, kind, [(at, value if value is None or math.isfinite(value) else None)
                              for at, value in points]) for label, kind, points in series]

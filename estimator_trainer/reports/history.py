@@ -74,11 +74,9 @@ class _Model(_Line):
     layers: list[Layer]
 
 
-class _Trains(_Line, total=False):
-    step: int | None
+class _Progress(_Line, total=False):
+    """The entries of a session's start, of training and of an evaluation."""
 
-
-class _Train(_Line, total=False):
     step: int | None
     loss: schema.Number | None
     steps_per_sec: schema.Number | None
@@ -86,14 +84,9 @@ class _Train(_Line, total=False):
     input_wait: schema.Number | None
     paused_secs: schema.Number | None
     memory_mb: schema.Number | None
-
-
-class _Evaluation(_Line, total=False):
-    step: int | None
     metrics: dict[str, schema.Metric]
     examples: int | None
     secs: schema.Number | None
-    memory_mb: schema.Number | None
 
 
 class _Ended(_Line):
@@ -114,8 +107,8 @@ class _Exit(_Line):
 
 # Lines of other kinds, from newer versions, are read as `_Line`.
 _KINDS: dict[str, type[Any]] = {
-    "start": _Start, "model": _Model, "trains": _Trains, "train": _Train,
-    "evaluation": _Evaluation, "end": _End, "exit": _Exit}
+    "start": _Start, "model": _Model, "trains": _Progress, "train": _Progress,
+    "evaluation": _Progress, "end": _End, "exit": _Exit}
 
 
 class HistoryWriter:
@@ -259,8 +252,7 @@ def _with_parts(model_dir: str, lines: list[Line], warn_of: shared_files.Warn) -
         part = _read(path, warn_of)
         if part:
             found[_writer(part[0])] = part
-    return sorted((line for each in found.values() for line in each),
-                  key=lambda line: line["time"])
+    return sorted((line for each in found.values() for line in each), key=lambda line: line["time"])
 
 
 def _writer(line: Line) -> str:

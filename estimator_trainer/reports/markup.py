@@ -15,11 +15,7 @@ class Markup(str):
 
 
 class Charts:
-    """Collects the charts of a page, in the order of their places.
-
-    Attributes:
-      charts: The charts.
-    """
+    """Collects the charts of a page, in the order of their places."""
 
     def __init__(self) -> None:
         self.charts: list[Chart] = []

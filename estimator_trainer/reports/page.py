@@ -34,8 +34,7 @@ _SCRIPTS = ("uPlot.iife.min.js", "report.js")
 def write(model_dirs: Sequence[str], output: str = "") -> str:
     """Writes the page of one or several runs, and returns its path.
 
-    Args:
-      output: The file; "": `report.html` in the directory, or `comparison.html` here.
+    `output` is the file; "": `report.html` in the directory, or `comparison.html` here.
 
     Raises:
       ConfigError: if a directory has no training, or the file cannot be written.
@@ -80,11 +79,7 @@ def version_of(model_dirs: Sequence[str]) -> str:
 
 
 def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
-    """Returns the page.
-
-    Args:
-      version: The result of `version_of`, for a page that polls for a newer version; else "".
-    """
+    """Returns the page; `version`, of `version_of`, is for a page that polls for a newer one."""
     charts = Charts()
     if len(runs) == 1:
         title, body = runs[0].name, str(_of_run(runs[0], now, charts))
@@ -117,9 +112,9 @@ def waiting(reason: str) -> str:
 
 def _of_run(run: RunFiles, now: float, charts: Charts) -> Markup:
     lives = lives_lib.of_tasks(run.lines, now)
+    speed, histograms = charts_lib.of_speed([run]), charts_lib.of_histograms(run)
     cut = "" if run.events.is_whole else (
         "The event files are large: their scalars and histograms were read in part.")
-    histograms = charts_lib.of_histograms(run)
     return Markup("".join((
         _head(run, lives, now),
         markup.section("Damaged files", *map(markup.note, run.damaged)),
@@ -128,12 +123,8 @@ def _of_run(run: RunFiles, now: float, charts: Charts) -> Markup:
         sections.examples(run.judgement, charts),
         sections.what_ran(run),
         lives_lib.section(run, lives),
-        markup.section("Speed", _grid_or_nothing(charts, charts_lib.of_speed([run]))),
-        markup.section("Variables", _grid_or_nothing(charts, histograms)))))
-
-
-def _grid_or_nothing(charts: Charts, found: list[dict[str, Any]]) -> str:
-    return charts.grid(found) if found else ""
+        markup.section("Speed", charts.grid(speed) if speed else ""),
+        markup.section("Variables", charts.grid(histograms) if histograms else ""))))
 
 
 def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
@@ -192,11 +183,7 @@ _NAMES = (_HOST, "localhost")
 
 
 def serve(model_dirs: Sequence[str], port: int) -> None:
-    """Serves the page until Ctrl-C, or SIGTERM.
-
-    Raises:
-      ConfigError: if the port is taken.
-    """
+    """Serves the page until Ctrl-C, or SIGTERM; raises ConfigError if the port is taken."""
     try:
         server = http.server.ThreadingHTTPServer(
             (_HOST, port), functools.partial(_Handler, list(model_dirs)))

@@ -22,14 +22,13 @@ from estimator_trainer.result import Result
 
 @dataclasses.dataclass(frozen=True)
 class RunFiles:
-    """The content of a model_dir's files.
+    """The content of a model_dir's files; None where a file is missing or damaged.
 
     Attributes:
-      model_dir: The directory.
-      record: The record, or None.
+      record: The record.
       lines: The lines of the job's history, by time.
-      result: The job's result; None before.
-      judgement: The judgement of the evaluation's examples, or None.
+      result: The job's result.
+      judgement: The judgement of the evaluation's examples.
       events: The scalars and histograms of the event files.
       evaluations: The metrics of each evaluated step, with `global_step`.
       damaged: A sentence for each damaged file, whose content is left out.
@@ -55,11 +54,7 @@ class RunFiles:
 
 
 def read(model_dir: str) -> RunFiles:
-    """Returns the files of a model_dir.
-
-    Raises:
-      ConfigError: if the directory has no training.
-    """
+    """Returns the files of a model_dir; raises ConfigError if the directory has no training."""
     damaged: list[str] = []
     try:
         record = record_file.read_if_whole(model_dir, damaged.append)
@@ -71,9 +66,7 @@ def read(model_dir: str) -> RunFiles:
     found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir, damaged.append),
                      judgement.read(model_dir, damaged.append), read_events(model_dir),
                      event_files.read(model_dir), damaged)
-    is_empty = record is None and not lines and not found.evaluations and (
-        not found.events.scalars)
-    if is_empty and not damaged:
+    if not (record or lines or found.evaluations or found.events.scalars or damaged):
         raise errors.ConfigError(
             Problem("model_dir", model_dir,
                     f"which holds neither {run_record.NAME} nor {history.NAME} nor events",
@@ -91,15 +84,7 @@ Curve = list[tuple[int, float]]
 
 
 class Histogram(NamedTuple):
-    """The distribution of a variable at a step.
-
-    Attributes:
-      step: The global step.
-      low: The least value.
-      high: The greatest value.
-      limits: The upper ends of the buckets.
-      counts: The number of values in each bucket.
-    """
+    """The distribution of a variable at a step; `limits` are the upper ends of the buckets."""
 
     step: int
     low: float
@@ -109,12 +94,9 @@ class Histogram(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The content of the event files of training.
+    """The content of the event files of training, each scalar and variable by name, by step.
 
-    Attributes:
-      scalars: The values of each scalar by name, by step.
-      histograms: The histograms of each variable by name, by step.
-      is_whole: Whether all files were read to their ends.
+    `is_whole`: all files were read to their ends.
     """
 
     scalars: dict[str, Curve]

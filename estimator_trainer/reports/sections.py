@@ -109,14 +109,12 @@ def charts_of(judged: Mapping[str, Any]) -> list[Chart]:
     charts = _of_calibration(judged["calibration"]) if "calibration" in judged else []
     curves = [(curve["name"], "line", _precision_by_recall(curve))
               for curve in judged.get("pr_curves", ())]
-    return [*charts, *([chart("precision by recall", "recall", "", curves)]
-                       if curves else [])]
+    return [*charts, *([chart("precision by recall", "recall", "", curves)] if curves else [])]
 
 
 def _of_calibration(calibration: Mapping[str, Any]) -> list[Chart]:
     bins = calibration["bins"]
-    seen = [(each["certainty"], each["accuracy"]) for each in bins
-            if each["certainty"] is not None]
+    seen = [(each["certainty"], each["accuracy"]) for each in bins if each["certainty"] is not None]
     middles = [(i + 0.5) / len(bins) for i in range(len(bins))]
     return [
         chart(f"calibration: expected error {calibration['expected_error']:.3f}",

@@ -20,21 +20,13 @@ _INDENT = 13
 
 
 def show(model_dir: str, as_json: bool) -> str:
-    """Returns the output of `show`, as text or as JSON.
-
-    Raises:
-      ConfigError: if the directory has no training.
-    """
+    """Returns the output of `show`, as text or as JSON; raises ConfigError without a training."""
     content = found_in(model_dir)
     return json.dumps(content, indent=2) if as_json else "\n".join(_lines(content))
 
 
 def found_in(model_dir: str) -> dict[str, Any]:
-    """Returns the content of a model_dir for JSON.
-
-    Raises:
-      ConfigError: if the directory has no training.
-    """
+    """Returns the content of a model_dir for JSON."""
     damaged: list[str] = []
     record = record_file.read_if_whole(model_dir, damaged.append)
     sizes = checkpoints.all_of(model_dir)

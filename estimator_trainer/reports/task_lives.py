@@ -19,13 +19,10 @@ RUNNING, NO_END = "running", "no end recorded"
 
 @dataclasses.dataclass
 class Life:
-    """One process of a task.
+    """One process of a task, from `start` to `end`, or its last line, in seconds since 1970.
 
     Attributes:
-      start: When the process began, in seconds since 1970.
-      end: When the process ended, or wrote its last line.
       status: A Status, "exit N", RUNNING, or NO_END for a process that was killed.
-      exit_code: The exit code, or None.
       reason: Why the process ended; "" if unknown.
       first_step: The first step of training or evaluation, or None.
       last_step: The last step in a line, or None.

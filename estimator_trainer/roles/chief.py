@@ -69,11 +69,7 @@ def train(run: ChiefRun) -> Result:
 def _begin(run: ChiefRun) -> bool:
     """Makes a whole checkpoint the latest, and announces the run if it is to train.
 
-    Returns:
-      Whether an earlier run has trained to the last step.
-
-    Raises:
-      Interrupted: if this task is requested to stop.
+    Returns whether an earlier run has trained to the last step.
     """
     config, task = run.config, run.task
     if config.early_stopping_metric and not (

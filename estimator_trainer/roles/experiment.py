@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import posixpath
 from typing import Callable, NamedTuple, Sequence
 
@@ -24,7 +23,6 @@ from estimator_trainer.evaluation.evaluation_log import check_metric, Evaluation
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
-from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import end_of_training, numerics, progress
 from estimator_trainer.training.end_of_training import EndOfTraining
 from estimator_trainer.training.numerics import NumericsListener
@@ -45,9 +43,8 @@ class Experiment(NamedTuple):
                              saving_listeners=spec.saving_listeners)
 
 
-@dataclasses.dataclass(frozen=True)
-class TrainingHooks:
-    """The hooks of a task that trains.
+class TrainingHooks(NamedTuple):
+    """The hooks of a task that trains, in the order in which the Estimator calls them.
 
     Attributes:
       end: Ends training, and keeps the reason.
@@ -62,11 +59,6 @@ class TrainingHooks:
     fit: CheckpointFit
     others: Sequence[tf.estimator.SessionRunHook]
     numerics: NumericsListener | None
-
-    @property
-    def in_order(self) -> list[tf.estimator.SessionRunHook]:
-        """All hooks, in the order in which the Estimator calls them."""
-        return [self.end, self.progress, self.fit, *self.others]
 
 
 def hooks_of(run: ChiefRun | FollowerRun, plugins: LoadedPlugins) -> TrainingHooks:
@@ -112,13 +104,17 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
     `hooks` is None in a task that does not train. `request_end` ends the job, in a task that may
     stop training early.
     """
-    during = exporters.during_training(plan.config, plugins, evaluations)
-    if request_end and plan.config.early_stopping_metric:
-        during.append(exporters.EarlyStopping(plan.config, request_end, plan.task.name))
-    return Experiment(
-        builder.for_training(plan, plugins, strategies),
-        _train_spec(plan, plugins, hooks),
-        _eval_spec(plan.config, plugins, evaluations, during))
+    config, script = plan.config, plugins.script
+    during = exporters.during_training(config, plugins, evaluations)
+    if request_end and config.early_stopping_metric:
+        during.append(exporters.EarlyStopping(config, request_end, plan.task.name))
+    # The Estimator's own defaults: 100 batches, 120 s before the first evaluation, 600 s between.
+    eval_spec = tf.estimator.EvalSpec(
+        plugins.input_fn, config.eval_steps or None, script.eval_name if script else None,
+        hooks=[evaluations.progress, *(script.eval_hooks if script else ())],
+        exporters=during, start_delay_secs=0, throttle_secs=config.eval_throttle_secs)
+    return Experiment(builder.for_training(plan, plugins, strategies),
+                      _train_spec(plan, plugins, hooks), eval_spec)
 
 
 def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks) -> None:
@@ -183,45 +179,24 @@ def _train_as_chief(experiment: Experiment, task: TaskConfig) -> None:
 
 def _train_spec(plan: Plan, plugins: LoadedPlugins,
                 hooks: TrainingHooks | None) -> tf.estimator.TrainSpec:
-    """Builds the training spec: the steps and the hooks of this role."""
     config, task = plan.config, plan.task
     if hooks is None:
         return tf.estimator.TrainSpec(input_fn=plugins.input_fn, max_steps=config.max_steps)
-    listener = progress.SavingListener(
-        hooks.progress,
-        evaluates=plan.is_evaluated and (task.is_local or task.head_evaluates))
+    evaluates = plan.is_evaluated and (task.is_local or task.head_evaluates)
     script = plugins.script
     scripts_hooks, scripts_listeners = (
         (script.train_hooks, script.saving_listeners) if script else ((), ()))
     # Beside other tasks of an all-reduce the Estimator calls no listener.
     is_called = not config.is_collective or task.name == "local"
     # Without a saver a listener is an error.
-    own = [listener] if script is None or script.saves else []
+    own = [progress.SavingListener(hooks.progress, evaluates)] if not script or script.saves else []
     if scripts_listeners and not is_called:
         logging.warning("saving listeners are not called in a cluster that trains with"
                         " %s, as with the Estimator's own", config.train_distribute)
     return tf.estimator.TrainSpec(
         input_fn=plugins.input_fn, max_steps=config.max_steps,
-        hooks=[*hooks.in_order, *scripts_hooks],
+        hooks=[hooks.end, hooks.progress, hooks.fit, *hooks.others, *scripts_hooks],
         saving_listeners=[*own, *scripts_listeners] if is_called else [])
-
-
-def _eval_spec(config: TrainerConfig, plugins: LoadedPlugins, evaluations: EvaluationLog,
-               during: list[tf.estimator.Exporter]) -> tf.estimator.EvalSpec:
-    """Builds the evaluation spec: the whole set by default, every checkpoint, no idle waiting.
-
-    The Estimator's own defaults are 100 batches, 120 s before the first evaluation and 600 s
-    between two.
-    """
-    script = plugins.script
-    return tf.estimator.EvalSpec(
-        input_fn=plugins.input_fn,
-        steps=config.eval_steps or None,
-        name=script.eval_name if script else None,
-        hooks=[evaluations.progress, *(script.eval_hooks if script else ())],
-        exporters=during,
-        start_delay_secs=0,
-        throttle_secs=config.eval_throttle_secs)
 
 
 @random_state.kept()

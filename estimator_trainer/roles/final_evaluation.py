@@ -26,7 +26,6 @@ class FinalEvaluation:
     Attributes:
       spec: The evaluation's input, steps and exporters; `evaluations` is one of these.
       estimator: An Estimator of the model that computes in this process alone.
-      evaluations: The log of evaluations.
       exporters: The exporters of the final export.
       max_steps: The last step of training, whose export is the final one; None: there is none.
     """
@@ -118,8 +117,7 @@ def _restore_kept(model_dir: str, evaluations: EvaluationLog, path: str) -> None
     metrics = evaluation_log.kept(model_dir, path)
     if metrics is None:
         return
-    logging.info("step %d was evaluated before: exports what is missing",
-                 checkpoints.step_of(path))
+    logging.info("step %d was evaluated before: exports what is missing", checkpoints.step_of(path))
     evaluations.checkpoint_path, evaluations.metrics = path, metrics
     evaluations.is_restored = evaluations.is_cut_off = True
     evaluations.exports = exporters_lib.exports_of(model_dir, evaluations.step)

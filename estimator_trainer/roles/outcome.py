@@ -159,8 +159,7 @@ def report(plan: Plan, evaluations: EvaluationLog, step: int, reason: str,
 def report_of_evaluator(plan: Plan, step: int, reason: str, earlier: EarlierRun) -> Result | None:
     """Returns the end of a chief whose evaluator made the final evaluation.
 
-    Returns:
-      None if result.json lacks that evaluation, which was made in an earlier run.
+    None: result.json lacks that evaluation, which was made in an earlier run.
     """
     model_dir = plan.config.model_dir
     found = checkpoints.read_result(model_dir)

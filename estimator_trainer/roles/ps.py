@@ -65,12 +65,8 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerC
                  has_strategy: bool, protocol: str | None = None) -> bool:
     """Serves the variables of trainers that report no state of the job, until they are gone.
 
-    Args:
-      task: This task.
-      is_done: Returns whether the chief has written how training ended.
-      config: The settings, which limit how long trainers may be gone, or not come at all.
-      has_strategy: Whether the trainers train under a strategy.
-      protocol: The protocol of the servers; None: gRPC.
+    `is_done` returns whether the chief has written how training ended; the settings limit how long
+    trainers may be gone, or not come at all. `protocol` None: gRPC.
 
     Returns:
       Whether training is done; else the trainers were lost.

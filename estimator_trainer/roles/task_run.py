@@ -19,13 +19,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 @dataclasses.dataclass(frozen=True)
 class TaskRun:
-    """The plan of a task, and its part in the job.
-
-    Attributes:
-      plan: The plan of this task.
-      stop: The place where requests to end arrive.
-      watchdog: The watchdog of this process, which needs a tick from everything that may take long.
-    """
+    """The plan of a task, and its part in the job; whatever may take long needs `watchdog.tick`."""
 
     plan: Plan
     stop: Stop

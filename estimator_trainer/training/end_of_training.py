@@ -91,8 +91,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._steps, self._stop_vote = graph_state.STEPS.first(), graph_state.STOP_VOTES.first()
         self._counts, self._own_counts = graph_state.COUNTS.all(), graph_state.OWN_COUNTS.all()
         if self._steps is not None:
-            self._fetches["made"] = graph_state.MADE.first()
-            self._fetches["waited_secs"] = graph_state.WAITED.first()
+            self._fetches |= {"made": graph_state.MADE.first(),
+                              "waited_secs": graph_state.WAITED.first()}
         last_hook = graph_state.LAST_HOOK.take()
         if last_hook:
             self._fetches["own_counts"], last_hook.vote = self._own_counts, self._vote
@@ -172,10 +172,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         return "input_exhausted"  # No last batch was marked as such.
 
     def _request_end_of_all(self) -> None:
-        """Requests that all trainers of an all-reduce end, when a hook of this one stops.
-
-        If this trainer stopped alone, the others would wait for it in their next step.
-        """
+        """Requests that all trainers of an all-reduce end, since each step needs all of them."""
         if not self.reason and not self._is_goal_reached:
             self._stop.request_end("done", BY_HOOK, self._task.name)
 
@@ -224,25 +221,14 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             return "train_steps"
         if is_requested:
             return request.reason if request else REQUESTED_BY_ANOTHER
-        if ends or (self._wake and self._is_a_worker_gone()):
-            return "input_exhausted"
-        return ""
-
-    def _is_a_worker_gone(self) -> bool:
-        """Returns whether, in the chief, a worker has come to the end of its input.
-
-        A synchronous step may wait for the gradients of this worker.
-        """
-        if self._state_writer is None:
-            return False
-        return any(self._state_writer.has_left(i) for i in range(len(peers.workers(self._task))))
+        if not ends and self._wake and self._state_writer:
+            # A synchronous step may wait for the gradients of a worker without input.
+            ends = any(map(self._state_writer.has_left, range(len(peers.workers(self._task)))))
+        return "input_exhausted" if ends else ""
 
     def _wait_for_workers(self, session: tf.compat.v1.Session,
                           state_writer: JobStateWriter) -> None:
-        """Waits until the workers have stopped, so that the last checkpoint holds all their steps.
-
-        Each stops at the end of its input, or because the chief announces that training stops.
-        """
+        """Waits until the workers have stopped, so that the last checkpoint holds their steps."""
         request = self._stop.request
         if request or (self._wake and self.reason != "train_steps"):
             state_writer.announce("stopping", reason=self.reason)
@@ -301,20 +287,14 @@ _LEAST_DOUBLES = 3
 
 
 class StepCount:
-    """Warns of a train op that leaves the global step as it is, or moves it twice.
-
-    Attributes:
-      runs_per_step: Session runs that make one global step, as with accumulated gradients.
-    """
+    """Warns of a train op that leaves the global step as it is, or moves it twice."""
 
     def __init__(self, is_alone: bool):
         """Starts to count; `is_alone`: whether this trainer alone moves the global step."""
-        self.runs_per_step = 1
-        self._is_alone = is_alone
-        self._steps_at_step = 0
+        self.runs_per_step = 1  # More with accumulated gradients.
+        self._is_alone, self._previous = is_alone, -1
+        self._steps_at_step = self._doubles = 0
         self._warned_at = _STUCK_RUNS
-        self._doubles = 0
-        self._previous = -1
 
     def start(self, step: int) -> None:
         """Records the step that a session begins with."""

@@ -69,11 +69,7 @@ class _State(NamedTuple):
 
 
 def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Keeps the training set for the loop of the current graph.
-
-    Returns:
-      An empty dataset of the same elements, for the Estimator to iterate.
-    """
+    """Keeps the training set for the loop of the current graph; returns an empty one to iterate."""
     graph_state.DATASET.put(dataset)
     with graph_names.own():
         return dataset.take(0)
@@ -97,8 +93,7 @@ def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
       step: Makes a replica's step with an element of the dataset.
       max_steps: The global step at which the loop ends, or None.
       num_trainers: Number of processes that train.
-      stop_vote: The placeholder by which they agree to end (`stop_consensus`) if they make each
-        step together, or None.
+      stop_vote: The placeholder of `stop_consensus` if the trainers make steps together, or None.
       settle: Called once in each process, with the reason why its loop is unsupported, or None;
         raises LoopUnsupported if no process is to loop.
 
@@ -136,14 +131,9 @@ def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
 
 
 class _Loop:
-    """The loop of one process; each replica has an object, and the first replica's is built.
-
-    Attributes:
-      scaffold: The Scaffold of the model; None until the loop is built.
-    """
+    """The loop of one process; each replica has an object, and the first replica's is built."""
 
     def __init__(self, step: Callable[[Any], Step], max_steps: int | None):
-        """Makes the loop of a replica's `step`, which ends at the global step `max_steps`."""
         # Without a loop no model_fn is converted by autograph.
         self._step, self._max_steps = batches.as_it_is(step), max_steps
         self.scaffold: tf.compat.v1.train.Scaffold | None = None
@@ -152,13 +142,16 @@ class _Loop:
 
     def build(self, strategy: tf.distribute.Strategy, steps: tf.Tensor,
               *together: tf.Tensor) -> Step:
-        """Builds the loop; `steps` and `together` are the results of `stop_consensus.agree`."""
         self._strategy, self._steps, self._together = strategy, steps, together
         self._graph = tf.compat.v1.get_default_graph()
         self._taken_names = graph_names.of_graph(self._graph)
         with graph_names.own():
             end = self._loop()
-        _leave_out_inner_ops()
+        # No session can fetch what is inside the loop.
+        for name in self._graph.get_all_collection_keys():
+            entries = self._graph.get_collection_ref(name)
+            entries[:] = [each for each in entries if getattr(each, "graph", self._graph)
+                          is self._graph]
         loop_unsupported.check_variables()
         graph_state.MADE.add(end.count)
         graph_state.WAITED.add(end.waited_secs)
@@ -259,11 +252,3 @@ def _merged_summaries() -> tf.Tensor:
     """Returns the summaries of the current graph, a string scalar."""
     own = _own_summaries()
     return tf.compat.v1.summary.merge(own) if own else tf.constant(b"")
-
-
-def _leave_out_inner_ops() -> None:
-    """Removes from collections what is inside the loop, where no session can fetch it."""
-    graph = tf.compat.v1.get_default_graph()
-    for name in graph.get_all_collection_keys():
-        entries = graph.get_collection_ref(name)
-        entries[:] = [each for each in entries if getattr(each, "graph", graph) is graph]

@@ -41,10 +41,9 @@ class LoopSize:
         self._summary_steps = config.save_summary_steps
         self._profiled = config.profiled_steps or ()
         self._is_exact = is_exact
-        self._runs = 0
-        self._step_secs = self._secs = self._waited_secs = 0.0
         self.least_step_secs = math.inf
-        self._started, self._first = 0.0, 0
+        self._runs = self._first = 0
+        self._step_secs = self._secs = self._waited_secs = self._started = 0.0
         self._ended: float | None = None
 
     def start(self, step: int) -> None:
@@ -64,12 +63,7 @@ class LoopSize:
         self._ended = self._ended or time.monotonic()
 
     def made(self, steps: int, waited_secs: float) -> None:
-        """Records a run that ends now, or has ended (`end_run`).
-
-        Args:
-          steps: Number of steps that the run made.
-          waited_secs: Seconds for which these steps waited for batches.
-        """
+        """Records a run that ends now, or has ended (`end_run`), and its wait for batches."""
         self._runs += 1
         if self._runs == 1:
             return  # The first run prepares the graph, and fills the buffers of the input.
@@ -99,9 +93,7 @@ class LoopSize:
         due = [self._next(step, every, self._first) for every in self._every]
         due.append(self._next(step, self._summary_steps, self._first + 1))
         due += [at for edge in self._profiled for at in (edge - 1, edge) if at > step]
-        if self._max_steps:
-            due.append(self._max_steps)
-        return min(due)
+        return min([*due, self._max_steps] if self._max_steps else due)
 
     def _fitting(self) -> int:
         """Returns the steps of a run that nothing else limits; 1 before the first timed run."""

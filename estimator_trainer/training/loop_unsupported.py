@@ -50,9 +50,7 @@ def check_process() -> None:
 def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
     """Raises LoopUnsupported if the current graph, a loop's body, cannot hold the model's step.
 
-    Args:
-      spec: The model_fn's EstimatorSpec.
-      known: The result of `things` before the step was made.
+    `known` is the result of `things` before the step was made.
     """
     for name, count in things().items():
         if count > known[name]:
@@ -73,13 +71,9 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
 
 
 def of_one_trainer(spec: tf.estimator.EstimatorSpec, is_requested: bool) -> str:
-    """Returns the reason against a loop that could be built; "" if there is none.
+    """Returns the reason against a loop that could be built for the current graph's step; or "".
 
-    A single trainer of an all-reduce may have such a reason.
-
-    Args:
-      spec: The model_fn's EstimatorSpec of the step in the current graph.
-      is_requested: Whether the user requests a loop.
+    A single trainer of an all-reduce may have such a reason. `is_requested`: the user wants a loop.
     """
     if spec.training_hooks or spec.training_chief_hooks:
         return "its EstimatorSpec has training hooks, which are called once a session run"

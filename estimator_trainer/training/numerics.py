@@ -22,13 +22,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
     """Checks the trainable variables before each checkpoint, in the task that saves."""
 
     def __init__(self, model_dir: str, loop_size: LoopSize, is_fatal: bool):
-        """Makes the listener.
-
-        Args:
-          model_dir: The folder of the checkpoints.
-          loop_size: Times the session runs, without the time of these checks.
-          is_fatal: Whether a value that is not finite ends training; else one warning is logged.
-        """
+        """Makes the listener; unless `is_fatal`, a value that is not finite causes one warning."""
         self._model_dir, self._loop_size, self._is_fatal = model_dir, loop_size, is_fatal
         self._names: list[str] = []
         self._has_warned = False
@@ -40,11 +34,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
         self._are_finite = [_is_finite(each) for each in checked]
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
-        """Checks the variables.
-
-        Raises:
-          TrainerError: if one is not finite and `is_fatal` is set.
-        """
+        """Checks the variables; if `is_fatal`, raises TrainerError for one that is not finite."""
         if self._has_warned:
             return
         self._loop_size.end_run()
@@ -52,8 +42,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
         if all(are_finite):
             return
         found = self._names[are_finite.index(False)]
-        what = (f"variable {found!r} has values that are NaN or infinite at step"
-                f" {global_step_value}")
+        what = f"variable {found!r} has values that are NaN or infinite at step {global_step_value}"
         if self._is_fatal:
             raise errors.TrainerError(
                 f"{what}, and the loss does not show it. {self._last_good()} Look for NaN in the"

@@ -33,14 +33,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
     def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
                  train_examples: int, loop_size: LoopSize):
-        """Makes the hook.
+        """Makes the hook, whose lines come every `every_steps` steps of this process.
 
-        Args:
-          every_steps: Number of this process's steps between two lines.
-          max_steps: The global step at which training ends, or None.
-          num_synchronous: Number of processes whose batches make up one global step.
-          train_examples: Number of examples in one epoch; 0 if unknown.
-          loop_size: Decides how many steps a session run makes, and times the runs.
+        `num_synchronous` processes make one global step; `train_examples`: of an epoch, 0 if unknown.
         """
         self.step, self.loop_size = 0, loop_size
         self._every_steps, self._max_steps = every_steps, max_steps
@@ -104,10 +99,11 @@ class TrainingProgress(tf.estimator.SessionRunHook):
                 logging.info(line)
                 self._logged_at = now
             self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
-            self._line_own_steps, self._last_loss = self._own_steps, float(
-                run_values.results["loss"])
+            self._line_own_steps = self._own_steps
+            self._last_loss = float(run_values.results["loss"])
         if self._is_bar:
-            logs.draw_bar(self._bar(line))
+            logs.draw_bar(f"{logs.bar(self.step, self._max_steps)} {line}" if self._max_steps
+                          else line)
             self._bar_time = now
 
     def pause(self) -> None:
@@ -175,9 +171,6 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         secs = int(max(self._max_steps - self.step, 0) / steps_per_sec)
         return f"  ETA {secs // 3600}:{secs // 60 % 60:02}:{secs % 60:02}"
 
-    def _bar(self, line: str) -> str:
-        return f"{logs.bar(self.step, self._max_steps)} {line}" if self._max_steps else line
-
 
 class SavingListener(tf.estimator.CheckpointSaverListener):
     """Excludes the time of saving from that of a session run, and of evaluation from the speed.
@@ -216,10 +209,7 @@ def layers_of(variables: list[Any]) -> list[dict[str, Any]]:
     """Returns each layer's `name`, the `shapes` of its variables by name, and its `parameters`.
 
     The variables of a layer share the part of their names before the last slash. Layers come in
-    the order in which the model makes them.
-
-    Args:
-      variables: The trainable variables of a graph; a mirrored one counts once.
+    the order in which the model makes them; a mirrored variable counts once.
     """
     layers: dict[str, dict[str, Any]] = {}
     for variable in variables:

@@ -36,12 +36,8 @@ def stop_vote() -> tf.Tensor:
 def counts(is_last: tf.Tensor, is_missing: tf.Tensor, stop_vote: tf.Tensor) -> tf.Tensor:
     """Counts the trainers of an all-reduce that end, ran out of data, and vote to end: int32 [3].
 
-    Call this in a replica.
-
-    Args:
-      is_last: Whether this trainer's input ends with this batch.
-      is_missing: Whether this trainer has run out of data, and has no batch.
-      stop_vote: The placeholder that `stop_vote` returns.
+    Call this in a replica. `is_last`: this trainer's input ends with this batch; `is_missing`: it
+    has run out of data, and has no batch; `stop_vote`: the placeholder that `stop_vote` returns.
     """
     return _sum(_own_counts(is_last, is_missing, stop_vote))
 
@@ -77,8 +73,6 @@ def agree(steps: tf.Tensor, may_end: bool, stop_vote: tf.Tensor,
     Args:
       steps: Number of steps that this trainer would make, an int64 scalar.
       may_end: Whether this trainer's input may end.
-      stop_vote: The placeholder that `stop_vote` returns.
-      num_trainers: Number of trainers.
 
     Returns:
       Steps to make, an int64 scalar, 1 if a trainer votes to end; whether any input may end, a

@@ -60,8 +60,7 @@ def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOpt
 def _missing(setting: str, value: Any, why: str, model_fn: str) -> ConfigError:
     return ConfigError(Problem(
         setting, value, f"{why}; model_fn {model_fn!r} does not do it",
-        "a train op of model_fns.training",
-        "return model_fns.training.update.spec(loss, params)"))
+        "a train op of model_fns.training", "return model_fns.training.update.spec(loss, params)"))
 
 
 def _warn_of_left_out_updates(train_op: Any) -> None:
@@ -106,22 +105,20 @@ _LOCAL_STEP = "sync_rep_local_step"
 
 
 class SyncReplicasHook(tf.estimator.SessionRunHook):
-    """Starts a trainer's part; in the chief, also the thread that completes the steps.
+    """Starts a trainer's part of synchronous steps with ps; in the chief, also their completion.
 
-    Replaces TensorFlow's own hook: `SyncReplicasOptimizer.make_session_run_hook` makes
-    this one while the program runs (`session_patches.synchronizing_with`).
+    TensorFlow's SyncReplicasOptimizer computes the steps: the chief applies the mean gradients of N
+    trainers. Its own hook starts a thread for which every end of a session waits 120 seconds, and
+    leaves workers waiting for a step that stays incomplete. `make_session_run_hook` makes this hook
+    in its place while the program runs (`session_patches.synchronizing_with`).
     """
 
     def __init__(self, optimizer: tf.compat.v1.train.SyncReplicasOptimizer, is_chief: bool,
                  num_tokens: int = -1, needs_all: bool = False):
         """Makes the hook, with the arguments of `make_session_run_hook` first.
 
-        Args:
-          optimizer: The optimizer that the train op was made with.
-          is_chief: Whether this trainer completes the steps.
-          num_tokens: Number of steps that the trainers may begin before the first update, in the
-            chief; -1: the number of gradients that a step takes.
-          needs_all: Whether each step waits for a gradient of each trainer.
+        The chief lets the trainers begin `num_tokens` steps before the first update; -1: as many as a
+        step takes gradients. `needs_all`: each step waits for a gradient of each trainer.
         """
         self._optimizer, self._is_chief = optimizer, is_chief
         self._num_tokens, self._needs_all = num_tokens, needs_all
