@@ -89,7 +89,7 @@ class EvaluationLog(tf.estimator.Exporter):
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):
-    """A hook that counts the examples and the seconds of an evaluation, without building the graph."""
+    """A hook that counts the examples of an evaluation, and its seconds once the graph is built."""
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None):
         self.examples = 0

@@ -24,7 +24,6 @@ from estimator_trainer import errors
 from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import serving_input
 
-Specs = Mapping[str, Any]
 # The name of a feature without one.
 UNNAMED = "feature"
 _BATCH = 64
@@ -64,8 +63,9 @@ class JsonInstances:
             yield {name: batch([row[name] for row in rows], spec)
                    for name, spec in self._specs.items()}
 
-    def make_placeholders(self) -> Any:
+    def input_fn(self, *args: Any, **kwargs: Any) -> Any:
         """Adds placeholders that a batch feeds to the default graph; returns the features."""
+        del args, kwargs
         # Without a dataset or a queue runner the Estimator warns that the input never ends.
         tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS, _NoRunner())
         self.fed = serving_input.raw_tensors(dict(self._specs))[0]
@@ -86,8 +86,9 @@ class JsonInstances:
                 yield rows
                 rows = []
                 continue
-            if rows and (row is _END or isinstance(row, Exception) or
-                         not self._has_same_shapes(rows[0], row)):
+            if rows and (row is _END or isinstance(row, Exception) or any(
+                    rows[0][name].shape != row[name].shape for name, spec in self._specs.items()
+                    if isinstance(spec, tf.TensorSpec))):
                 yield rows
                 rows = []
             if isinstance(row, Exception):
@@ -95,11 +96,6 @@ class JsonInstances:
             if row is _END:
                 return
             rows.append(row)
-
-    def _has_same_shapes(self, first: Mapping[str, np.ndarray],
-                         row: Mapping[str, np.ndarray]) -> bool:
-        return all(first[name].shape == row[name].shape for name, spec in self._specs.items()
-                   if isinstance(spec, tf.TensorSpec))
 
     def _rows(self) -> Iterator[dict[str, np.ndarray]]:
         for number, instance in enumerate(self._instances, 1):
@@ -242,7 +238,7 @@ def check(name: str, spec: Any) -> None:
 
 
 def array(value: Any, spec: Any) -> np.ndarray:
-    """Returns one instance's value of a feature, from numbers, text, {"b64": text}, or lists of these.
+    """Returns one instance's value of a feature: numbers, text, {"b64": text}, or lists of these.
 
     Raises ValueError with the expected and the actual value.
     """
@@ -307,16 +303,10 @@ def _number_array(value: Any, kind: str, dtype: Any) -> np.ndarray:
 
 
 def _bytes_array(value: Any) -> np.ndarray:
-    inner = plain = _bytes(value)
-    shape = []
-    while isinstance(inner, list):
-        shape.append(len(inner))
-        inner = inner[0] if inner else None
-    got = np.empty(shape, object)
-    flat = list(_flat(plain))
-    if len(flat) != got.size or any(isinstance(each, list) for each in flat):
+    # Lists of different lengths stay lists in the array.
+    got = np.array(_bytes(value), object)
+    if any(isinstance(each, list) for each in got.flat):
         raise ValueError
-    got.reshape(-1)[:] = flat
     return got
 
 
@@ -331,17 +321,6 @@ def _bytes(value: Any) -> Any:
     if isinstance(value, (bytes, str)):
         return tf.compat.as_bytes(value)
     raise ValueError
-
-
-def _flat(value: Any) -> Any:
-    if not isinstance(value, list):
-        yield value
-        return
-    lengths = {len(item) if isinstance(item, list) else -1 for item in value}
-    if len(lengths) > 1:
-        raise ValueError
-    for item in value:
-        yield from _flat(item)
 
 
 def _shape_text(shape: tf.TensorShape) -> str:

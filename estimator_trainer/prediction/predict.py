@@ -71,9 +71,8 @@ def _answers(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
 
 
 def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
-    if dicts is not None:
-        return JsonInstances(dicts, features)
-    return JsonInstances(json_instances.lines(plan.config.data), features, "line")
+    return JsonInstances(dicts, features) if dicts is not None else JsonInstances(
+        json_instances.lines(plan.config.data), features, "line")
 
 
 def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,
@@ -82,7 +81,7 @@ def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,
     hooks: list[Any] = [fits := CheckpointFit(plan.config, path)]
     if isinstance(source, JsonInstances):
         hooks.append(json_instances.Feeding(source))
-    input_fn = _input_fn(source) if isinstance(source, JsonInstances) else source
+    input_fn = source.input_fn if isinstance(source, JsonInstances) else source
     with fits.explained():
         for prediction in single.predict(passthrough.carrying(input_fn, plan.config.with_inputs),
                                          checkpoint_path=path, hooks=hooks):
@@ -108,15 +107,6 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
                 f"the export {plan.config.export_dir} takes {', '.join(model.inputs)}, but"
                 f" the input_fn yields only {', '.join(sorted(named))}.")
         yield from passthrough.answers(model.predict(named), beside)
-
-
-def _input_fn(source: JsonInstances) -> InputFn:
-    """Returns an adapted input_fn that yields placeholders."""
-    def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
-        del mode, params, config
-        return source.make_placeholders()
-
-    return input_fn
 
 
 def read(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:

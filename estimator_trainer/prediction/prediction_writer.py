@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import csv
+import functools
 import io
 import json
 import os
@@ -170,7 +171,7 @@ def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
             not os.path.isfile(path)):
         # A new file cannot replace a pipe, or a device such as /dev/null.
         with open(path, "w", encoding="utf-8") as device:
-            yield lambda text: _write_now(device, text)
+            yield functools.partial(print, end="", file=device, flush=True)
         return
     new = f"{path}.new"
     _check(output, path, new)
@@ -193,15 +194,10 @@ def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
 def _standard_output() -> Iterator[Write]:
     """Yields a function that writes to standard output, whose reader (`head`) may exit."""
     try:
-        yield lambda text: _write_now(sys.stdout, text)
+        yield lambda text: print(text, end="", flush=True)
     except BrokenPipeError:
         # At its end Python would write its buffer, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _write_now(file: Any, text: str) -> None:
-    file.write(text)
-    file.flush()
 
 
 def _check(output: str, path: str, new: str) -> None:

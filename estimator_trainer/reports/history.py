@@ -1,19 +1,5 @@
 """The history of a job: `model_dir/history.jsonl`, a line for each event of a task.
 
-The kinds of lines, each with `task`, `kind` and `time` (seconds since 1970):
-
-    start (pid)                                     a process of the task began
-    model (parameters, layers)                      the chief's model
-    trains (step)                                   a session of training began
-    serves                                          a ps began to serve
-    train (step, loss, steps_per_sec, examples_per_sec, input_wait, paused_secs, memory_mb)
-    evaluation (step, metrics, examples, secs, memory_mb)
-    end (status, step, reason, exit_code)           the process is about to end
-    exit (by, began, code)                          the process ended, written by `launch`
-
-`input_wait` is the share of the time since the line before, from 0 to 1, in which the task waited
-for batches, or null if unknown. `examples_per_sec` is the task's own share.
-
 The head of the job writes `history.jsonl`, and every other task `history/TASK.jsonl`, because a
 file in a bucket has one writer and cannot be appended to. The head copies the others' lines into
 its file: on a disk at intervals, in a bucket at the end. Each file is always written whole.
@@ -57,10 +43,6 @@ class _Line(TypedDict):
     time: schema.Time
 
 
-class _Start(_Line, total=False):
-    pid: int
-
-
 class Layer(TypedDict):
     """A layer of the model, with the shape of each of its variables."""
 
@@ -74,16 +56,18 @@ class _Model(_Line):
     layers: list[Layer]
 
 
-class _Progress(_Line, total=False):
-    """The entries of a session's start, of training and of an evaluation."""
-
+class _Event(_Line, total=False):
+    pid: int
     step: int | None
+    memory_mb: schema.Number | None
+    # Of training; `examples_per_sec` is the task's own share.
     loss: schema.Number | None
     steps_per_sec: schema.Number | None
     examples_per_sec: schema.Number | None
+    # The share of the time since the line before in which the task waited for batches.
     input_wait: schema.Number | None
     paused_secs: schema.Number | None
-    memory_mb: schema.Number | None
+    # Of an evaluation.
     metrics: dict[str, schema.Metric]
     examples: int | None
     secs: schema.Number | None
@@ -105,10 +89,14 @@ class _Exit(_Line):
     code: int
 
 
-# Lines of other kinds, from newer versions, are read as `_Line`.
+# Lines of other kinds, such as those of newer versions, are read as `_Line`.
 _KINDS: dict[str, type[Any]] = {
-    "start": _Start, "model": _Model, "trains": _Progress, "train": _Progress,
-    "evaluation": _Progress, "end": _End, "exit": _Exit}
+    "start": _Event,  # A process of the task began.
+    "model": _Model,  # The chief's model.
+    "trains": _Event,  # A session of training began.
+    "train": _Event, "evaluation": _Event,
+    "end": _End,  # The process is about to end.
+    "exit": _Exit}  # The process has ended; `launch` writes this line.
 
 
 class HistoryWriter:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import posixpath
 import time
-from typing import Any, Iterator, NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -60,18 +60,21 @@ def read(model_dir: str) -> RunFiles:
         record = record_file.read_if_whole(model_dir, damaged.append)
         lines = history.read(model_dir, damaged.append)
     except tf.errors.OpError as error:
-        raise errors.ConfigError(
-            Problem("model_dir", model_dir, f"which cannot be read: {errors.first_line(error)}",
-                    "the directory of a training", Setting("model_dir", "/tmp/digits"))) from error
+        why = f"which cannot be read: {errors.first_line(error)}"
+        raise errors.ConfigError(not_a_training(model_dir, why)) from error
     found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir, damaged.append),
                      judgement.read(model_dir, damaged.append), read_events(model_dir),
                      event_files.read(model_dir), damaged)
     if not (record or lines or found.evaluations or found.events.scalars or damaged):
-        raise errors.ConfigError(
-            Problem("model_dir", model_dir,
-                    f"which holds neither {run_record.NAME} nor {history.NAME} nor events",
-                    "the directory of a training", Setting("model_dir", "/tmp/digits")))
+        raise errors.ConfigError(not_a_training(
+            model_dir, f"which holds neither {run_record.NAME} nor {history.NAME} nor events"))
     return found
+
+
+def not_a_training(model_dir: str, why: str) -> Problem:
+    """Returns the problem of a directory without a training that can be shown."""
+    return Problem("model_dir", model_dir, why, "the directory of a training",
+                   Setting("model_dir", "/tmp/digits"))
 
 
 # The longest time for event files, which may have images of every step.
@@ -108,7 +111,9 @@ def read_events(model_dir: str) -> Events:
     """Returns the event files of training, as far as they can be read in a few seconds."""
     found: dict[str, list[tuple[float, int, Any]]] = {}
     until, is_whole = time.monotonic() + _MOST_SECS, True
-    for wall_time, step, value in _values(model_dir):
+    for wall_time, step, value in (
+            (event.wall_time, int(event.step), value) for event in event_files.events(model_dir)
+            for value in event.summary.value):
         if time.monotonic() > until:
             is_whole = False
             break
@@ -120,8 +125,9 @@ def read_events(model_dir: str) -> Events:
         points, key=lambda point: point[0])]) for tag, points in sorted(found.items())}
     scalars = {tag: points for tag, points in curves.items() if isinstance(points[0][1], float)}
     # Variables that diverged have no range to draw.
-    histograms = {tag: [_histogram(*point) for point in points
-                        if math.isfinite(point[1].min) and math.isfinite(point[1].max)]
+    histograms = {tag: [
+        Histogram(step, each.min, each.max, list(each.bucket_limit), list(each.bucket))
+        for step, each in points if math.isfinite(each.min) and math.isfinite(each.max)]
                   for tag, points in curves.items() if tag not in scalars}
     histograms = {tag: found for tag, found in histograms.items() if found}
     return Events(scalars, dict(list(histograms.items())[:_MOST_HISTOGRAMS]), is_whole)
@@ -138,13 +144,3 @@ def without_repeats(points: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
             kept.pop()
         kept.append((step, value))
     return kept
-
-
-def _values(model_dir: str) -> Iterator[tuple[float, int, Any]]:
-    for event in event_files.events(model_dir):
-        for value in event.summary.value:
-            yield event.wall_time, int(event.step), value
-
-
-def _histogram(step: int, histo: Any) -> Histogram:
-    return Histogram(step, histo.min, histo.max, list(histo.bucket_limit), list(histo.bucket))

@@ -10,11 +10,10 @@ import tensorflow as tf
 
 from estimator_trainer import errors, result as result_lib
 from estimator_trainer.coordination import checkpoints, shared_files
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.record.run_record import Run, RunRecord
-from estimator_trainer.reports import sections
+from estimator_trainer.reports import run_files, sections
 
 _INDENT = 13
 
@@ -31,10 +30,8 @@ def found_in(model_dir: str) -> dict[str, Any]:
     record = record_file.read_if_whole(model_dir, damaged.append)
     sizes = checkpoints.all_of(model_dir)
     if record is None and not sizes and not damaged:
-        raise errors.ConfigError(
-            Problem("model_dir", model_dir,
-                    f"which holds neither {run_record.NAME} nor a checkpoint",
-                    "the directory of a training", Setting("model_dir", "/tmp/digits")))
+        raise errors.ConfigError(run_files.not_a_training(
+            model_dir, f"which holds neither {run_record.NAME} nor a checkpoint"))
     best = checkpoints.read_best(model_dir, damaged.append)
     ended = checkpoints.read_result(model_dir, damaged.append)
     return {

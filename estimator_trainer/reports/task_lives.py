@@ -165,11 +165,10 @@ def _colour(life: Life) -> str:
 def _waits(run: RunFiles) -> Markup:
     """Returns a note on the tasks that waited for input or for evaluations."""
     sums: dict[str, list[float]] = {}
+    paused: dict[str, float] = {}
     for line in run.of_kind("train"):
         if line.get("input_wait") is not None:
             sums.setdefault(line["task"], []).append(line["input_wait"])
-    paused: dict[str, float] = {}
-    for line in run.of_kind("train"):
         paused[line["task"]] = paused.get(line["task"], 0.0) + (line.get("paused_secs") or 0.0)
     waits = [f"{task} waited {100 * sum(shares) / len(shares):.0f} % of its time of training for"
              " input" for task, shares in sums.items()]

@@ -204,8 +204,11 @@ class _Loop:
         following, late_secs, has_ended = self._source.following(
             loop_vars, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
         loss = tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses)
-        summary = _merged_summaries()
-        self._summary_name = graph_names.SummaryName.beside(_own_summaries())
+        graph = tf.compat.v1.get_default_graph()
+        own = [summary for summary in tf.compat.v1.get_collection(
+            tf.compat.v1.GraphKeys.SUMMARIES) if summary.graph is graph]
+        summary = tf.compat.v1.summary.merge(own) if own else tf.constant(b"")
+        self._summary_name = graph_names.SummaryName.beside(own)
         # The next step must begin later.
         with tf.control_dependencies([global_step]):
             return _State(
@@ -240,15 +243,3 @@ def _counts(strategy: tf.distribute.Strategy, is_last: tf.Tensor, is_missing: tf
 
     counts = tf.cond(may_end, request_end, lambda: tf.zeros([3], tf.int32))
     return counts + tf.stack([0, 0, stop_requests])
-
-
-def _own_summaries() -> list[tf.Tensor]:
-    graph = tf.compat.v1.get_default_graph()
-    return [summary for summary in tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SUMMARIES)
-            if summary.graph is graph]
-
-
-def _merged_summaries() -> tf.Tensor:
-    """Returns the summaries of the current graph, a string scalar."""
-    own = _own_summaries()
-    return tf.compat.v1.summary.merge(own) if own else tf.constant(b"")

@@ -35,7 +35,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
                  train_examples: int, loop_size: LoopSize):
         """Makes the hook, whose lines come every `every_steps` steps of this process.
 
-        `num_synchronous` processes make one global step; `train_examples`: of an epoch, 0 if unknown.
+        `num_synchronous` processes make one global step; `train_examples` is 0 if unknown.
         """
         self.step, self.loop_size = 0, loop_size
         self._every_steps, self._max_steps = every_steps, max_steps

@@ -117,8 +117,8 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
                  num_tokens: int = -1, needs_all: bool = False):
         """Makes the hook, with the arguments of `make_session_run_hook` first.
 
-        The chief lets the trainers begin `num_tokens` steps before the first update; -1: as many as a
-        step takes gradients. `needs_all`: each step waits for a gradient of each trainer.
+        The chief lets the trainers begin `num_tokens` steps before the first update; -1: as many as
+        a step takes gradients. `needs_all`: each step waits for a gradient of each trainer.
         """
         self._optimizer, self._is_chief = optimizer, is_chief
         self._num_tokens, self._needs_all = num_tokens, needs_all

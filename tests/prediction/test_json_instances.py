@@ -20,7 +20,7 @@ GOOD = {"age": 3, "job": "cook", "pair": [1, 2.5]}
 def _values(instances):
     """Returns the features of the first batch as a session sees them that is fed."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        features = tf.nest.map_structure(tf.identity, instances.make_placeholders())
+        features = tf.nest.map_structure(tf.identity, instances.input_fn())
         fed = Feeding(instances).before_run(None).feed_dict
         return session.run(features, fed)
 
