@@ -124,45 +124,22 @@ _LEAST_PROBABILITY = 1e-12
 Pairs = collections.Counter[tuple[int, int]]
 
 
-class _PerClass(TypedDict):
-    name: str
-    examples: schema.Count
-    precision: schema.Number | None
-    recall: schema.Number | None
-
-
-class _Confused(TypedDict):
-    label: str
-    predicted: str
-    count: schema.Count
-
-
-class _Matrix(TypedDict):
-    names: list[str]
-    counts: list[list[schema.Count]]
+_PerClass = TypedDict("_PerClass", {
+    "name": str, "examples": schema.Count, "precision": schema.Number | None,
+    "recall": schema.Number | None})
+_Confused = TypedDict("_Confused", {"label": str, "predicted": str, "count": schema.Count})
+_Matrix = TypedDict("_Matrix", {"names": list[str], "counts": list[list[schema.Count]]})
+_Bin = TypedDict("_Bin", {"examples": schema.Count, "certainty": schema.Number | None,
+                          "accuracy": schema.Number | None})
+_Calibration = TypedDict("_Calibration", {"bins": list[_Bin], "expected_error": schema.Number})
+_PrCurve = TypedDict("_PrCurve", {
+    "name": str, "true_positives": list[schema.Count], "false_positives": list[schema.Count],
+    "positives": schema.Count})
 
 
 def _is_square(matrix: _Matrix) -> bool:
     size = len(matrix["names"])
     return len(matrix["counts"]) == size and all(len(row) == size for row in matrix["counts"])
-
-
-class _Bin(TypedDict):
-    examples: schema.Count
-    certainty: schema.Number | None
-    accuracy: schema.Number | None
-
-
-class _Calibration(TypedDict):
-    bins: list[_Bin]
-    expected_error: schema.Number
-
-
-class _PrCurve(TypedDict):
-    name: str
-    true_positives: list[schema.Count]
-    false_positives: list[schema.Count]
-    positives: schema.Count
 
 
 class _ClassificationNeeded(TypedDict):
@@ -309,14 +286,8 @@ _REGRESSION_BINS = 30
 _MOST_POINTS = 1000
 
 
-class _Residuals(TypedDict):
-    counts: list[schema.Count]
-    edges: list[schema.Number]
-
-
-class _Points(TypedDict):
-    labels: list[schema.Number]
-    predictions: list[schema.Number]
+_Residuals = TypedDict("_Residuals", {"counts": list[schema.Count], "edges": list[schema.Number]})
+_Points = TypedDict("_Points", {"labels": list[schema.Number], "predictions": list[schema.Number]})
 
 
 class RegressionContent(TypedDict):

@@ -32,14 +32,10 @@ NAME = "evaluation.json"
 _MOST_EXAMPLES = 5000
 _MOST_SECS = 10.0
 _CLASSES = ("class_ids", "classes", "class_id")
-# Adds an answer, or raises ValueError for another kind of answer; and returns the content.
-_Judge = tuple[Callable[[Answer], None], Callable[[], dict[str, Any]]]
 
 
-class _Kind(TypedDict):
-    """The entry that selects the schema of the file."""
-
-    kind: Literal["classification", "regression"]
+# The entry that selects the schema of the file.
+_Kind = TypedDict("_Kind", {"kind": Literal["classification", "regression"]})
 
 
 def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: EvaluationLog,
@@ -87,10 +83,9 @@ def read(model_dir: str, warn_of: shared_files.Warn | None = None) -> dict[str, 
 def _parsed(text: str) -> dict[str, Any]:
     """Returns the content of `evaluation.json`; raises SchemaError for another schema."""
     content = schema.decoded(text)
-    kind = schema.made(_Kind, content)["kind"]
     kinds: dict[str, type[Any]] = {
         "classification": ClassificationContent, "regression": RegressionContent}
-    found: dict[str, Any] = schema.made(kinds[kind], content)
+    found: dict[str, Any] = schema.made(kinds[schema.made(_Kind, content)["kind"]], content)
     return found
 
 
@@ -117,41 +112,31 @@ def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
     if first is None or first.label is None:
         raise ValueError("the input_fn yields no labels in mode 'eval' that are one tensor")
     names = class_names or _all_classes(first.predictions)
-    add, content = _class_judge(names) if _is_classified(first, names) else _number_judge()
-    add(first)
+    found = Classification(names) if _is_classified(first, names) else Regression()
+    _add(found, first, names)
     until = time.monotonic() + _MOST_SECS
     for count, answer in enumerate(answers, start=2):
-        add(answer)
+        _add(found, answer, names)
         if count >= _MOST_EXAMPLES or time.monotonic() > until or stop.request:
             break
         if not count % 100:
             on_batch()
-    return content()
+    return found.content()
 
 
-def _class_judge(names: Sequence[str]) -> _Judge:
-    found = Classification(names)
-
-    def add(answer: Answer) -> None:
+def _add(found: Classification | Regression, answer: Answer, names: Sequence[str]) -> None:
+    """Adds an answer; raises ValueError for another kind of answer."""
+    if isinstance(found, Classification):
         label = _label_class(answer.label, names)
         probabilities, predicted = _chosen(answer.predictions)
         if label is None or predicted is None:
             raise ValueError("a label or a prediction is not a class")
         found.add(label, predicted, probabilities, answer.inputs)
-
-    return add, found.content
-
-
-def _number_judge() -> _Judge:
-    found = Regression()
-
-    def add(answer: Answer) -> None:
-        label, predicted = _number(answer.label), _number(_only_output(answer.predictions))
-        if label is None or predicted is None:
-            raise ValueError("labels and predictions are neither classes nor single numbers")
-        found.add(label, predicted, answer.inputs)
-
-    return add, found.content
+        return
+    target, output = _number(answer.label), _number(_only_output(answer.predictions))
+    if target is None or output is None:
+        raise ValueError("labels and predictions are neither classes nor single numbers")
+    found.add(target, output, answer.inputs)
 
 
 def _is_classified(answer: Answer, names: Sequence[str]) -> bool:

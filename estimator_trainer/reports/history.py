@@ -60,14 +60,14 @@ class _Event(_Line, total=False):
     pid: int
     step: int | None
     memory_mb: schema.Number | None
-    # Of training; `examples_per_sec` is the task's own share.
+    # For training; `examples_per_sec` is the share of this task.
     loss: schema.Number | None
     steps_per_sec: schema.Number | None
     examples_per_sec: schema.Number | None
     # The share of the time since the line before in which the task waited for batches.
     input_wait: schema.Number | None
     paused_secs: schema.Number | None
-    # Of an evaluation.
+    # For evaluations only.
     metrics: dict[str, schema.Metric]
     examples: int | None
     secs: schema.Number | None

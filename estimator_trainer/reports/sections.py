@@ -236,19 +236,16 @@ def names(runs: Sequence[RunFiles]) -> list[str]:
 def comparison(runs: Sequence[RunFiles], charts: Charts) -> Markup:
     """Returns the comparison, which precedes the runs' own parts."""
     shown = names(runs)
+    different = _rows([_settings(run) for run in runs], only_different=True)
     return Markup("".join((
         f"<h1>{markup.text(', '.join(shown))}</h1>",
         markup.section("What came of them", markup.table(
             ["", *shown], _rows([_results(run) for run in runs], only_different=False))),
-        markup.section("What differs", _table_or_note(shown, _rows(
-            [_settings(run) for run in runs], only_different=True))),
+        markup.section("What differs", markup.table(["", *shown], different) if different else
+                       markup.note("The records of these runs name the same plug-ins, params,"
+                                   " settings and versions.")),
         markup.section("Training and evaluation", charts.grid(charts_lib.of_training(runs))),
         markup.section("Speed", charts.grid(charts_lib.of_speed(runs))))))
-
-
-def _table_or_note(shown: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
-    return markup.table(["", *shown], rows) if rows else markup.note(
-        "The records of these runs name the same plug-ins, params, settings and versions.")
 
 
 def _results(run: RunFiles) -> dict[str, Any]:

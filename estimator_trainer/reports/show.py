@@ -12,7 +12,7 @@ from estimator_trainer import errors, result as result_lib
 from estimator_trainer.coordination import checkpoints, shared_files
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
-from estimator_trainer.record.run_record import Run, RunRecord
+from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.reports import run_files, sections
 
 _INDENT = 13
@@ -89,12 +89,9 @@ def _of_record(record: RunRecord) -> list[str]:
                              record.data.items()]),
             _line("versions", ", ".join(f"{name} {version}" for name, version in
                                         record.versions.items() if version)),
-            *_block("runs", [line for run in record.runs for line in _run(run)])]
-
-
-def _run(run: Run) -> list[str]:
-    return [run_record.describe(run), f"  {' '.join(run['command'])}",
-            *(f"  {change}" for change in run.get("changes", ()))]
+            *_block("runs", [line for run in record.runs for line in (
+                run_record.describe(run), f"  {' '.join(run['command'])}",
+                *(f"  {change}" for change in run.get("changes", ())))])]
 
 
 def _metrics(metrics: dict[str, Any]) -> str:

@@ -20,11 +20,7 @@ from estimator_trainer.roles.task_run import ChiefRun
 
 
 def train(run: ChiefRun) -> Result:
-    """Trains, and evaluates and exports what no evaluator does.
-
-    Raises:
-      Interrupted: if this task is requested to stop.
-    """
+    """Trains, evaluates and exports what no evaluator does; raises Interrupted on a request."""
     plan, config, task, stop = run.plan, run.config, run.task, run.stop
     is_trained = _begin(run)
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)

@@ -26,16 +26,16 @@ _TICK_SECS = 0.25
 def evaluate(run: FollowerRun) -> Result:
     """Sends heartbeats as the job's evaluator, and evaluates until training has ended.
 
-    Raises:
-      Interrupted: if this task, or the job, is requested to stop.
-      TrainerError: if training failed.
+    Raises Interrupted if this task or the job is to stop, and TrainerError if training failed.
     """
     plan, config, task = run.plan, run.config, run.task
     if not plan.is_evaluated:
         return outcome.follow(task, _wait_for_end(run))
     strategies = strategy.of_plan(plan)
     plugins = loaded_plugins.load(plan)
-    evaluations = experiment_lib.evaluation_log(run, lambda: _is_replaced(run))
+    # The chief may take this evaluator for gone, and evaluate in its place.
+    evaluations = experiment_lib.evaluation_log(
+        run, lambda: bool((found := run.state.poll_final_state()) and found.finisher))
     experiment = experiment_lib.build(
         plan, plugins, strategies, evaluations, hooks=None, request_end=run.state.request_end)
     kept = kept_evaluation.build(experiment.estimator, plugins, evaluations)
@@ -57,12 +57,6 @@ def evaluate(run: FollowerRun) -> Result:
         final.judge(run, plugins)
         return outcome.report(plan, evaluations, final_state.step, final_state.reason,
                               runs.as_recorded(config.model_dir))
-
-
-def _is_replaced(run: FollowerRun) -> bool:
-    """Returns whether the chief took this evaluator for gone, and evaluates in its place."""
-    final_state = run.state.poll_final_state()
-    return bool(final_state and final_state.finisher)
 
 
 def _wait_for_end(run: FollowerRun) -> JobState:
@@ -90,13 +84,8 @@ def evaluate_all(run: FollowerRun, final: FinalEvaluation) -> JobState:
     """Evaluates every checkpoint it can until training has ended, the final one included.
 
     The Estimator's own evaluator ends only at `max_steps`: never when the input ran out first or
-    training stopped early, and after a sleep of `throttle_secs` even then (training.py).
-
-    Returns:
-      How training ended.
-
-    Raises:
-      Interrupted: if this task is requested to stop, or cannot see the final checkpoint.
+    training stopped early, and after a sleep of `throttle_secs` even then (training.py). Raises
+    Interrupted if this task is to stop, or cannot see the final checkpoint.
     """
     model_dir, evaluations = final.estimator.model_dir, final.evaluations
     poll_intervals = deadlines.poll_intervals(model_dir)

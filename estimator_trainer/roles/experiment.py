@@ -120,8 +120,7 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
 def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks) -> None:
     """Trains, and in some roles evaluates meanwhile, until `hooks.end` ends it.
 
-    Raises:
-      Interrupted: if this task was requested to stop before, or a ps was gone at the end.
+    Raises Interrupted if this task was requested to stop before, or a ps was gone at the end.
     """
     run.stop.check()
     plan, task, clock = run.plan, run.task, run.config.checkpoints
@@ -204,11 +203,8 @@ def preflight(plan: Plan, plugins: LoadedPlugins, evaluation: KeptEvaluation | N
     """Builds the evaluation's and the export's graphs once, and writes to model_dir once.
 
     `evaluation` is None where nothing is evaluated, and for a script, whose functions only the
-    Estimator calls.
-
-    Raises:
-      ConfigError: for a metric that does not exist, and a model_dir that cannot be written; and
-        whatever the user's functions raise.
+    Estimator calls. Raises ConfigError for a metric that does not exist, and for a model_dir that
+    cannot be written; and whatever the user's functions raise.
     """
     if evaluation:
         names, config = evaluation.build(), plan.config

@@ -39,9 +39,7 @@ _NO_SERVER = "Could not start gRPC server"
 def follow(task: TaskConfig, final_state: JobState) -> Result:
     """Returns the result of a task that ends because training has ended.
 
-    Raises:
-      TrainerError: if training failed.
-      Interrupted: if training is to be continued.
+    Raises TrainerError if training failed, and Interrupted if training is to be continued.
     """
     chief = task.name_of("chief", 0)
     if final_state.status == "failed":
@@ -55,11 +53,7 @@ def follow(task: TaskConfig, final_state: JobState) -> Result:
 
 
 def left(run: FollowerRun, end: EndOfTraining) -> Result:
-    """Returns the result of a worker that has stopped training.
-
-    Raises:
-      Interrupted, TrainerError: as `follow` does.
-    """
+    """Returns the result of a worker that has stopped training; raises what `follow` raises."""
     task = run.task
     is_alone = end.reason == end_of_training.BY_HOOK and not task.is_all_reduce
     if end.reason in ("train_steps", "input_exhausted") or is_alone:

@@ -28,10 +28,8 @@ def serve(run: FollowerRun) -> Result:
     The Estimator's own ps joins its server, and the join never returns
     (tensorflow/tensorflow#25858, tensorflow/tensorflow#21305), nor lets a signal handler run.
 
-    Raises:
-      Interrupted: if the job was requested to stop; or this task was, and the chief has saved or
-        does not answer.
-      TrainerError: if training failed.
+    Raises Interrupted if the job is to stop, or this task is and the chief has saved or does not
+    answer; and TrainerError if training failed.
     """
     run.log_start()
     plan, task, state = run.plan, run.task, run.state

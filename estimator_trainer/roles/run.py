@@ -29,8 +29,7 @@ _FOLLOWERS = {"evaluator": evaluator.evaluate, "ps": ps.serve, "worker": worker.
 def train_and_evaluate(plan: Plan) -> Result:
     """Runs this task of the job to its end.
 
-    Raises:
-      TrainerError: if one sentence explains the failure; any other error came out of user code.
+    Raises TrainerError if one sentence explains the failure; other errors come out of user code.
     """
     task, stop = plan.task, Stop()
     environment.write_tf_config(task.platform_tf_config)

@@ -17,9 +17,7 @@ _POLL_SECS = 0.25
 def train(run: FollowerRun) -> Result:
     """Trains until training ends, or finds that it has ended.
 
-    Raises:
-      Interrupted: if this task, or the job, is requested to stop.
-      TrainerError: if training failed in another task.
+    Raises Interrupted if this task or the job is to stop, and TrainerError if another task failed.
     """
     task = run.task
     try:

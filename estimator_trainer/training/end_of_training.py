@@ -150,15 +150,21 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             private_api.request_stop(run_context)
 
     def end(self, session: tf.compat.v1.Session) -> None:
+        goal = self._config.max_steps
         if not self.reason:
             # The Estimator's own hook reads the step again, and may see another trainer's.
-            self.step, goal = int(session.run(self._global_step)), self._config.max_steps
+            self.step = int(session.run(self._global_step))
             self.reason = "train_steps" if goal and self.step >= goal else self._late_reason()
             if self.reason != "train_steps":
                 self._leave(session)
                 self._save_late_steps(session)
         self._leave_steps()
-        self._log_end()
+        goal = self._config.max_steps
+        if self.reason == "input_exhausted" and goal and self.step < goal:
+            logging.warning("stopped at %d of %d: training input exhausted", self.step, goal)
+        elif self._is_asynchronous and goal and self.step > goal:
+            logging.info("stopped at step %d (target %d, %d asynchronous trainers)", self.step,
+                         goal, self._task.num_trainers)
 
     def _late_reason(self) -> str:
         """Returns why training ended after its last step, and in a chief requests the same end."""
@@ -271,14 +277,6 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             session.run(self._wake)
             self._watchdog.tick()
             time.sleep(_POLL_SECS)
-
-    def _log_end(self) -> None:
-        goal = self._config.max_steps
-        if self.reason == "input_exhausted" and goal and self.step < goal:
-            logging.warning("stopped at %d of %d: training input exhausted", self.step, goal)
-        elif self._is_asynchronous and goal and self.step > goal:
-            logging.info("stopped at step %d (target %d, %d asynchronous trainers)", self.step,
-                         goal, self._task.num_trainers)
 
 
 _STUCK_RUNS = 200

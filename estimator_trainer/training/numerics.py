@@ -5,7 +5,7 @@ A NaN in the data may ruin all weights and leave the loss finite: a ReLU makes 0
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -54,17 +54,12 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
     def _last_good(self) -> str:
         kept = tf.train.get_checkpoint_state(self._model_dir)
         for path in reversed(kept.all_model_checkpoint_paths if kept else ()):
-            if is_good(path, self._names):
+            reader = tf.train.load_checkpoint(path)
+            names = reader.get_variable_to_shape_map().keys() & self._names
+            if all(np.isfinite(reader.get_tensor(name)).all() for name in names):
                 return (f"The last good checkpoint is that of step {checkpoints.step_of(path)}:"
                         f" {path}.")
         return "No checkpoint without them is left."
-
-
-def is_good(path: str, names: Sequence[str]) -> bool:
-    """Returns whether the values of all variables of these names in a checkpoint are finite."""
-    reader = tf.train.load_checkpoint(path)
-    saved = reader.get_variable_to_shape_map()
-    return all(np.isfinite(reader.get_tensor(name)).all() for name in saved.keys() & names)
 
 
 def _is_finite(variable: Any) -> tf.Tensor:

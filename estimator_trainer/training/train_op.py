@@ -34,27 +34,22 @@ def complete(spec: tf.estimator.EstimatorSpec, config: TrainerConfig,
              task: TaskConfig) -> tf.estimator.EstimatorSpec:
     """Returns a training spec with the hooks that it lacks; warns of updates that it leaves out.
 
-    Raises:
-      ConfigError: if the model_fn does not do what was requested.
+    Raises ConfigError if the model_fn does not do what was requested.
     """
     if config.mixed_precision == "float16" and not graph_state.LOSS_SCALED.all():
         raise _missing("mixed_precision", "float16",
                        "and gradients of 16 bit vanish unless the loss is scaled", config.model_fn)
     hooks = list(spec.training_hooks)
     if config.sync_replicas:
+        optimizer = graph_state.SYNC_OPTIMIZER.take()
+        if not isinstance(optimizer, tf.compat.v1.train.SyncReplicasOptimizer):
+            raise _missing("sync_replicas", config.sync_replicas, "which is up to the optimizer",
+                           config.model_fn)
         hooks.append(SyncReplicasHook(
-            _sync_optimizer(config), task.is_chief, config.sync_tokens,
+            optimizer, task.is_chief, config.sync_tokens,
             needs_all=config.sync_replicas == task.num_trainers and not config.sync_tokens))
     _warn_of_left_out_updates(spec.train_op)
     return spec._replace(training_hooks=hooks)
-
-
-def _sync_optimizer(config: TrainerConfig) -> tf.compat.v1.train.SyncReplicasOptimizer:
-    found = graph_state.SYNC_OPTIMIZER.take()
-    if not isinstance(found, tf.compat.v1.train.SyncReplicasOptimizer):
-        raise _missing("sync_replicas", config.sync_replicas, "which is up to the optimizer",
-                       config.model_fn)
-    return found
 
 
 def _missing(setting: str, value: Any, why: str, model_fn: str) -> ConfigError:
