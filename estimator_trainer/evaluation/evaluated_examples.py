@@ -219,7 +219,6 @@ class Classification:
                 "counts": [[pairs[i, j] for j in range(count)] for i in range(count)]}
 
     def _confused(self, pairs: Pairs) -> list[dict[str, Any]]:
-        """Returns the pairs of classes that were confused most often."""
         wrong = Pairs({pair: count for pair, count in pairs.items() if pair[0] != pair[1]})
         return [{"label": self._name(label), "predicted": self._name(predicted), "count": count}
                 for (label, predicted), count in wrong.most_common(_MOST_PAIRS)]

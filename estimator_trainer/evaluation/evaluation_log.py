@@ -118,8 +118,7 @@ class EvaluationProgress(tf.estimator.SessionRunHook):
 def kept(model_dir: str, checkpoint_path: str) -> dict[str, Any] | None:
     """Returns the metrics of a checkpoint if its evaluation was the last in model_dir, else None.
 
-    Raises:
-      OpError: The file cannot be read.
+    Raises OpError if the file cannot be read.
     """
     found = shared_files.read_or_warn(
         functools.partial(schema.parsed, _LastEvaluation), posixpath.join(model_dir, _FILE),

@@ -43,11 +43,7 @@ def write(folder: str, metrics: Mapping[str, Any], checkpoint_path: str) -> None
 
 
 def _values(name: str, value: Any) -> list[Any]:
-    """Returns the values of a metric's event.
-
-    Raises:
-      TypeError, DecodeError: for a metric that the Estimator leaves out of its events.
-    """
+    """Returns an event's values; TypeError, DecodeError: the Estimator leaves the metric out."""
     summary = tf.compat.v1.Summary()
     if isinstance(value, bytes):
         summary.ParseFromString(value)

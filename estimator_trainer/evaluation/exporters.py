@@ -123,7 +123,6 @@ class EarlyStopping(tf.estimator.Exporter):
     name = EARLY_STOPPING
 
     def __init__(self, config: TrainerConfig, request_end: RequestEnd, task: str):
-        """Makes the exporter; `task` is the name of this task."""
         self._metric, self._mode = config.early_stopping_metric, config.early_stopping_mode
         self._patience_steps = config.early_stopping_steps
         self._request_end, self._task = request_end, task

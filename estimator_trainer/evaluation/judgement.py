@@ -40,9 +40,9 @@ _Kind = TypedDict("_Kind", {"kind": Literal["classification", "regression"]})
 
 def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: EvaluationLog,
           eval_steps: int, stop: Stop) -> dict[str, Any] | None:
-    """Writes `evaluation.json` of the checkpoint that was evaluated last.
+    """Writes `evaluation.json` of the checkpoint that was evaluated last, and returns its content.
 
-    A model that cannot be judged is not a failure: the reason is logged.
+    A model that cannot be judged is not a failure: the reason is logged, and None returned.
 
     Args:
       single: An Estimator of the model that computes in this process alone.
@@ -50,9 +50,6 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
       evaluations: The log of evaluations, whose `on_batch` is called at times.
       eval_steps: The batches that an evaluation takes; 0: all.
       stop: Ends the judgement early.
-
-    Returns:
-      The content of the file; None if nothing was written.
     """
     counted = evaluations.progress
     if not evaluations.checkpoint_path or not counted.examples:
@@ -91,7 +88,6 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def _answers(single: tf.estimator.Estimator, plugins: LoadedPlugins, path: str,
              eval_steps: int) -> Generator[Answer, None, None]:
-    """Yields the model's answer for each example of the evaluation's data."""
     def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         del mode
         made = plugins.input_fn(tf.estimator.ModeKeys.EVAL, params, config)

@@ -75,11 +75,7 @@ class KeptEvaluation:
         """Evaluates with the arguments and the results of `tf.estimator.Estimator.evaluate`.
 
         With any other input_fn than this object's, the Estimator itself evaluates. Any other hooks
-        must add nothing to the graph, and fetch nothing.
-
-        Raises:
-          ValueError: if `steps` is not positive; and whatever the input, the hooks and
-            TensorFlow raise, after which the next evaluation has a new session.
+        must add nothing to the graph, and fetch nothing. After an error the session is a new one.
         """
         path = checkpoint_path or self._estimator.latest_checkpoint()
         if input_fn is not self._input_fn or not path:

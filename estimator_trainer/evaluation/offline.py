@@ -23,11 +23,9 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
     """Evaluates the checkpoints that `config.checkpoint` selects.
 
-    Event files get the evaluations of steps that they lack, if data and model are as recorded.
-
-    Returns:
-      The metrics of each checkpoint, oldest first, `global_step` included; a metric of several
-      numbers, such as a confusion matrix, as nested lists.
+    Event files get the evaluations of steps that they lack, if data and model are as recorded. The
+    metrics of each checkpoint come oldest first, with `global_step`; a metric of several numbers,
+    such as a confusion matrix, as nested lists.
     """
     paths = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
     plugins = loaded_plugins.load(plan)

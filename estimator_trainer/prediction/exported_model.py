@@ -67,7 +67,6 @@ def serialize(features: Mapping[str, Any]) -> np.ndarray:
 
 
 def _tensor_names(info: Any) -> list[str]:
-    """Returns the names of the tensors of an input of a signature."""
     kind = info.WhichOneof("encoding")
     if kind == "coo_sparse":
         coo = info.coo_sparse
@@ -90,7 +89,7 @@ def _spec(info: Any) -> Any:
 
 
 def _arrays(value: Any) -> list[Any]:
-    """Returns the arrays of a feature's value, in the order of a signature."""
+    """Returns the arrays of a feature's value, in the order of `_tensor_names`."""
     if isinstance(value, tf.compat.v1.SparseTensorValue):
         return list(value)
     if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
@@ -99,7 +98,6 @@ def _arrays(value: Any) -> list[Any]:
 
 
 def _rows(name: str, value: Any) -> list[Any]:
-    """Returns the values of a feature in each instance."""
     if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
         return np.split(value.values, value.row_splits[1:-1])
     if not isinstance(value, tf.compat.v1.SparseTensorValue):

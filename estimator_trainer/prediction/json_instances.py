@@ -37,15 +37,12 @@ class JsonInstances:
     """Instances of described features; `fed` are the placeholders by name, once they are made."""
 
     def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance"):
-        """Reads nothing yet.
+        """Reads nothing yet; raises ConfigError if a feature cannot come as JSON.
 
         Args:
           instances: Lines of JSON, or dicts.
           features: Spec of each feature by name, or one spec, with the batch dimension first.
           place: The word before an instance's number in messages, such as "line".
-
-        Raises:
-          ConfigError: if a feature cannot come as JSON.
         """
         self._instances, self._features, self._place = instances, features, place
         self._specs = features if isinstance(features, dict) else {UNNAMED: features}
@@ -56,8 +53,7 @@ class JsonInstances:
     def batches(self) -> Iterator[dict[str, Any]]:
         """Yields the features of each batch by name: numpy, sparse or ragged values.
 
-        Raises:
-          ConfigError: at the first instance that cannot be used, after the ones before it.
+        Raises ConfigError at the first instance that cannot be used, after the ones before it.
         """
         for rows in self._groups():
             yield {name: batch([row[name] for row in rows], spec)

@@ -155,12 +155,9 @@ Write = Callable[[str], Any]
 def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
     """Opens the output; yields a function that writes text to it.
 
-    Args:
-      output: A file of any file system that TensorFlow reads, or "" for standard output.
-      is_stream: Whether each text must be readable at once.
-
-    Raises:
-      ConfigError: if the file cannot be written, before anything else is done.
+    `output` is a file of any file system that TensorFlow reads, or "" for standard output;
+    `is_stream`: each text must be readable at once. Raises ConfigError if the file cannot be
+    written, before anything else is done.
     """
     if not output:
         with _standard_output() as write:

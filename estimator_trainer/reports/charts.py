@@ -131,15 +131,9 @@ def _outline(histogram: Histogram, low: float, high: float) -> Points:
     """
     width = (high - low) / _BINS or 1.0
     counts = [0.0] * _BINS
-    for start, end, count in _buckets(histogram):
+    limits = [min(max(limit, histogram.low), histogram.high) for limit in histogram.limits]
+    for start, end, count in zip([histogram.low, *limits], limits, histogram.counts):
         first, last = (min(max(int((at - low) / width), 0), _BINS - 1) for at in (start, end))
         for i in range(first, last + 1):
             counts[i] += count / (last - first + 1)
     return [(low + (i + 0.5) * width, count) for i, count in enumerate(counts)]
-
-
-def _buckets(histogram: Histogram) -> list[tuple[float, float, float]]:
-    """Returns (lower end, upper end, count) of each bucket that is not empty."""
-    limits = [min(max(limit, histogram.low), histogram.high) for limit in histogram.limits]
-    return [(start, end, count) for start, end, count in zip(
-        [histogram.low, *limits], limits, histogram.counts) if count]

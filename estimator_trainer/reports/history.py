@@ -36,8 +36,6 @@ Line = dict[str, Any]
 
 
 class _Line(TypedDict):
-    """The entries of every line."""
-
     task: schema.Word
     kind: str
     time: schema.Time
@@ -254,7 +252,9 @@ def _read(path: str, warn_of: shared_files.Warn) -> list[Line]:
         if not text.strip():
             continue
         try:
-            lines.append(_parsed(text))
+            content = schema.decoded(text)
+            kind = schema.made(_Line, content)["kind"]
+            lines.append(schema.made(_KINDS.get(kind, _Line), content))
         except schema.SchemaError as error:
             damaged.append(f"in line {number}, {error}")
     if damaged:
@@ -262,14 +262,6 @@ def _read(path: str, warn_of: shared_files.Warn) -> list[Line]:
         warn_of(f"{path} is damaged: {damaged[0]}{others}. Damaged lines are left out of the"
                 " history; training and its results do not depend on the history.")
     return lines
-
-
-def _parsed(text: str) -> Line:
-    """Returns the line of a text; raises SchemaError if the text is invalid."""
-    content = schema.decoded(text)
-    kind = schema.made(_Line, content)["kind"]
-    line: Line = schema.made(_KINDS.get(kind, _Line), content)
-    return line
 
 
 def _plain(value: Any) -> Any:

@@ -20,10 +20,8 @@ from estimator_trainer.result import Result
 def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
     """Keeps the history of this task within a `with` statement, and writes the page at its end.
 
-    A script, which may train many times, has its page written at its own end.
-
-    Yields:
-      The function that records how the task ends; an error that leaves the context records itself.
+    A script, which may train many times, has its page written at its own end. Yields the function
+    that records how the task ends; an error that leaves the context records itself.
     """
     writer = HistoryWriter(plan.config.model_dir, plan.task.name, plan.task.is_chief)
 

@@ -34,10 +34,8 @@ _SCRIPTS = ("uPlot.iife.min.js", "report.js")
 def write(model_dirs: Sequence[str], output: str = "") -> str:
     """Writes the page of one or several runs, and returns its path.
 
-    `output` is the file; "": `report.html` in the directory, or `comparison.html` here.
-
-    Raises:
-      ConfigError: if a directory has no training, or the file cannot be written.
+    `output` is the file; "": `report.html` in the directory, or `comparison.html` here. Raises
+    ConfigError if a directory has no training, or the file cannot be written.
     """
     own = posixpath.join(model_dirs[0], model_dir_name.PAGE)
     path = output or (own if len(model_dirs) == 1 else COMPARISON)

@@ -79,27 +79,22 @@ def _confused(pairs: Sequence[Mapping[str, Any]]) -> Markup:
 def _examples(title: str, examples: Sequence[Mapping[str, Any]]) -> Markup:
     if not examples:
         return Markup("")
-    shown = "".join(f'<div class="example">{_inputs(each["inputs"])}'
-                    f"{_label_and_prediction(each)}</div>"
-                    for each in examples)
+    shown = "".join(map(_example, examples))
     return Markup(f'<h3>{markup.text(title)}</h3><div class="examples">{shown}</div>')
 
 
-def _inputs(inputs: Sequence[Mapping[str, str]]) -> str:
+def _example(example: Mapping[str, Any]) -> str:
     images = "".join(f'<img src="{markup.text(each["image"])}" alt="{markup.text(each["name"])}">'
-                     for each in inputs if "image" in each)
+                     for each in example["inputs"] if "image" in each)
     rows = "".join(f"<div><b>{markup.text(each['name'])}</b> {markup.text(each['text'])}</div>"
-                   for each in inputs if "text" in each)
-    return images + rows
-
-
-def _label_and_prediction(example: Mapping[str, Any]) -> str:
+                   for each in example["inputs"] if "text" in each)
     label, predicted = markup.text(example["label"]), markup.text(example["predicted"])
     has_both = {"probability", "probability_of_label"} <= example.keys()
     sure = (f" with {100 * example['probability']:.0f} %, {label} has"
             f" {100 * example['probability_of_label']:.2g} %" if has_both else "")
-    return (f"<div>label {label}, predicted {predicted}{sure}</div>"
-            f'<div class="quiet">example {markup.text(example["position"])}</div>')
+    return (f'<div class="example">{images}{rows}'
+            f"<div>label {label}, predicted {predicted}{sure}</div>"
+            f'<div class="quiet">example {markup.text(example["position"])}</div></div>')
 
 
 def charts_of(judged: Mapping[str, Any]) -> list[Chart]:

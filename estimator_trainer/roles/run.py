@@ -109,15 +109,12 @@ def _report_early_end(plan: Plan, state: JobStateWriter, ended: Result) -> None:
     """Reports an end before the job was done to the other tasks, and in result.json."""
     try:
         state.announce(ended.status, ended.step, ended.reason)
-        if ended.step and not _is_result_complete(plan, ended):
+        found, max_steps = checkpoints.read_result(plan.config.model_dir), plan.config.max_steps
+        # An earlier run may have done all that this one was to do.
+        is_complete = (found and found.status == "done" and found.step == ended.step
+                       and max_steps and found.step >= max_steps)
+        if ended.step and not is_complete:
             checkpoints.write_result(plan.config.model_dir, ended)
         runs.end(plan, ended)
     except tf.errors.OpError as error:
         logging.warning("cannot write how the job ended: %s", errors.first_line(error))
-
-
-def _is_result_complete(plan: Plan, ended: Result) -> bool:
-    """Returns whether result.json is of an earlier run that did all that this one was to do."""
-    found, max_steps = checkpoints.read_result(plan.config.model_dir), plan.config.max_steps
-    return bool(found and found.status == "done" and found.step == ended.step
-                and max_steps and found.step >= max_steps)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from absl import logging
 
@@ -47,7 +46,12 @@ class TaskRun:
                      config.train_distribute, config.model_dir,
                      cluster or "none, all in this process")
         if plugins and not plugins.script:
-            logging.info("params: %s", _changed(plan, plugins.params) or "all at their defaults")
+            defaults = {key: value for plugin in plan.plugins
+                        for key, value in (plugin.default_params or {}).items()}
+            changed = " ".join(f"{key}={redaction.masked(key, value)!r}"
+                               for key, value in sorted(plugins.params.items())
+                               if key not in defaults or defaults[key] != value)
+            logging.info("params: %s", changed or "all at their defaults")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,12 +66,3 @@ class FollowerRun(TaskRun):
     """The run of any other task; `state` is the state of the job as the chief writes it."""
 
     state: JobStateReader
-
-
-def _changed(plan: Plan, params: dict[str, Any]) -> str:
-    """Returns the params that are not at their defaults."""
-    defaults = {key: value for plugin in plan.plugins for key, value in (
-        plugin.default_params or {}).items()}
-    return " ".join(f"{key}={redaction.masked(key, value)!r}"
-                    for key, value in sorted(params.items())
-                    if key not in defaults or defaults[key] != value)

@@ -26,10 +26,9 @@ class Step(NamedTuple):
 
     Attributes:
       train_op: The operation that makes the step, or all steps of the loop.
-      loss: The loss, a float scalar.
+      loss: A float scalar.
       is_last: Whether the input is known to end with the batch, a bool scalar.
-      is_missing: Whether this process has run out of data before the others, a bool scalar; None
-        for a loop.
+      is_missing: Whether this process has run out of data before the others; None for a loop.
       examples: Number of examples in the batch, an int64 scalar; for a loop, the mean per step.
       counts: The result of `stop_consensus.counts` if the trainers make a step together, or None.
       scaffold: The Scaffold of the model; None in a replica whose loop another one builds.

@@ -63,7 +63,13 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
             "it makes operations that read or write checkpoints, as a Saver does, which"
             " no session reaches in a loop")
     _check_state()
-    _check_scaffold(spec.scaffold)
+    if spec.scaffold.local_init_op is not None:
+        raise LoopUnsupported(
+            "its Scaffold has a local_init_op in place of the one that starts a loop's input")
+    graph = tf.compat.v1.get_default_graph()
+    for name in ("init_op", "ready_op", "ready_for_local_init_op", "summary_op"):
+        if getattr(getattr(spec.scaffold, name), "graph", None) is graph:
+            raise LoopUnsupported(f"its Scaffold has a {name}, which no session reaches in a loop")
     if _moves_of_global_step(spec.train_op) > 1:
         raise LoopUnsupported(
             "its train_op moves the global step by more than one, and a loop would skip"
@@ -163,13 +169,3 @@ def _moves_of_global_step(train_op: Any) -> int:
             if operations.saved_name(variable) == operations.saved_name(step):
                 moves[variable.name] += 1 if added is None else int(added)
     return max(moves.values(), default=0)
-
-
-def _check_scaffold(scaffold: tf.compat.v1.train.Scaffold) -> None:
-    if scaffold.local_init_op is not None:
-        raise LoopUnsupported(
-            "its Scaffold has a local_init_op in place of the one that starts a loop's input")
-    graph = tf.compat.v1.get_default_graph()
-    for name in ("init_op", "ready_op", "ready_for_local_init_op", "summary_op"):
-        if getattr(getattr(scaffold, name), "graph", None) is graph:
-            raise LoopUnsupported(f"its Scaffold has a {name}, which no session reaches in a loop")

@@ -79,7 +79,6 @@ class Bfloat16Advice(tf.estimator.SessionRunHook):
     """Logs one line of advice once the time of a step is known, if bfloat16 may help."""
 
     def __init__(self, loop_size: LoopSize, instructions: str):
-        """Makes the hook; `instructions` names the CPU's instructions for bfloat16."""
         self._loop_size, self._instructions = loop_size, instructions
         self._is_done = False
 

@@ -92,9 +92,10 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         if not self._is_line and not self._is_bar:
             return
         self.step = int(run_context.session.run(self._global_step))
-        line = self._describe(run_values.results, now)
+        secs = max(now - self._line_time - self._idle_secs, 1e-9)
+        line = self._describe(run_values.results, secs)
         if self._is_line:
-            self._emit(run_values.results, now)
+            self._emit(run_values.results, secs)
             if not self._is_terminal or now - self._logged_at >= _LINE_SECS:
                 logging.info(line)
                 self._logged_at = now
@@ -136,9 +137,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._paused_at = None
         return now
 
-    def _emit(self, results: dict[str, Any], now: float) -> None:
+    def _emit(self, results: dict[str, Any], secs: float) -> None:
         """Sends the progress to the launcher, which has a row for each trainer, and the history."""
-        secs = self._busy_secs(now)
         waiting, before = self.loop_size.waiting, self._line_waiting
         waited, run = waiting[0] - before[0], waiting[1] - before[1]
         self._line_waiting = waiting
@@ -150,20 +150,16 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             step=self.step, loss=float(results["loss"]),
             examples_per_sec=float(own_steps_per_sec * results["examples"]))
 
-    def _busy_secs(self, now: float) -> float:
-        return max(now - self._line_time - self._idle_secs, 1e-9)
-
-    def _describe(self, results: dict[str, Any], now: float) -> str:
+    def _describe(self, results: dict[str, Any], secs: float) -> str:
         """Returns a line of the log, for the whole job."""
-        steps_per_sec = (self.step - self._line_step) / self._busy_secs(now)
+        steps_per_sec = (self.step - self._line_step) / secs
         examples = results["examples"] * self._num_synchronous
-        examples_per_sec = steps_per_sec * examples
         goal = f"/{self._max_steps}" if self._max_steps else ""
         epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
                  if self._train_examples else "")
         return (f"step {self.step}{goal}  loss {results['loss']:.4g}{epoch}"
                 f"  {steps_per_sec:.4g} steps/s"
-                f"  {examples_per_sec:,.0f} examples/s{self._eta(steps_per_sec)}")
+                f"  {steps_per_sec * examples:,.0f} examples/s{self._eta(steps_per_sec)}")
 
     def _eta(self, steps_per_sec: float) -> str:
         if not self._max_steps or steps_per_sec <= 0:

@@ -70,9 +70,7 @@ def agree(steps: tf.Tensor, may_end: bool, stop_vote: tf.Tensor,
           num_trainers: int) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Lets the trainers of an all-reduce agree on a session run; call this in a replica.
 
-    Args:
-      steps: Number of steps that this trainer would make, an int64 scalar.
-      may_end: Whether this trainer's input may end.
+    This trainer would make `steps` steps, an int64 scalar; its input may end if `may_end`.
 
     Returns:
       Steps to make, an int64 scalar, 1 if a trainer votes to end; whether any input may end, a

@@ -75,7 +75,6 @@ def _warn_of_left_out_updates(train_op: Any) -> None:
 
 
 def _left_out_updates(train_op: Any) -> list[tf.Operation]:
-    """Returns the updates that do not run, in the order of their names."""
     graph = tf.compat.v1.get_default_graph()
     outside = operations.outside(graph)
     # An assigned variable, like a tensor, has the operation as `op`.
