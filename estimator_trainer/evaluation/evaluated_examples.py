@@ -22,8 +22,7 @@ _MOST_PIXELS = 96
 _FORMATS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 
 
-class _Named(TypedDict):
-    name: str
+_Named = TypedDict("_Named", {"name": str})
 
 
 class ShownInput(_Named, total=False):
@@ -33,11 +32,8 @@ class ShownInput(_Named, total=False):
     text: str
 
 
-class _Needed(TypedDict):
-    position: int
-    label: str | float
-    predicted: str | float
-    inputs: list[ShownInput]
+_Needed = TypedDict("_Needed", {"position": int, "label": str | float, "predicted": str | float,
+                                "inputs": list[ShownInput]})
 
 
 class ShownExample(_Needed, total=False):
@@ -122,7 +118,6 @@ _LEAST_PROBABILITY = 1e-12
 
 # The number of examples of each label and prediction.
 Pairs = collections.Counter[tuple[int, int]]
-
 
 _PerClass = TypedDict("_PerClass", {
     "name": str, "examples": schema.Count, "precision": schema.Number | None,

@@ -41,7 +41,6 @@ class EvaluationLog(tf.estimator.Exporter):
     In the Estimator's public API, exporters alone see each evaluation in every role.
 
     Attributes:
-      progress: The hook that counts the evaluation's examples.
       checkpoint_path: The checkpoint evaluated last, or "".
       metrics: Metrics of that evaluation, plain Python numbers by name.
       exports: Paths of all exports of this process.
@@ -172,7 +171,8 @@ def array_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
 
 def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None:
     """Logs one line for an evaluation."""
-    shown = "  ".join(f"{k} {v:.4g}" for k, v in metrics.items() if k != "global_step")
+    others = {name: value for name, value in metrics.items() if name != "global_step"}
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in others.items())
     logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
                  shown, counted.examples, counted.secs)
     if not counted.examples:
@@ -180,4 +180,4 @@ def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None
                         " input_fn yields an empty dataset in mode 'eval'")
     task_events.emit("evaluation", {
         "step": metrics.get("global_step"), "examples": counted.examples, "secs": counted.secs,
-        "metrics": {name: value for name, value in metrics.items() if name != "global_step"}})
+        "metrics": others})

@@ -168,7 +168,6 @@ class EvaluationGraph:
 
     Attributes:
       graph: The graph, which is finalized if it may be used more than once.
-      scaffold: The Scaffold, which restores a checkpoint, and initializes the rest.
       start: The op that starts the input over.
       update: The op that adds a batch to the metrics.
       values: The metrics by name, "loss" and "global_step" included.

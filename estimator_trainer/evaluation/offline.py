@@ -8,10 +8,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoint_choice, checkpoints
-from estimator_trainer.errors import Problem, Setting
+from estimator_trainer.errors import ConfigError, Problem, Setting
 from estimator_trainer.estimator import builder, loaded_plugins
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import evaluation_log, event_files, exporters
@@ -66,10 +65,9 @@ def export(plan: Plan) -> str:
     path = one_checkpoint(plan.config, "export")
     plugins = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, plugins)
+    folder = posixpath.join(plan.config.model_dir, "export", "manual")
     exported = exporters.export_with_record(
-        lambda: single.export_saved_model(
-            posixpath.join(plan.config.model_dir, "export", "manual"), plugins.receiver_fn,
-            checkpoint_path=path),
+        lambda: single.export_saved_model(folder, plugins.receiver_fn, checkpoint_path=path),
         plan.config.model_dir, checkpoints.step_of(path))
     return str(tf.compat.as_str_any(exported))
 
@@ -77,7 +75,7 @@ def export(plan: Plan) -> str:
 def one_checkpoint(config: TrainerConfig, command: str) -> str:
     """Returns the checkpoint that `config.checkpoint` selects for a command that takes one."""
     if config.checkpoint == "all":
-        raise errors.ConfigError(Problem("checkpoint", "all", f"and {command} takes one",
-                                         example=Setting("checkpoint", "latest")))
+        raise ConfigError(Problem("checkpoint", "all", f"and {command} takes one",
+                                  example=Setting("checkpoint", "latest")))
     [path] = checkpoint_choice.select(config.model_dir, config.checkpoint)
     return path

@@ -7,8 +7,7 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer.errors import Problem, Setting
+from estimator_trainer.errors import ConfigError, Problem, Setting
 
 EXAMPLES = "examples"
 _SIGNATURE = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -25,18 +24,18 @@ class ExportedModel:
     def __init__(self, export_dir: str):
         """Loads the export; raises ConfigError if there is no SavedModel that can be served."""
         if not tf.saved_model.contains_saved_model(export_dir):
-            raise errors.ConfigError(
-                Problem("export_dir", export_dir, "which holds no SavedModel",
-                        "the directory of one export",
-                        Setting("export_dir", "MODEL_DIR/export/final/1700000000")))
+            raise ConfigError(Problem(
+                "export_dir", export_dir, "which holds no SavedModel",
+                "the directory of one export",
+                Setting("export_dir", "MODEL_DIR/export/final/1700000000")))
         self._session = tf.compat.v1.Session(graph=tf.Graph())
         with self._session.graph.as_default():
             loaded = tf.compat.v1.saved_model.load(
                 self._session, [tf.saved_model.SERVING], export_dir)
         if _SIGNATURE not in loaded.signature_def:
-            raise errors.ConfigError(
-                Problem("export_dir", export_dir, f"which has no signature {_SIGNATURE!r}",
-                        "an export of `estimator-trainer export`"))
+            raise ConfigError(Problem(
+                "export_dir", export_dir, f"which has no signature {_SIGNATURE!r}",
+                "an export of `estimator-trainer export`"))
         signature = loaded.signature_def[_SIGNATURE]
         self._inputs = dict(signature.inputs)
         self._fetches = {name: info.name for name, info in sorted(signature.outputs.items())}
@@ -106,10 +105,9 @@ def _rows(name: str, value: Any) -> list[Any]:
     starts = np.searchsorted(value.indices[:, 0], np.arange(size + 1))
     places = np.arange(len(value.values)) - starts[value.indices[:, 0]]
     if len(value.dense_shape) != 2 or (places != value.indices[:, 1]).any():
-        raise errors.ConfigError(
+        raise ConfigError(
             f"feature {name!r} is sparse with gaps in its rows, and a tf.Example holds lists"
-            " without gaps; expected an export of"
-            f" {Setting('serving_input', 'raw')}.")
+            f" without gaps; expected an export of {Setting('serving_input', 'raw')}.")
     return np.split(value.values, starts[1:-1])
 
 
@@ -117,7 +115,7 @@ def _feature(value: Any) -> tf.train.Feature:
     flat = np.asarray(value).ravel()
     if flat.dtype.kind in "OSU":
         return tf.train.Feature(bytes_list=tf.train.BytesList(
-            value=[tf.compat.as_bytes(item) for item in flat]))
+            value=list(map(tf.compat.as_bytes, flat))))
     if flat.dtype.kind == "f":
         return tf.train.Feature(float_list=tf.train.FloatList(value=flat.astype(np.float32)))
     return tf.train.Feature(int64_list=tf.train.Int64List(value=flat.astype(np.int64)))

@@ -64,15 +64,14 @@ def write_if_possible(model_dir: str) -> None:
 def version_of(model_dirs: Sequence[str]) -> str:
     """Returns a text that changes when the page's files change."""
     seen = []
-    for model_dir in model_dirs:
-        for name in ("history.jsonl", "history/*.jsonl", "record.json", "result.json",
-                     "evaluation.json"):
-            for path in tf.io.gfile.glob(posixpath.join(shared_files.escape(model_dir), name)):
-                try:
-                    status = tf.io.gfile.stat(path)
-                    seen.append(f"{path} {status.length} {status.mtime_nsec}")
-                except tf.errors.NotFoundError:
-                    continue  # The file is being replaced.
+    names = ("history.jsonl", "history/*.jsonl", "record.json", "result.json", "evaluation.json")
+    for path in tf.io.gfile.glob([posixpath.join(shared_files.escape(model_dir), name)
+                                  for model_dir in model_dirs for name in names]):
+        try:
+            status = tf.io.gfile.stat(path)
+            seen.append(f"{path} {status.length} {status.mtime_nsec}")
+        except tf.errors.NotFoundError:
+            continue  # The file is being replaced.
     return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()[:16]
 
 

@@ -25,11 +25,7 @@ class RunFiles:
     """The content of a model_dir's files; None where a file is missing or damaged.
 
     Attributes:
-      record: The record.
       lines: The lines of the job's history, by time.
-      result: The job's result.
-      judgement: The judgement of the evaluation's examples.
-      events: The scalars and histograms of the event files.
       evaluations: The metrics of each evaluated step, with `global_step`.
       damaged: A sentence for each damaged file, whose content is left out.
     """

@@ -46,12 +46,8 @@ class Experiment(NamedTuple):
 class TrainingHooks(NamedTuple):
     """The hooks of a task that trains, in the order in which the Estimator calls them.
 
-    Attributes:
-      end: Ends training, and keeps the reason.
-      progress: Reports steps, loss and speed.
-      fit: Compares the model with the checkpoint that training resumes from.
-      others: The hooks that come after these.
-      numerics: Checks the variables before each checkpoint; None with --nocheck_numerics.
+    `fit` compares the model with the checkpoint that training resumes from; `numerics` checks the
+    variables before each checkpoint, and is None with --nocheck_numerics.
     """
 
     end: EndOfTraining

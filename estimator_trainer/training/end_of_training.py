@@ -66,15 +66,13 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                  state: JobStateWriter | JobStateReader):
         """Makes the hook; by `state` the chief stops the workers, and a worker leaves the job."""
         self.step, self.reason = 0, ""
-        self._config, self._task, self._stop = config, task, stop
-        self._watchdog = watchdog
+        self._config, self._task, self._stop, self._watchdog = config, task, stop, watchdog
         self._state_writer = state if isinstance(state, JobStateWriter) else None
         self._state_reader = state if isinstance(state, JobStateReader) else None
         self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
         self._count = StepCount(is_alone=not self._is_asynchronous)
         self.loop_size = LoopSize(config, is_exact=not self._is_asynchronous)
-        self._has_stepped = False
-        self._is_goal_reached = False
+        self._has_stepped = self._is_goal_reached = False
         self._values: dict[str, Any] = {}
         self._last_run: tf.estimator.SessionRunContext | None = None
         self._wake: list[tf.Operation] = []
@@ -159,7 +157,6 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                 self._leave(session)
                 self._save_late_steps(session)
         self._leave_steps()
-        goal = self._config.max_steps
         if self.reason == "input_exhausted" and goal and self.step < goal:
             logging.warning("stopped at %d of %d: training input exhausted", self.step, goal)
         elif self._is_asynchronous and goal and self.step > goal:
