@@ -220,11 +220,7 @@ class Classification:
 
     def _per_class(self, pairs: Pairs) -> list[dict[str, Any]]:
         """Returns the precision, the recall and the examples of each class that was seen."""
-        labelled: collections.Counter[int] = collections.Counter()
-        predicted: collections.Counter[int] = collections.Counter()
-        for (label, chosen), count in pairs.items():
-            labelled[label] += count
-            predicted[chosen] += count
+        labelled, predicted = map(collections.Counter, (self._labels, self._classes))
         # The report shows the classes with the most examples, if there are thousands.
         shown = sorted({*labelled, *predicted}, key=lambda i: (-labelled[i], i))[:_MOST_ROWS]
         return [{"name": self._name(i), "examples": labelled[i],

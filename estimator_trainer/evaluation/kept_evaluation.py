@@ -241,10 +241,6 @@ def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfi
             for output in op.outputs if output.dtype == tf.resource} - _RESET
     if kept:
         return f"it keeps more than variables and tables ({', '.join(sorted(kept))})"
-    return _unsupported_ops(graph)
-
-
-def _unsupported_ops(graph: tf.Graph) -> str:
     definition = graph.as_graph_def()
     # An evaluation does not run initializers.
     initial = {op.name for variable in (*tf.compat.v1.global_variables(),

@@ -45,9 +45,8 @@ class ExportedModel:
 
     def predict(self, features: Mapping[str, Any]) -> Iterator[dict[str, np.ndarray]]:
         """Yields the model's predictions for each instance of a batch with all of `inputs`."""
-        fed: dict[str, Any] = {}
-        for name, info in self._inputs.items():
-            fed.update(zip(_tensor_names(info), _arrays(features[name])))
+        fed = {tensor: array for name, info in self._inputs.items()
+               for tensor, array in zip(_tensor_names(info), _arrays(features[name]))}
         arrays = self._session.run(self._fetches, fed)
         for i in range(len(next(iter(arrays.values())))):
             yield {name: array[i] for name, array in arrays.items()}

@@ -79,7 +79,7 @@ def _lines(content: dict[str, Any]) -> list[str]:
 def _of_record(record: RunRecord) -> list[str]:
     used = [f"--{kind}={sections.describe_plugin(entry)}"
             for kind, entry in record.plugins.items()]
-    params = [f"{key}={json.dumps(value)}{' (given)' * (key in record.given)}"
+    params = [f"{key}={json.dumps(value)}{' (user-set)' * (key in record.given)}"
               for key, value in sorted(record.params.items())]
     params += [f"{key}={shown}" for key, shown in sorted(record.unrecorded.items())]
     return [*_block("written by", used), *_block("params", _wrapped(params)),

@@ -209,20 +209,16 @@ def preflight(plan: Plan, plugins: LoadedPlugins, evaluation: KeptEvaluation | N
         if config.early_stopping_metric:
             check_metric("early_stopping_metric", config.early_stopping_metric, names)
     if plan.config.exporters != ("none",):
-        _build_export(plugins)
+        with environment.no_cluster():
+            run_config = tf.estimator.RunConfig()
+        with tf.Graph().as_default():
+            tf.compat.v1.train.create_global_step()
+            assert plugins.receiver_fn is not None
+            plugins.model_fn(plugins.receiver_fn().features, None, tf.estimator.ModeKeys.PREDICT,
+                             plugins.params, run_config)
     if not plan.task.is_chief:
         # The chief has written its lease.
         _check_writable(plan.config.model_dir, plan.task.name)
-
-
-def _build_export(plugins: LoadedPlugins) -> None:
-    with environment.no_cluster():
-        config = tf.estimator.RunConfig()
-    with tf.Graph().as_default():
-        tf.compat.v1.train.create_global_step()
-        assert plugins.receiver_fn is not None
-        plugins.model_fn(plugins.receiver_fn().features, None, tf.estimator.ModeKeys.PREDICT,
-                         plugins.params, config)
 
 
 def _check_writable(model_dir: str, task: str) -> None:

@@ -46,8 +46,7 @@ def is_of_another_trainer(error: tf.errors.OpError) -> bool:
 def lost_ps(error: tf.errors.OpError) -> str:
     """Returns the name of the ps that is gone or was started again, by an error's text; else "".
 
-    TensorFlow makes a new session after such errors while it trains, but not for the last calls of
-    hooks.
+    While it trains TensorFlow makes a new session after such errors, but not for hooks' last calls.
     """
     found = _PS.search(str(error))
     return f"ps:{found[1]}" if found and isinstance(error, _LOST_TASK_ERRORS) else ""

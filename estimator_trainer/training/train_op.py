@@ -65,16 +65,6 @@ def _warn_of_left_out_updates(train_op: Any) -> None:
     layers put them into a collection that is easily forgotten. Evaluation then uses the statistics
     of step 0. A program may leave out some on purpose, such as the updates of a second batch.
     """
-    left_out = _left_out_updates(train_op)
-    if left_out:
-        logging.warning(
-            "%d updates of the model, such as %s, are not part of the train_op and do not run. If"
-            " they should: train_op=tf.group(train_op,"
-            " *tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)), or for a Keras"
-            " layer tf.group(train_op, *layer.updates)", len(left_out), left_out[0].name)
-
-
-def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     graph = tf.compat.v1.get_default_graph()
     outside = operations.outside(graph)
     # An assigned variable, like a tensor, has the operation as `op`.
@@ -83,12 +73,16 @@ def _left_out_updates(train_op: Any) -> list[tf.Operation]:
     updates = {op for op in collected if op.graph is graph}
     updates |= {op for op in graph.get_operations() if op.type in _ASSIGNMENTS and
                 _STATISTICS.search(operations.variable_of(op, outside).name)}
-    if not updates:
-        return []
     # A nested Keras model leaves ops that depend on a placeholder, which no step can run; a class
     # with its own iterations runs such ops itself.
-    return sorted((op for op in updates - operations.up_to(train_op) if not operations.is_fed(op)),
-                  key=lambda op: op.name)
+    left_out = sorted(op.name for op in updates - operations.up_to(train_op)
+                      if not operations.is_fed(op)) if updates else []
+    if left_out:
+        logging.warning(
+            "%d updates of the model, such as %s, are not part of the train_op and do not run. If"
+            " they should: train_op=tf.group(train_op,"
+            " *tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)), or for a Keras"
+            " layer tf.group(train_op, *layer.updates)", len(left_out), left_out[0])
 
 
 _SESSION_ERRORS = (tf.errors.CancelledError, tf.errors.AbortedError, tf.errors.UnavailableError,
@@ -104,7 +98,7 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
     TensorFlow's SyncReplicasOptimizer computes the steps: the chief applies the mean gradients of N
     trainers. Its own hook starts a thread for which every end of a session waits 120 seconds, and
     leaves workers waiting for a step that stays incomplete. `make_session_run_hook` makes this hook
-    in its place while the program runs (`session_patches.synchronizing_with`).
+    in its place while the program runs (`training_patches.synchronizing_with`).
     """
 
     def __init__(self, optimizer: tf.compat.v1.train.SyncReplicasOptimizer, is_chief: bool,

@@ -119,7 +119,7 @@ def test_show_prints_what_a_model_dir_holds(trained, capsys):
     model_dir, path = trained
     assert cli.main(["show", f"--model_dir={model_dir}"]) == 0
     shown = capsys.readouterr().out
-    for text in (f"--model_fn={path}", "scale=4.0 (given)", "api_key=****", "from step 0: done",
+    for text in (f"--model_fn={path}", "scale=4.0 (user-set)", "api_key=****", "from step 0: done",
                  "step 200  loss", "checkpoints  step 0", "of step 200", "done at step 200"):
         assert text in shown, text
     assert cli.main(["show", f"--model_dir={model_dir}", "--json"]) == 0
