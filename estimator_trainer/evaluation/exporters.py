@@ -188,9 +188,13 @@ def exports_of(model_dir: str, step: int) -> list[str]:
 
 def exported_step(export: str) -> int | None:
     """Returns the global step of an export; None if it cannot be read."""
+    return saved_step(posixpath.join(export, "variables", "variables"))
+
+
+def saved_step(checkpoint: str) -> int | None:
+    """Returns the global step in a checkpoint, whose name may have another; None if unreadable."""
     try:
-        variables = posixpath.join(export, "variables", "variables")
-        return int(tf.train.load_checkpoint(variables).get_tensor("global_step"))
+        return int(tf.train.load_checkpoint(checkpoint).get_tensor("global_step"))
     except (tf.errors.OpError, ValueError, RuntimeError):
         return None
 

@@ -39,7 +39,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     with KeptEvaluation(single, plugins.input_fn, [hook]).used_by(single):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
-            is_due = is_same and _global_step(path) not in known
+            is_due = is_same and exporters.saved_step(path) not in known
             with fits.explained(), (contextlib.nullcontext() if is_due else
                                     estimator_patches.discarding_events(single)):
                 found = single.evaluate(
@@ -49,15 +49,6 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
             evaluation_log.log_evaluation(metrics, hook)
             evaluations.append({**metrics, **evaluation_log.array_metrics(found)})
     return evaluations
-
-
-def _global_step(path: str) -> int | None:
-    """Returns the global step of a checkpoint, which its name need not hold in a job with ps."""
-    try:
-        reader = tf.train.load_checkpoint(path)
-        return int(reader.get_tensor("global_step")) if reader.has_tensor("global_step") else None
-    except (tf.errors.OpError, ValueError):
-        return None  # The evaluation, which restores the checkpoint, explains the damage.
 
 
 def export(plan: Plan) -> str:
