@@ -189,8 +189,8 @@ def _probabilities(vector: np.ndarray) -> np.ndarray | None:
 
 def _all_classes(predictions: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the names of the classes that canned Estimators predict for each example."""
-    names = np.asarray(predictions.get("all_classes", ()))
-    texts = tuple(tf.compat.as_str_any(name) for name in names.reshape([-1]))
+    names = np.asarray(predictions.get("all_classes", ())).reshape([-1])
+    texts = tuple(map(tf.compat.as_str_any, names))
     return () if texts == tuple(map(str, range(len(texts)))) else texts
 
 

@@ -52,7 +52,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
 
 
 def export(plan: Plan) -> str:
-    """Exports a SavedModel from the selected checkpoint to `export/manual/TIMESTAMP`, its path."""
+    """Exports a SavedModel from the selected checkpoint; returns the path of the export."""
     path = one_checkpoint(plan.config, "export")
     plugins = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, plugins)

@@ -176,7 +176,7 @@ def what_ran(run: RunFiles) -> Markup:
 
 
 def no_record(model_dir: str, damaged: Sequence[str]) -> str:
-    """Returns a clause on a missing record, given the sentences about damaged files."""
+    """Returns a clause on a missing record; `damaged` are the sentences about damaged files."""
     path = posixpath.join(model_dir, run_record.NAME)
     is_damaged = any(each.startswith(f"{path} is damaged") for each in damaged)
     return f"there is no {run_record.NAME}{' that is whole' * is_damaged}"
