@@ -90,9 +90,12 @@ def _repair_state(model_dir: str) -> None:
         raise errors.TrainerError(
             f"the file {file} is damaged, and so is every checkpoint beside it. Restore them, or"
             " train in another --model_dir.")
-    logging.warning("the file %s is damaged%s", file, (
-        f"; falls back to the newest whole checkpoint, of step {checkpoints.step_of(whole[-1])}"
-        if whole else ", and there is no checkpoint: starts from step 0"))
+    if whole:
+        logging.warning("the file %s is damaged; falls back to the newest whole checkpoint, of step"
+                        " %d", file, checkpoints.step_of(whole[-1]))
+    else:
+        logging.warning("the file %s is damaged, and there is no checkpoint: starts from step 0",
+                        file)
     tf.io.gfile.remove(file)
     if whole:
         tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
