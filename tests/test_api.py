@@ -67,7 +67,7 @@ def test_train_leaves_the_process_as_it_was(line, tmp_path):
     assert not [name for name in changed if not name.startswith("TF_")]
 
 
-@pytest.mark.parametrize("given, expected", [
+@pytest.mark.parametrize("keywords, expected", [
     ({"train_stepz": 5}, r"train_stepz= is no setting|Did you mean 'train_steps'"),
     ({"train_steps": "5"}, r"train_steps is '5' \(from train_steps=\); expected an integer"),
     ({"train_steps": -1}, r"train_steps is -1 \(from train_steps=\)"),
@@ -76,9 +76,9 @@ def test_train_leaves_the_process_as_it_was(line, tmp_path):
     ({"tf_config": "{"}, "TF_CONFIG"),
     ({"tf1": True}, "expected the command line"),
 ])
-def test_train_raises_a_config_error_for_a_mistake(given, expected):
+def test_train_raises_a_config_error_for_a_mistake(keywords, expected):
     with pytest.raises(estimator_trainer.ConfigError, match=f"(?s){expected}"):
-        estimator_trainer.train(**given)
+        estimator_trainer.train(**keywords)
 
 
 def test_train_raises_an_exception_of_the_users_code_as_it_is(line, tmp_path):

@@ -26,9 +26,9 @@ def test_ps_serves_as_long_as_trainers_may_take_to_save(model_dir):
     poll_intervals = deadlines.poll_intervals(model_dir)
     assert deadlines.SAVE_GRACE_SECS <= deadlines.PS_GRACE_SECS < deadlines.KUBERNETES_KILLS_SECS
     # The task requests the end; the chief receives this, waits for its workers, and saves.
-    asks_secs = (poll_intervals.chief_trains_secs + poll_intervals.task_secs +
+    poll_secs = (poll_intervals.chief_trains_secs + poll_intervals.task_secs +
                  deadlines.WORKERS_LEAVE_SECS)
-    assert asks_secs < deadlines.PS_GRACE_SECS
+    assert poll_secs < deadlines.PS_GRACE_SECS
 
 
 @PLACES

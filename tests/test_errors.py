@@ -85,16 +85,17 @@ def _as_command_line(capsys, *flags):
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_problem_has_the_words_of_its_caller(mistake, capsys):
     arguments, flags, python, command_line = MISTAKES[mistake]
-    said = _as_python(**arguments)
-    assert python in said and "--" not in said.replace("`estimator-trainer train --help`", "")
+    sentence = _as_python(**arguments)
+    assert python in sentence
+    assert "--" not in sentence.replace("`estimator-trainer train --help`", "")
     assert command_line in _as_command_line(capsys, *flags)
 
 
 def test_a_problem_of_tf_config_has_the_words_of_its_caller(monkeypatch, capsys):
     text = '{"cluster": {"wroker": ["a:1"]}}'
-    said = _as_python(tf_config=text)
-    assert 'role is \'wroker\' (from TF_CONFIG["cluster"])' in said
-    assert "For example: tf_config='{" in said
+    sentence = _as_python(tf_config=text)
+    assert 'role is \'wroker\' (from TF_CONFIG["cluster"])' in sentence
+    assert "For example: tf_config='{" in sentence
     monkeypatch.setenv("TF_CONFIG", text)
     assert "For example: TF_CONFIG='{" in _as_command_line(capsys)
 

@@ -20,7 +20,7 @@ def test_problem_is_none_for_what_tensorflow_opens(path):
     assert storage.problem("model_dir", path, NEW, None) is None
 
 
-@pytest.mark.parametrize("path, said", [
+@pytest.mark.parametrize("path, scheme", [
     ("s3://bucket/job", "Mount it in every task, with s3fs or JuiceFS, or to read only with"),
     ("hdfs://namenode:8020/job", "with HDFS's NFS gateway, fuse-dfs or JuiceFS."),
     ("dbfs://x/y", "For example: --model_dir=/mnt/dbfs/job"),
@@ -29,9 +29,9 @@ def test_problem_is_none_for_what_tensorflow_opens(path):
     ("gs://My Bucket/job", "'gs://My Bucket' is no name of a bucket"),
     ("gs:///job", "'gs://' is no name of a bucket"),
 ])
-def test_problem_names_what_tensorflow_cannot_open(path, said):
+def test_problem_names_what_tensorflow_cannot_open(path, scheme):
     text = str(storage.problem("model_dir", path, NEW, plugin="0.37.1"))
-    assert said in text and text.startswith(f"model_dir is {path!r} (from --model_dir)")
+    assert scheme in text and text.startswith(f"model_dir is {path!r} (from --model_dir)")
     assert "tensorflow-io" not in text
 
 
@@ -58,9 +58,9 @@ def test_problem_of_other_paths_than_model_dir():
 
 
 @pytest.mark.parametrize("given, expected", [(None, "0"), ("7", "7")])
-def test_load_makes_tensorflow_cache_no_sizes_of_objects(monkeypatch, given, expected):
+def test_load_makes_tensorflow_cache_no_sizes_of_objects(monkeypatch, age, expected):
     monkeypatch.delenv("GCS_STAT_CACHE_MAX_AGE", raising=False)
-    if given:
-        monkeypatch.setenv("GCS_STAT_CACHE_MAX_AGE", given)
+    if age:
+        monkeypatch.setenv("GCS_STAT_CACHE_MAX_AGE", age)
     environment.trust_no_cached_sizes()
     assert os.environ["GCS_STAT_CACHE_MAX_AGE"] == expected

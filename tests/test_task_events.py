@@ -19,11 +19,11 @@ from tests.support import jobs
 @pytest.fixture
 def pipe(monkeypatch):
     """The reading end of a pipe that this process tells its events to, as a task would."""
-    told, events = os.pipe()
+    reading_end, events = os.pipe()
     monkeypatch.setattr(task_events, "_pipe", None)
     os.environ.update(environment.with_events_pipe({}, events))
     task_events.begin()
-    with open(told, "rb", buffering=0) as stream:
+    with open(reading_end, "rb", buffering=0) as stream:
         yield stream, events
     try:
         os.close(events)

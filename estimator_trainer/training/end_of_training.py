@@ -112,11 +112,12 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             if run_context.stop_requested:
                 self._request_end_of_all()
             private_api.set_request_stop(run_context, self._request_end_of_all)
-        feed = {self._stop_vote: 1} if self._stop_vote is not None and self._stop.request else {}
+        votes = self._stop_vote is not None and self._stop.request
+        feed_dict = {self._stop_vote: 1} if votes else {}
         steps = self.loop_size.plan(self.step)
         if self._steps is not None:
-            feed[self._steps] = steps
-        return tf.estimator.SessionRunArgs(self._fetches, feed)
+            feed_dict[self._steps] = steps
+        return tf.estimator.SessionRunArgs(self._fetches, feed_dict)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         values, before = run_values.results, self.step

@@ -54,8 +54,8 @@ def test_addresses_use_ports_of_slurm_or_of_the_user():
     reserved = _slurm(0, SLURM_STEP_RESV_PORTS="13000-13002,13010")
     assert [address.rpartition(":")[2] for address in rank_source.ranks(reserved).addresses] == [
         "13000", "13001", "13002", "13010", "13000"]
-    given = rank_source.ranks(reserved, first_port=4000)
-    assert given.addresses[4] == "tnode-02:4004" and given.addresses[3] == "tnode-01:4003"
+    found = rank_source.ranks(reserved, first_port=4000)
+    assert found.addresses[4] == "tnode-02:4004" and found.addresses[3] == "tnode-01:4003"
     with pytest.raises(errors.ConfigError, match="a node has 4 tasks; expected as many ports"):
         rank_source.ranks(_slurm(0, SLURM_STEP_RESV_PORTS="13000-13002"))
 

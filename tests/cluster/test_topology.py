@@ -108,7 +108,7 @@ def test_problems_of_an_evaluator_without_trainers(
 def test_of_counts_makes_the_job_that_tf_config_makes(counts: dict[str, int]) -> None:
     cluster = {role: [f"{role}-{i}:2222" for i in range(count)]
                for role, count in counts.items() if count}
-    told = [task_config.parse(json.dumps({"cluster": cluster, "task": {"type": role, "index": i}}))
-            for role, hosts in cluster.items() for i in range(len(hosts))]
+    tasks = [task_config.parse(json.dumps({"cluster": cluster, "task": {"type": role, "index": i}}))
+             for role, hosts in cluster.items() for i in range(len(hosts))]
     assert task_config.of_counts(counts) == [
-        dataclasses.replace(task, platform_tf_config="") for task in told]
+        dataclasses.replace(task, platform_tf_config="") for task in tasks]

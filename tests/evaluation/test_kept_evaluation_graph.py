@@ -42,7 +42,7 @@ _EXTRAS = {
     "unseeded noise": "tf.random.uniform([])",
     "a Keras metric": "metrics['mine'] = tf.keras.metrics.Mean(); metrics['mine'](logits)",
 }
-_OBSTACLES = {
+_UNSUPPORTED = {
     "evaluation hooks": "hooks.append(tf.estimator.SessionRunHook())",
     "a name that the Estimator uses": "metrics['loss'] = v1.metrics.mean(1.0)",
     "MutableHashTable": _MEAN_OF.format(
@@ -95,9 +95,9 @@ def test_build_graph_with_a_seed_changes_nothing(job, written):
     assert comparison.compare(*job("cnn", seed=7)).examples == 355
 
 
-@pytest.mark.parametrize("reason", _OBSTACLES)
+@pytest.mark.parametrize("reason", _UNSUPPORTED)
 def test_build_graph_again_for_what_does_not_start_over(reason, job, written, caplog):
-    model_fn, _ = written(_OBSTACLES[reason])
+    model_fn, _ = written(_UNSUPPORTED[reason])
     single, input_fn, paths = job(model_fn)
     kept = KeptEvaluation(single, input_fn, [])
     assert "loss" in kept.build()
@@ -116,7 +116,7 @@ def _run(folder, model_fn, data_dir, *flags):
 def test_build_graph_is_called_once_in_a_job(written, data_dir, tmp_path):
     flags = ["--train_steps=30", "--eval_every_steps=10", "--seed=3", "--exporters=none"]
     results = []
-    for name, extra in (("kept", "pass"), ("own", _OBSTACLES["evaluation hooks"])):
+    for name, extra in (("kept", "pass"), ("own", _UNSUPPORTED["evaluation hooks"])):
         with contextlib.suppress(FileNotFoundError):
             (tmp_path / "calls").unlink()
         model_fn, calls = written(extra)

@@ -99,7 +99,7 @@ def test_a_flat_image(params):
     assert features["image"].shape == [4, 6]
 
 
-def test_dataset_json_tells_the_params(params, tmp_path):
+def test_dataset_json_sets_the_params(params, tmp_path):
     facts = {"num_examples": {"train": ROWS}, "num_classes": 10, "image_shape": SHAPE}
     (tmp_path / "dataset.json").write_text(json.dumps(facts))
     for i in range(2):

@@ -46,15 +46,15 @@ def fixture_sources(trained):
 @pytest.mark.usefixtures("own_folder")
 def test_predict_takes_a_table_without_its_label(sources, run, tmp_path):
     (tmp_path / "new.csv").write_text("id,job,age\n7,cook,30\n8,smith,50\n")
-    told = []
+    rows = []
     for i, source in enumerate(sources):
         run("predict", *source, "--data=new.csv", "--with_inputs", f"--output={i}.csv")
         with open(f"{i}.csv", encoding="utf-8") as file:
-            told.append({row["key"]: row for row in csv.DictReader(file)})
-    assert told[0] == told[1] and set(told[0]) == {"0", "1"}
-    assert told[0]["1"]["job"] == "smith" and told[0]["1"]["age"] == "50"
-    assert {row["class"] for row in told[0].values()} <= {"low", "high"}
-    assert "label" not in told[0]["0"] and "probability_high" in told[0]["0"]
+            rows.append({row["key"]: row for row in csv.DictReader(file)})
+    assert rows[0] == rows[1] and set(rows[0]) == {"0", "1"}
+    assert rows[0]["1"]["job"] == "smith" and rows[0]["1"]["age"] == "50"
+    assert {row["class"] for row in rows[0].values()} <= {"low", "high"}
+    assert "label" not in rows[0]["0"] and "probability_high" in rows[0]["0"]
 
 
 def test_predict_takes_json_lines_like_rows_of_a_table(sources, run, tmp_path):

@@ -124,14 +124,14 @@ def _write_all(folder, *changed):
 
 def _read(model_dir):
     """Reads the files in each way; returns the sentences that the readers tell of damages."""
-    told = []
-    checkpoints.read_best(model_dir, told.append)
-    checkpoints.read_result(model_dir, told.append)
-    judgement.read(model_dir, told.append)
-    history.read(model_dir, told.append)
-    record_file.read_if_whole(model_dir, told.append)
+    reported = []
+    checkpoints.read_best(model_dir, reported.append)
+    checkpoints.read_result(model_dir, reported.append)
+    judgement.read(model_dir, reported.append)
+    history.read(model_dir, reported.append)
+    record_file.read_if_whole(model_dir, reported.append)
     runs.as_recorded(model_dir)
-    return told
+    return reported
 
 
 def _show(model_dir):
@@ -187,14 +187,15 @@ def _resume(model_dir):
 def test_a_damaged_file_is_one_sentence_and_the_rest_is_shown(
         tmp_path, name, place, value, sentence):
     model_dir = _write_all(tmp_path / "m", (name, run_files.changed(_CONTENTS[name], place, value)))
-    told = _read(model_dir)
-    assert len(told) == 1 and f"/m/{name} is damaged: " in told[0] and sentence in told[0], told
-    assert "\n" not in told[0] and len(told[0]) < 700
+    reported = _read(model_dir)
+    [text] = reported
+    assert f"/m/{name} is damaged: " in text and sentence in text
+    assert "\n" not in text and len(text) < 700
     content, text, html = _show(model_dir)
     shown_in = text if name in ("best.json", "result.json", "record.json") else html
     assert f"/m/{name} is damaged: " in shown_in
     if shown_in is text:
-        assert content["damaged"] == told
+        assert content["damaged"] == reported
     for other in {"best", "result", "record"} - {name.partition(".")[0]}:
         assert content[other]
     assert "0.5" in html and "Training and evaluation" in html
@@ -208,8 +209,8 @@ def test_a_damaged_file_is_one_sentence_and_the_rest_is_shown(
 def test_a_text_that_no_program_can_use_is_one_sentence(tmp_path, name, text, why):
     model_dir = _write_all(tmp_path / "m")
     (tmp_path / "m" / name).write_text(text)
-    told = _read(model_dir)
-    assert len(told) == 1 and why in told[0], told
+    reported = _read(model_dir)
+    assert len(reported) == 1 and why in reported[0], reported
     assert "Traceback" not in "".join(map(str, _show(model_dir)))
 
 
@@ -250,9 +251,9 @@ def test_what_the_program_writes_is_read(tmp_path):
 
 def test_damaged_lines_are_counted_and_the_others_are_kept(tmp_path):
     lines = [*_CONTENTS["history.jsonl"], {"task": 1}, [], "x", {}]
-    model_dir, told = _write_all(tmp_path / "m", ("history.jsonl", lines)), []
-    assert history.read(model_dir, told.append) == _CONTENTS["history.jsonl"]
-    [sentence] = told
+    model_dir, reported = _write_all(tmp_path / "m", ("history.jsonl", lines)), []
+    assert history.read(model_dir, reported.append) == _CONTENTS["history.jsonl"]
+    [sentence] = reported
     assert "in line 9, the file has no 'kind'" in sentence and "(and 3 more lines)" in sentence
 
 

@@ -79,10 +79,10 @@ def test_training_that_goes_on_with_another_function_gets_a_warning(tmp_path, ca
     capfd.readouterr()
     _trained(tmp_path, steps=4)  # The object of this name is now the first one.
     capfd.readouterr()
-    told = "the source of --model_fn is not what wrote the checkpoints: cell:loss_of changed"
+    warning = "the source of --model_fn is not what wrote the checkpoints: cell:loss_of changed"
     for use in (estimator_trainer.evaluate, estimator_trainer.predict, estimator_trainer.export):
         use(tmp_path)
-        assert told in capfd.readouterr().err
+        assert warning in capfd.readouterr().err
 
 
 @pytest.mark.cluster

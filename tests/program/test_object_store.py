@@ -120,9 +120,9 @@ def test_early_stopping_polls_a_bucket_with_pauses(tmp_path, storage):
                       variables=storage.environment) as tasks:
         jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
         assert "reason=early_stopping" in tasks["chief:0"].last_line
-    beats = [request.at for request in storage.requests
+    reads = [request.at for request in storage.requests
              if request.client == "chief-0" and request.name == "job/evaluator.beat"]
-    assert beats and all(later - earlier > 0.5 for earlier, later in itertools.pairwise(beats))
+    assert reads and all(later - earlier > 0.5 for earlier, later in itertools.pairwise(reads))
 
 
 def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
@@ -173,17 +173,17 @@ def test_a_mistyped_bucket_is_one_sentence_at_once(storage, args):
     assert len(storage.requests) < 5
 
 
-@pytest.mark.parametrize("files, said", [
+@pytest.mark.parametrize("files, sentence", [
     ("gs://nobucket/rows-*.csv", "and there is no bucket gs://nobucket; expected one that exists"),
     ("gs://bucket/data/none-*.csv", "and 'gs://bucket/data' holds rows-0.csv"),
     ("dbfs://bucket/rows.csv", "has no file system for dbfs:// here"),
 ])
-def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files, said):
+def test_a_missing_object_of_the_input_is_one_sentence(tmp_path, storage, files, sentence):
     storage.objects.write("data/rows-0.csv", b"a,label\n1,0\n")
     ran = jobs.trainer("--input_fn=csv", f"--model_dir={tmp_path}/model", "--model_fn=linear",
                        f"--param=train_files={files}", **storage.environment(), timeout_secs=60)
     assert ran.returncode in (1, 2), ran.stderr
-    assert said in ran.stderr and "Traceback" not in ran.stderr
+    assert sentence in ran.stderr and "Traceback" not in ran.stderr
     assert ran.stderr.count("train_files is") == 1
 
 

@@ -59,12 +59,12 @@ def _assert_names(seen, chief, under_all_reduce=False):
         for one in each:
             assert one["tf_config"] and one["task"] == {"type": role, "index": index}, one
             if one["where"].startswith(("input_fn", "model_fn")):
-                said = one["task_type"], one["task_id"], one["is_chief"]
+                own = one["task_type"], one["task_id"], one["is_chief"]
                 expected = {(role, int(index), name == chief)}
                 if under_all_reduce and role == "chief" and one["where"].endswith("eval"):
                     # The script's own evaluation: its plain RunConfig names no task.
                     expected.add(("worker", 0, True))
-                assert said in expected, one
+                assert own in expected, one
 
 
 def _called(seen):

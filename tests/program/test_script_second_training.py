@@ -43,28 +43,28 @@ def test_every_task_trains_again_and_the_chief_alone_goes_on(job_flag, other, ar
 
 
 def test_a_second_training_is_seen_in_the_folder_of_the_first(tmp_path):
-    teller = sequel.SequelWriter()
+    writer = sequel.SequelWriter()
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir(), second.mkdir()
-    teller.begin(str(first), 10.0, 1)
+    writer.begin(str(first), 10.0, 1)
     listener = sequel.SequelReader(str(first), "worker:0", 10.0)
-    teller.begin(str(second), 10.0, 0)
+    writer.begin(str(second), 10.0, 0)
     # A task that went on now would find no run of the chief's to join.
     assert json.loads((first / "script.json").read_text())["trainings"] == 1
     writer = job_state.JobStateWriter(str(second), is_shared=True)
     threading.Timer(0.5, writer.announce, ("running",)).start()
     assert listener.wait_for_training(1)
     listener = sequel.SequelReader(str(second), "worker:0", 10.0)
-    threading.Timer(0.5, teller.end).start()
+    threading.Timer(0.5, writer.end).start()
     assert not listener.wait_for_training(2)
 
 
 def test_a_further_training_begins_once_the_workers_have_left_the_last_one(tmp_path):
-    teller, first = sequel.SequelWriter(), str(tmp_path / "first")
-    teller.begin(first, 10.0, 1)
+    writer, first = sequel.SequelWriter(), str(tmp_path / "first")
+    writer.begin(first, 10.0, 1)
     job_state.JobStateWriter(first, is_shared=True).announce("running")
     listener = sequel.SequelReader(first, "worker:0", 10.0)
-    beginning = threading.Thread(target=teller.begin, args=(str(tmp_path / "second"), 10.0, 1))
+    beginning = threading.Thread(target=writer.begin, args=(str(tmp_path / "second"), 10.0, 1))
     beginning.start()
     beginning.join(0.6)
     assert beginning.is_alive()
@@ -72,7 +72,7 @@ def test_a_further_training_begins_once_the_workers_have_left_the_last_one(tmp_p
     waiting.start()
     beginning.join(5)
     assert not beginning.is_alive()
-    teller.end()
+    writer.end()
     waiting.join(5)
     assert not waiting.is_alive()
 

@@ -146,15 +146,15 @@ def test_a_local_run_stops_early_and_a_later_one_trains_on(run, tmp_path):
 
 
 def test_early_stopping_ignores_nan():
-    asked = []
+    requests = []
     hook = exporters.EarlyStopping(
         TrainerConfig(early_stopping_metric="m", early_stopping_steps=20),
-        lambda *request: asked.append(request), "local")
+        lambda *request: requests.append(request), "local")
     for step, value in [(10, math.nan), (20, 1.0), (30, 0.5), (40, math.nan), (49, 0.6)]:
         hook.export(None, "", "", {"m": value, "global_step": step}, False)
-    assert not asked
+    assert not requests
     hook.export(None, "", "", {"m": 0.7, "global_step": 50}, False)
-    assert asked == [("done", "early_stopping", "local")]
+    assert requests == [("done", "early_stopping", "local")]
 
 
 @pytest.mark.parametrize("damage", [

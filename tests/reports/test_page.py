@@ -124,14 +124,14 @@ def test_write_by_command_prints_the_place_of_the_page(trained, tmp_path, capsys
     assert "the worst errors" in (tmp_path / "a.html").read_text()
 
 
-@pytest.mark.parametrize("args, said", [
+@pytest.mark.parametrize("args, sentence", [
     ([], "got 'no --model_dir'"), (["digits"], "got 'digits'"),
     (["--model_dir=/none"], "model_dir is '/none'"), (["--model_dir=a", "--port=-1"], "port is -1"),
     (["--model_dir=a", "--train_steps=1"], "flag --train_steps")])
-def test_write_refuses_a_mistake_in_one_sentence(args, said, capsys):
+def test_write_refuses_a_mistake_in_one_sentence(args, sentence, capsys):
     assert cli.main(["report", *args]) == 2
     text = capsys.readouterr().err
-    assert said in text and "For example: " in text or "expected a flag" in text
+    assert sentence in text and "For example: " in text or "expected a flag" in text
     assert "Traceback" not in text
 
 

@@ -73,7 +73,7 @@ def _flags(program, *extra):
             "--train_steps=100", "--save_checkpoints_steps=20", "--param=nan_at=400", *extra]
 
 
-def _assert_told(log, model_dir):
+def _assert_recorded(log, model_dir):
     assert "variable 'net/w' has values that are NaN or infinite at step 60" in log, log
     assert f"The last good checkpoint is that of step 40: {model_dir}/model.ckpt-40." in log, log
 
@@ -82,7 +82,7 @@ def _assert_told(log, model_dir):
 def test_numerics_listener_names_the_variable_and_saves_nothing(program, tmp_path):
     ran = jobs.trainer(*_flags(program))
     assert ran.returncode == 1 and "Traceback" not in ran.stderr, ran.stderr
-    _assert_told(ran.stderr, tmp_path / "model")
+    _assert_recorded(ran.stderr, tmp_path / "model")
     assert jobs.saved_step(tmp_path / "model") == 40
     assert jobs.result(tmp_path / "model")["status"] == "failed"
     assert not (tmp_path / "model" / "export").exists()
@@ -173,13 +173,13 @@ def test_bfloat16_advice_ignores_one_delayed_step(monkeypatch, caplog):
     ("fma avx512_bf16", {}, {"chief": 1, "ps": 1}, 0, False)],
     ids=["amx", "all-reduce", "an older CPU", "done already", "a worker", "a ps"])
 def test_bfloat16_advice_is_the_chiefs_on_a_suitable_cpu(
-        flags, config, counts, index, is_told, monkeypatch):
+        flags, config, counts, index, is_recorded, monkeypatch):
     monkeypatch.setattr(pathlib.Path, "read_text", lambda *_, **__: f"flags\t\t: {flags}\n")
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda _: [])
     config = TrainerConfig(**config)
     task = task_config.of_counts(counts)[index]
     advice = numerics.for_training(config.mixed_precision, LoopSize(config, is_exact=True), task)
-    assert (advice is not None) == is_told
+    assert (advice is not None) == is_recorded
 
 
 @pytest.mark.any_tensorflow

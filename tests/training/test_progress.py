@@ -21,9 +21,9 @@ from tests.support import jobs
 
 
 def test_training_progress_gives_launch_the_tasks_own_share(monkeypatch, caplog):
-    told = []
+    events = []
     monkeypatch.setattr(task_events, "emit",
-                        lambda kind, details=None, **values: told.append((kind, values)))
+                        lambda kind, details=None, **values: events.append((kind, values)))
     with tf.Graph().as_default(), caplog.at_level("INFO"):
         step = tf.compat.v1.train.create_global_step()
         graph_state.LOSSES.add(tf.constant(1.0))
@@ -34,7 +34,7 @@ def test_training_progress_gives_launch_the_tasks_own_share(monkeypatch, caplog)
         with tf.compat.v1.train.SingularMonitoredSession([hook]) as session:
             for _ in range(2):
                 session.run(train_op)
-    [own] = [values["examples_per_sec"] for kind, values in told if kind == "train"]
+    [own] = [values["examples_per_sec"] for kind, values in events if kind == "train"]
     [shown] = re.findall(r"([\d,]+) examples/s", caplog.text)
     assert int(shown.replace(",", "")) / own == pytest.approx(4, rel=0.01)
 

@@ -23,11 +23,11 @@ STRATEGIES = {
 def show(where, config):
     """Prints what a RunConfig says, after what TF_CONFIG says."""
     text = os.environ.get("TF_CONFIG")
-    told = json.loads(text).get("task") if text else None
-    said = {name: getattr(config, name) for name in (
+    task = json.loads(text).get("task") if text else None
+    seen = {name: getattr(config, name) for name in (
         "task_type", "task_id", "is_chief", "num_worker_replicas", "num_ps_replicas",
         "global_id_in_cluster", "master")}
-    print("SEEN", json.dumps({"where": where, "tf_config": text, "task": told, **said,
+    print("SEEN", json.dumps({"where": where, "tf_config": text, "task": task, **seen,
                               "cluster": config.cluster_spec.as_dict()}), flush=True)
 
 
