@@ -77,7 +77,7 @@ def fall_back(model_dir: str) -> None:
     if not whole:
         raise errors.TrainerError(
             f"the only checkpoint of {model_dir}, {newest}, is damaged: its files are shorter than"
-            " its variables need. Restore it, or train in another --model_dir.")
+            f" its variables need. Restore it, or train with another {Setting('model_dir')}.")
     logging.warning("the checkpoint of step %d is damaged; falls back to step %d",
                     checkpoints.step_of(newest), checkpoints.step_of(whole[-1]))
     tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
@@ -89,7 +89,7 @@ def _repair_state(model_dir: str) -> None:
     if not whole and checkpoints.paths_in(model_dir):
         raise errors.TrainerError(
             f"the file {file} is damaged, and so is every checkpoint beside it. Restore them, or"
-            " train in another --model_dir.")
+            f" train with another {Setting('model_dir')}.")
     if whole:
         logging.warning("the file %s is damaged; falls back to the newest whole checkpoint, of step"
                         " %d", file, checkpoints.step_of(whole[-1]))
@@ -113,8 +113,9 @@ def select(model_dir: str, which: str) -> list[str]:
         return found
     whole = _whole(model_dir)
     lost = _lost(model_dir) if which == "latest" else ""
-    hint = " (`best` needs a run with --exporters=best)" if which == "best" else ""
-    problem = f"{model_dir} has no such checkpoint{hint}"
+    problem = f"{model_dir} has no such checkpoint"
+    if which == "best":
+        problem += f" (`best` needs a run with {Setting('exporters', ['best'])})"
     if broken:
         problem = f"{', '.join(broken)} is damaged: its files are cut off, or some are missing"
     elif lost:

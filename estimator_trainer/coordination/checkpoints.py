@@ -131,9 +131,9 @@ def read_best(model_dir: str, warn_of: shared_files.Warn | None = None) -> Best 
     """Returns the content of `best.json`; None if there is no file, or it is damaged."""
     return shared_files.read_or_warn(
         functools.partial(schema.parsed, Best), posixpath.join(model_dir, _BEST_FILE),
-        "The best value so far is not known: training with --exporters=best takes its next"
-        f" evaluation for the best, and replaces {_best_dir(model_dir)}. Restore the file before"
-        " then, or remove it.", warn_of)
+        f"The best value so far is not known: training with {errors.Setting('exporters', ['best'])}"
+        f" takes its next evaluation for the best, and replaces {_best_dir(model_dir)}. Restore the"
+        " file before then, or remove it.", warn_of)
 
 
 def copy_best(model_dir: str, checkpoint_path: str) -> None:

@@ -128,8 +128,9 @@ class OthersView(JobView):
             logging.warning(
                 "model_dir %s seems not to be shared with %s, which answers at %s but wrote no"
                 " job.json here. Give every task one directory that all of them can read: the same"
-                " mount, or one like --model_dir=gs://bucket/job; `check --probe` tests it",
-                self._config.model_dir, self._chief, address)
+                " mount, or one like %s; `estimator-trainer check --probe` tests it",
+                self._config.model_dir, self._chief, address,
+                Setting("model_dir", "gs://bucket/job"))
 
 
 class Membership:

@@ -144,7 +144,7 @@ def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Le
     me = Holder(uuid.uuid4().hex, task.name, addresses, this_process(), now, now)
     found = read(posixpath.join(model_dir, FILE))
     if found is not None and is_forced:
-        logging.warning("takes model_dir over, by --force, from %s", found)
+        logging.warning("takes model_dir over, by %s, from %s", Setting("force", True), found)
     elif found is not None:
         _wait_until_free(model_dir, me, found, stop)
     return Lease(model_dir, me)

@@ -123,11 +123,10 @@ def _features_of(model: tf.keras.Model, features: Any, name: str) -> Any:
         return next(iter(features.values()))
     if not inputs:
         return features
-    raise errors.ConfigError(
-        f"model_fn is {name!r} (from --model_fn), a Keras model whose inputs are"
-        f" {', '.join(inputs)}, but the features of the input_fn are"
-        f" {', '.join(sorted(map(str, features)))}; expected a feature for each input. For example:"
-        f" tf.keras.Input(..., name={min(map(str, features))!r})")
+    raise errors.ConfigError(Problem(
+        "model_fn", name, f"a Keras model whose inputs are {', '.join(inputs)}, but the features of"
+        f" the input_fn are {', '.join(sorted(map(str, features)))}", "a feature for each input",
+        f"tf.keras.Input(..., name={min(map(str, features))!r})"))
 
 
 def _input_names(model: tf.keras.Model) -> tuple[str, ...]:

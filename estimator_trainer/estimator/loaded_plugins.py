@@ -235,8 +235,8 @@ def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
             " never end. Leave out .repeat() in that mode, or set a number. For example:"
             f" {Setting('eval_steps', 100)}")
     if 0 < eval_steps < spec.batches:
-        logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from --eval_steps);"
-                        " 0 is the whole set", eval_steps, spec.batches, eval_steps)
+        logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from %s); 0 is the"
+                        " whole set", eval_steps, spec.batches, eval_steps, Setting("eval_steps"))
     _check_forward_key(plan, spec.features)
 
 

@@ -159,7 +159,7 @@ def _unknown(instance: Any, mode: str) -> tf.estimator.EstimatorSpec:
         raise errors.ConfigError(
             f"{name}.build_model returns no EstimatorSpec in mode {mode!r}, so there is nothing to"
             " export or predict; expected one with predictions and export_outputs, or no export."
-            " For example: --exporters=none")
+            f" For example: {errors.Setting('exporters', ['none'])}")
     loss = getattr(instance, "loss", None)
     if loss is None or operations.is_fed(loss.op):
         logging.log_first_n(

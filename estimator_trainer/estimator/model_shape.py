@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import Param, Problem, Words
+from estimator_trainer.errors import Param, Problem, Setting, Words
 from estimator_trainer.estimator import keras_model, user_estimator
 from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.patches import cluster_patches
@@ -93,8 +93,8 @@ def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> M
                     "return tf.estimator.Estimator(model_fn, config=config, params=params)"))
     estimator = user_estimator.take_apart(thing)
     if estimator.config.train_distribute:
-        logging.warning("the strategy in the RunConfig of model_fn %s is not used; --train_"
-                        "distribute chooses one", name)
+        logging.warning("the strategy in the RunConfig of model_fn %s is not used; %s chooses one",
+                        name, Setting("train_distribute"))
     return Model(_function(estimator, plan), estimator)
 
 

@@ -127,4 +127,5 @@ def _check(name: str, spec: Any, kind: str) -> None:
     elif _stored_dtype(spec) not in (tf.float32, tf.int64, tf.string):
         problem = f"has dtype {spec.dtype.name}, which a tf.Example cannot hold; expected"
     if problem:
-        raise errors.ConfigError(f"feature {name!r} {problem} --serving_input=raw, or {_OVERRIDE}.")
+        raise errors.ConfigError(
+            f"feature {name!r} {problem} {errors.Setting('serving_input', 'raw')}, or {_OVERRIDE}.")

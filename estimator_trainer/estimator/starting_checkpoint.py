@@ -78,8 +78,10 @@ def _misfit(path: str, variables: list[Any]) -> str:
     lines += [f"  {title}: {operations.some(entries)}" for title, entries in (
         ("not in the checkpoint", missing), ("of another shape", shapes),
         ("only in the checkpoint", saved.keys() - model.keys())) if entries]
+    anew = errors.worded(" ", ", ").join(str(Setting(name, value)) for name, value in (
+        ("model_dir", "NEW"), ("warm_start_from", "OLD"), ("warm_start_vars", "REGEX")))
     lines.append("Use the model and the params that wrote it, or another model_dir; for example"
-                 " --model_dir=NEW --warm_start_from=OLD --warm_start_vars=REGEX")
+                 f" {anew}")
     return "\n".join(lines)
 
 
@@ -246,7 +248,7 @@ def _log(config: TrainerConfig, path: str, choice: _Choice, variables: Mapping[s
                  len(choice.taken) - trained)
     unmatched = variables.keys() - {*choice.taken, *choice.missing, *choice.others}
     left = [*(f"{name} (not there)" for name in choice.missing), *choice.others.values(),
-            *(f"{name} (--warm_start_vars)" for name in unmatched)]
+            *(f"{name} ({Setting('warm_start_vars')})" for name in unmatched)]
     if left:
         logging.info("warm start does not take %d: %s", len(left),
                      ", ".join(sorted(left)) if config.verbose else operations.some(left))

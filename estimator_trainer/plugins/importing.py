@@ -96,8 +96,9 @@ def _tensorflow1_hint(error: BaseException) -> str:
     version = str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
     if not missing or version.startswith("1."):
         return ""
-    return (f" If {missing[2] or missing[3]} is a name of TensorFlow 1, add --tf1, which gives"
-            " programs the names and the behaviour of TensorFlow 1.")
+    return (f" If {missing[2] or missing[3]} is a name of TensorFlow 1, add"
+            f" {errors.Setting('tf1', True)}, which gives programs the names and the behaviour of"
+            " TensorFlow 1.")
 
 
 @contextlib.contextmanager
@@ -132,19 +133,24 @@ def _forget_values(values: Any) -> None:
 
 
 def _flag_problem(error: Exception, values: Any) -> str:
+    source = errors.worded("after `--`, or from --plugin_flag", "from plugin_flag=")
     own = {flag.name: flag.help for module, defined in values.flags_by_module_dict().items()
            for flag in defined if module.partition(".")[0] not in _LIBRARIES}
     if unknown := getattr(error, "flagname", None):  # Only an UnrecognizedFlagError has it.
         near = errors.near_match(unknown, own).replace("'", "'--", 1)
         listed = ", ".join(f"--{name}" for name in sorted(own)) or "none, for they define no flags"
-        return (f"flag --{unknown} (after `--`, or from --plugin_flag) is unknown; expected flags"
-                f" of the plug-in's modules: {listed}.{near} For example: -- --NAME=VALUE")
+        return (f"flag --{unknown} ({source}) is unknown; expected flags of the plug-in's modules:"
+                f" {listed}.{near} For example: {_example('NAME')}")
     if missing := re.match(r"flag --(\w+)=None: ", str(error)):
         name = missing[1]
         return (f"flag --{name} of the plug-in's modules is missing, and they need it"
-                f" ({own.get(name, '')}). For example: -- --{name}=VALUE")
-    return (f"a flag of the plug-in's modules (after `--`, or from --plugin_flag) cannot be taken:"
+                f" ({own.get(name, '')}). For example: {_example(name)}")
+    return (f"a flag of the plug-in's modules ({source}) cannot be taken:"
             f" {redaction.masked_flags(str(error))}")
+
+
+def _example(name: str) -> str:
+    return errors.worded(f"-- --{name}=VALUE", f"plugin_flag=[{name + '=VALUE'!r}]")
 
 
 def print_traceback(error: BaseException) -> None:

@@ -134,9 +134,8 @@ def from_json(text: str, path: str) -> RunRecord:
 def damaged(path: str, error: schema.SchemaError) -> errors.ConfigError:
     """Returns the error for a record that does not fit its schema."""
     return errors.ConfigError(
-        f"{path} is damaged: {errors.first_line(error)}. Restore the file, or remove it and give"
-        " the plug-ins and params of the training by flags. For example:"
-        " --model_fn=cnn --input_fn=digits")
+        f"{path} is damaged: {errors.first_line(error)}. Restore the file, or remove it and pass"
+        f" the plug-ins and params of the training, such as {errors.Setting('model_fn', 'cnn')}.")
 
 
 def split_params(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -30,7 +30,7 @@ BY_HOOK = "stopped_by_hook"
 _BROKEN = "Collective ops is aborted"
 _NO_DATA = ("{} got no data for a step that all trainers make together: the input has fewer"
             " batches than there are trainers, or ends at another step in each. Give it more data,"
-            " smaller batches, fewer trainers, or .repeat() and --train_steps.")
+            " smaller batches, fewer trainers, or .repeat() and {}.")
 _POLL_SECS = 0.2
 _LOG_SECS = 10.0
 # The same two as in monitored_session.py.
@@ -171,7 +171,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                 self._stop.request_end("done", BY_HOOK, self._task.name)
             return BY_HOOK
         if self._task.is_all_reduce:
-            raise errors.TrainerError(_NO_DATA.format(self._task.name))
+            raise errors.TrainerError(_NO_DATA.format(
+                self._task.name, errors.Setting("train_steps")))
         return "input_exhausted"  # No last batch was marked as such.
 
     def _request_end_of_all(self) -> None:
@@ -216,7 +217,8 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         if self._stop_vote is not None:
             last, empty, votes = (int(count) for count in self._values["counts"])
             if empty:
-                raise errors.TrainerError(_NO_DATA.format(f"{empty} of the trainers"))
+                raise errors.TrainerError(_NO_DATA.format(
+                    f"{empty} of the trainers", errors.Setting("train_steps")))
             ends, is_requested = last > 0, votes > 0
         else:
             ends, is_requested = bool(self._values["is_last"]), request is not None

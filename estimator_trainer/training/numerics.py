@@ -46,7 +46,8 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
         if self._is_fatal:
             raise errors.TrainerError(
                 f"{what}, and the loss does not show it. {self._last_good()} Look for NaN in the"
-                " data, or try a lower learning rate; --nocheck_numerics trains on.")
+                f" data, or try a lower learning rate; {errors.Setting('check_numerics', False)}"
+                " trains on.")
         self._has_warned = True
         logging.warning("%s: the model is ruined, though training goes on. Look for NaN in the"
                         " data", what)
@@ -90,8 +91,9 @@ class Bfloat16Advice(tf.estimator.SessionRunHook):
         step_secs = self._loop_size.least_step_secs
         if step_secs >= _LONG_STEP_SECS and not self._loop_size.is_input_limit:
             logging.info(
-                "a step takes %.0f ms, and this CPU multiplies in bfloat16 (%s):"
-                " --mixed_precision=bfloat16 is worth a try", 1000 * step_secs, self._instructions)
+                "a step takes %.0f ms, and this CPU multiplies in bfloat16 (%s): %s is worth a try",
+                1000 * step_secs, self._instructions,
+                errors.Setting("mixed_precision", "bfloat16"))
 
 
 def for_training(mixed_precision: str, loop_size: LoopSize,
