@@ -24,7 +24,6 @@ from typing import Any, Iterator, Mapping, Sequence
 from estimator_trainer import environment, logs, redaction, start
 from estimator_trainer.checks import machine_check, model_dir_name, printout, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
-from estimator_trainer.environment import Environment
 from estimator_trainer.errors import (ConfigError, in_python, Interrupted, near_match, Problem,
                                       refuse, Setting, TrainerError, UNKNOWN)
 from estimator_trainer.plugins import importing, loader
@@ -253,7 +252,8 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
 
 
 def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
-             params: Mapping[str, Any] | None, variables: Environment | None = None) -> Plan:
+             params: Mapping[str, Any] | None,
+             variables: environment.Environment | None = None) -> Plan:
     config = config_of(user_set)
     refuse(_tf1_problems(config))
     words = (f"estimator_trainer.{function}",
@@ -270,7 +270,7 @@ def _tf1_problems(config: TrainerConfig) -> list[Problem]:
     )] if config.tf1 else []
 
 
-def _variables(tf_config: Mapping[str, Any] | str | None) -> Environment:
+def _variables(tf_config: Mapping[str, Any] | str | None) -> environment.Environment:
     """Returns the environment of this process, with another TF_CONFIG where one is passed."""
     variables = environment.read()
     if tf_config is None:

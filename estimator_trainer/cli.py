@@ -12,9 +12,7 @@ from typing import Any, Callable, Iterator, Sequence, TYPE_CHECKING
 
 from estimator_trainer import (__version__, environment, errors, result, storage, task_events,
                                versions)
-from estimator_trainer.environment import Environment
 from estimator_trainer.settings import command_table
-from estimator_trainer.settings.command_table import COMMANDS
 
 if TYPE_CHECKING:
     from estimator_trainer.settings.command_line import CommandLine
@@ -98,8 +96,8 @@ def _answer(argv: list[str]) -> int:
         from estimator_trainer import commands
         from estimator_trainer.settings import command_line
         line = command_line.parse(argv)
-        run: Callable[[CommandLine, Environment], int]
-        run = getattr(commands, COMMANDS[line.command].run)
+        run: Callable[[CommandLine, environment.Environment], int]
+        run = getattr(commands, command_table.COMMANDS[line.command].run)
         code = run(line, environment.read())
         if line.command not in _ANSWERED_IN_MODEL_DIR:
             sys.stdout.flush()
@@ -129,7 +127,7 @@ def help_topic(argv: Sequence[str]) -> str | None:
     topic = next((word for word in words if word != "help"), "")
     if not set(_HELP) & set(flag_names) and "help" not in (words[:1] + words[1:][-1:]):
         return None
-    if topic and topic not in COMMANDS:
+    if topic and topic not in command_table.COMMANDS:
         # Only this mistake waits for absl's flags.
         from estimator_trainer.settings import command_line
         raise command_line.unknown(topic)

@@ -16,7 +16,6 @@ from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Findings, Invocation, Plan
 from estimator_trainer.environment import Environment
 from estimator_trainer.plugins import importing, source_files
-from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
 
@@ -190,5 +189,5 @@ def _with_hosts(line: CommandLine, variables: Environment) -> Environment:
     return dataclasses.replace(variables, tf_config=line.hosts.of_this_task(variables.tf_config))
 
 
-def _script(line: CommandLine) -> Script | None:
+def _script(line: CommandLine) -> source_files.Script | None:
     return source_files.find_script(line.script, line.arguments) if line.script else None

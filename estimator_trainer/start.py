@@ -17,20 +17,18 @@ from typing import Callable, Iterator, Sequence
 from estimator_trainer import environment, errors, storage
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
-from estimator_trainer.environment import Environment
-from estimator_trainer.errors import Problem
 from estimator_trainer.record import recorded_run
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # One of the functions of run_plan.
-MakePlan = Callable[[TrainerConfig, Environment, Invocation], Plan]
+MakePlan = Callable[[TrainerConfig, environment.Environment, Invocation], Plan]
 
 # Listing what does not exist takes one short request, and no right on the bucket itself.
 _NOWHERE = ".estimator_trainer-looks-for-the-bucket/*"
 
 
-def planned(make: MakePlan, config: TrainerConfig, variables: Environment,
+def planned(make: MakePlan, config: TrainerConfig, variables: environment.Environment,
             invocation: Invocation) -> Plan:
     """Returns the plan of a run that can begin, with a model_dir.
 
@@ -48,7 +46,7 @@ def prepare(plan: Plan) -> None:
     try:
         strategy.split_cpu(plan.config.num_replicas)
     except RuntimeError as error:
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             "num_replicas", plan.config.num_replicas,
             "and TensorFlow has begun to compute in this process with one CPU",
             "this setting in the first call of the process",
@@ -97,7 +95,7 @@ def train(plan: Plan) -> Result:
     return ended
 
 
-def read_model_dirs(config: TrainerConfig, variables: Environment,
+def read_model_dirs(config: TrainerConfig, variables: environment.Environment,
                     folders: Sequence[str] = ()) -> list[str]:
     """Prepares this process to read model_dirs, and returns them; default: that of the settings."""
     plans = [run_plan.for_model_dir(dataclasses.replace(config, model_dir=folder), variables)
@@ -126,7 +124,8 @@ def import_tensorflow(plan: Plan) -> None:
         storage.load()
 
 
-def _reader(make: MakePlan, config: TrainerConfig, variables: Environment) -> recorded_run.Read:
+def _reader(make: MakePlan, config: TrainerConfig,
+            variables: environment.Environment) -> recorded_run.Read:
     """Returns the function that reads the record; a remote one is read by TensorFlow."""
     @functools.lru_cache(maxsize=None)
     def import_first() -> None:
@@ -154,7 +153,7 @@ def check_storage(plan: Plan) -> None:
                                 for name, path in plan.config.paths.items())))
 
 
-def _storage_problem(name: str, path: str, tensorflow: str | None) -> Problem | None:
+def _storage_problem(name: str, path: str, tensorflow: str | None) -> errors.Problem | None:
     import tensorflow as tf
     if storage.scheme(path) not in tf.io.gfile.get_registered_schemes():
         return storage.problem(name, path, tensorflow, plugin=None)
@@ -164,15 +163,16 @@ def _storage_problem(name: str, path: str, tensorflow: str | None) -> Problem | 
         tf.io.gfile.glob(posixpath.join(bucket, _NOWHERE))
     except tf.errors.NotFoundError:
         example = f"gcloud storage buckets create {bucket}"
-        return Problem(name, path, f"and there is no bucket {bucket}", "one that exists",
-                       example if storage.scheme(path) == "gs" else "",
-                       advice="Correct the name, or make it.")
+        return errors.Problem(name, path, f"and there is no bucket {bucket}", "one that exists",
+                              example if storage.scheme(path) == "gs" else "",
+                              advice="Correct the name, or make it.")
     except (tf.errors.PermissionDeniedError, tf.errors.UnauthenticatedError) as error:
-        return Problem(name, path, f"and {bucket} may not be read: {errors.first_line(error)}",
-                       advice="Grant this task the right to list, read and write objects there, on"
-                       " Google Cloud the role roles/storage.objectUser.")
+        return errors.Problem(
+            name, path, f"and {bucket} may not be read: {errors.first_line(error)}",
+            advice="Grant this task the right to list, read and write objects there, on Google"
+            " Cloud the role roles/storage.objectUser.")
     except tf.errors.OpError as error:
-        return Problem(name, path, f"and {bucket} cannot be reached: {errors.first_line(error)}",
-                       advice="Check this machine's network and credentials, or choose another"
-                       " directory.")
+        return errors.Problem(
+            name, path, f"and {bucket} cannot be reached: {errors.first_line(error)}",
+            advice="Check this machine's network and credentials, or choose another directory.")
     return None

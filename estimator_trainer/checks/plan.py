@@ -13,9 +13,7 @@ from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.record import recorded_run
 from estimator_trainer.record.changes import Change
-from estimator_trainer.record.recorded_run import RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from estimator_trainer.versions import Versions
 
 
 class ScriptRun(Protocol):
@@ -62,11 +60,11 @@ class Plan:
     serving: Plugin | None = None
     script: Script | None = None
     script_run: ScriptRun | None = None
-    recorded: RecordedRun | None = None
+    recorded: recorded_run.RecordedRun | None = None
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
-    versions: Versions = dataclasses.field(default_factory=versions_lib.installed)
+    versions: versions_lib.Versions = dataclasses.field(default_factory=versions_lib.installed)
 
     @property
     def is_evaluated(self) -> bool:

@@ -13,7 +13,6 @@ import tensorflow as tf
 from estimator_trainer import errors, schema
 from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.coordination import job_state, shared_files
-from estimator_trainer.errors import Problem
 from estimator_trainer.estimator import input_fn_adapter, loaded_plugins
 
 _MARK = "check-%s.json"
@@ -47,7 +46,7 @@ def _model_dir(plan: Plan) -> Findings:
         marks = [seen for path in paths if (seen := shared_files.read_as(_Mark, path))]
         is_running = tf.io.gfile.exists(posixpath.join(folder, job_state.JOB_FILE))
     except (tf.errors.OpError, ValueError) as error:
-        found.problems.append(Problem(
+        found.problems.append(errors.Problem(
             "model_dir", folder, f"which cannot be written: {errors.first_line(error)}",
             "a directory that this task may write"))
         return found
@@ -74,7 +73,8 @@ def _data(plan: Plan) -> Findings:
         found.problems += error.problems
     except Exception as error:  # pylint: disable=broad-except
         assert plan.data is not None
-        found.problems.append(str(error) if getattr(error, "exit_code", None) == 2 else Problem(
+        found.problems.append(str(error) if getattr(error, "exit_code", None) == 2
+                              else errors.Problem(
             plan.data.kind, plan.data.name, "which fails in mode 'eval':"
             f" {type(error).__name__}: {errors.first_line(error)}",
             advice="Correct it; its stack: estimator-trainer train"))

@@ -10,19 +10,15 @@ from estimator_trainer import errors, machine, storage, versions
 from estimator_trainer.checks import machine_check, model_dir_name
 from estimator_trainer.checks.plan import Invocation, Plan, ScriptRun
 from estimator_trainer.cluster import ports, rank_source, task_config, topology
-from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.environment import Environment
-from estimator_trainer.errors import Param, Problem, Setting
 from estimator_trainer.plugins import loader, params
-from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.record import changes as changes_lib, recorded_run
-from estimator_trainer.record.recorded_run import RecordedRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 T = TypeVar("T")
-Problems = list[Problem | str]
+Problems = list[errors.Problem | str]
 _LOCAL = task_config.parse(None)
 
 
@@ -37,10 +33,10 @@ def for_training(config: TrainerConfig, environment: Environment,
         config, recorded = _as_recorded(problems, config, invocation, is_training=True)
         problems += [*_task_problems(config, task), *_port_problems(task)]
         if not config.model_dir and not task.is_local:
-            problems.append(Problem(
+            problems.append(errors.Problem(
                 "model_dir", why="and every task of a cluster must share one",
-                example=f"{Setting('model_dir', 'gs://bucket/job')} or"
-                f" {Setting('model_dir', '/shared/job')}"))
+                example=f"{errors.Setting('model_dir', 'gs://bucket/job')} or"
+                f" {errors.Setting('model_dir', '/shared/job')}"))
     problems += [*storage_problems(config), *replica_problems(config),
                  *model_dir_problems(config.model_dir)]
     return _with_plugins(
@@ -60,7 +56,7 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
     return Plan(config, task or _LOCAL, tuple(problems), script=script, command=invocation.command)
 
 
-def for_script_training(plan: Plan, config: TrainerConfig, task: TaskConfig,
+def for_script_training(plan: Plan, config: TrainerConfig, task: task_config.TaskConfig,
                         script_run: ScriptRun, has_own_strategy: bool) -> Plan:
     """Plans a training that a script has begun, with the settings and the task that it made."""
     # The ports of an earlier training of this process are in use, by itself.
@@ -101,7 +97,7 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
     problems: Problems = list(dict.fromkeys(
         problem for task in tasks for problem in _task_problems(config, task)))
     if not config.model_dir:
-        problems.append(Problem(
+        problems.append(errors.Problem(
             "model_dir", why="and the files of a task in its own container are lost",
             example="-- --model_dir=gs://bucket/job", source="--model_dir after `--`"))
     problems += filter(None, [model_dir_name.problem(config.model_dir),
@@ -141,7 +137,7 @@ def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskCo
 
 
 def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems: Problems,
-                  invocation: Invocation, recorded: RecordedRun | None = None,
+                  invocation: Invocation, recorded: recorded_run.RecordedRun | None = None,
                   num_replicas: int = 0) -> Plan:
     """Finds the plug-ins and their params; a plan without replicas trains nothing."""
     model = _collect(problems, lambda: loader.find("model_fn", config.model_fn))
@@ -151,7 +147,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
     problems += params.problems(config, data.evaluation) if data else []
     merged = None
     if model is not None and data is not None:
-        of_program = (params.UserParam(key, value, Param(key), is_typed=True)
+        of_program = (params.UserParam(key, value, errors.Param(key), is_typed=True)
                       for key, value in invocation.values.items())
         merged = _collect(problems, lambda: params.merge(
             plan.plugins, [*config.param, *of_program], config.params_file,
@@ -171,7 +167,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
 
 
 def _as_recorded(problems: Problems, config: TrainerConfig, invocation: Invocation,
-                 is_training: bool) -> tuple[TrainerConfig, RecordedRun | None]:
+                 is_training: bool) -> tuple[TrainerConfig, recorded_run.RecordedRun | None]:
     """Returns the settings, completed from the record of the earlier run, and that run."""
     recorded = _collect(problems, lambda: recorded_run.find(
         config, invocation.user_set, is_training, invocation.read))
@@ -185,35 +181,36 @@ def _version_problems(environment: Environment) -> Problems:
 
 
 def _without_model_dir(folder: str) -> Problems:
-    return [] if folder else [Problem("model_dir", expected="the directory of a trained model",
-                                      example=Setting("model_dir", "/tmp/digits"))]
+    return [] if folder else [errors.Problem("model_dir",
+                                             expected="the directory of a trained model",
+                                             example=errors.Setting("model_dir", "/tmp/digits"))]
 
 
-def _task_problems(config: TrainerConfig, task: TaskConfig,
-                   has_own_strategy: bool = False) -> list[Problem]:
+def _task_problems(config: TrainerConfig, task: task_config.TaskConfig,
+                   has_own_strategy: bool = False) -> list[errors.Problem]:
     """Returns what is wrong with the settings of training in this task of a cluster."""
     return [*topology.problems(task, config.train_distribute, config.eval_distribute,
                                config.sync_replicas, is_script=has_own_strategy),
             *topology.events_problems(task, config.worker_events)]
 
 
-def _port_problems(task: TaskConfig) -> list[Problem]:
+def _port_problems(task: task_config.TaskConfig) -> list[errors.Problem]:
     return ports.problems(task) if task.cluster else []
 
 
-def model_dir_problems(folder: str, source: str = "") -> list[Problem]:
+def model_dir_problems(folder: str, source: str = "") -> list[errors.Problem]:
     """Returns why a job cannot train in a directory; `source` named it, or else the setting."""
     found = (model_dir_name.problem(folder, source), machine_check.problem(folder, source),
              _file_problem(folder, source))
     return [problem for problem in found if problem]
 
 
-def _file_problem(folder: str, source: str = "") -> Problem | None:
-    return Problem("model_dir", folder, "which is a file", "a directory, existing or not",
-                   source=source) if folder and os.path.isfile(folder) else None
+def _file_problem(folder: str, source: str = "") -> errors.Problem | None:
+    return errors.Problem("model_dir", folder, "which is a file", "a directory, existing or not",
+                          source=source) if folder and os.path.isfile(folder) else None
 
 
-def storage_problems(config: TrainerConfig) -> list[Problem]:
+def storage_problems(config: TrainerConfig) -> list[errors.Problem]:
     """Returns a problem for each setting whose file system is missing."""
     tensorflow = versions.installed().tensorflow
     needs_plugin = storage.needs_plugin(config.paths.values())
@@ -226,7 +223,7 @@ def _of_flags(plan: Plan, data: Plugin) -> list[params.UserParam]:
     """Returns the params of the input_fn that flags stand for."""
     flags = {"epochs": ("train_epochs", plan.passes),
              "batch_size": ("global_batch_size", plan.config.global_batch_size)}
-    found = [params.UserParam(key, value, Setting(flag), (Setting(flag, 0),))
+    found = [params.UserParam(key, value, errors.Setting(flag), (errors.Setting(flag, 0),))
              for key, (flag, value) in flags.items()
              if value and key in (data.default_params or {})]
     return found + params.params_of(plan.config, data)
@@ -251,18 +248,18 @@ def _collect(problems: Problems, step: Callable[[], T]) -> T | None:
 _IN_ONE_PROCESS = ("mirrored", "central_storage")
 
 
-def replica_problems(config: TrainerConfig) -> list[Problem]:
+def replica_problems(config: TrainerConfig) -> list[errors.Problem]:
     """Returns what is wrong with --num_replicas."""
     strategies = {config.train_distribute, config.eval_distribute}
     if config.num_replicas < 2 or strategies & set(_IN_ONE_PROCESS):
         return []
-    return [Problem(
-        "num_replicas", config.num_replicas, f"and neither {Setting('train_distribute')} nor"
-        f" {Setting('eval_distribute')} takes replicas in one process",
-        " or ".join(_IN_ONE_PROCESS), Setting("train_distribute", "mirrored"))]
+    return [errors.Problem(
+        "num_replicas", config.num_replicas, f"and neither {errors.Setting('train_distribute')} nor"
+        f" {errors.Setting('eval_distribute')} takes replicas in one process",
+        " or ".join(_IN_ONE_PROCESS), errors.Setting("train_distribute", "mirrored"))]
 
 
-def count_replicas(config: TrainerConfig, task: TaskConfig,
+def count_replicas(config: TrainerConfig, task: task_config.TaskConfig,
                    cuda_visible_devices: str | None) -> int:
     """Returns how many replicas make a step together.
 
@@ -278,26 +275,29 @@ def count_replicas(config: TrainerConfig, task: TaskConfig,
     return config.num_replicas or here
 
 
-def share_batch(global_batch_size: int, data: Plugin, params: Params, replicas: int
-                ) -> tuple[Params, str, Problem | None]:
+def share_batch(global_batch_size: int, data: Plugin, params: params.Params, replicas: int
+                ) -> tuple[params.Params, str, errors.Problem | None]:
     """Returns the params, a note on a default that was rounded up, and a problem of the user's."""
     key = data.global_batch_param
     if global_batch_size % replicas:
-        return params, "", _problem("global_batch_size", global_batch_size, replicas, Setting)
+        return params, "", _problem("global_batch_size", global_batch_size, replicas,
+                                    errors.Setting)
     size = params.values.get(key) if key else None
     if isinstance(size, int) and size < 1:
-        return params, "", _problem(key, size, 1, Param)
+        return params, "", _problem(key, size, 1, errors.Param)
     if not isinstance(size, int) or size % replicas == 0:
         return params, "", None
     if key in params.user_set:
-        return params, "", _problem(key, size, replicas, Param)
+        return params, "", _problem(key, size, replicas, errors.Param)
     rounded = -(-size // replicas) * replicas
     return (dataclasses.replace(params, values={**params.values, key: rounded}),
             f"{key} is {rounded}, not {size}, so that the {replicas} replicas can share it", None)
 
 
-def _problem(name: str, size: int, replicas: int, kind: type[Setting] | type[Param]) -> Problem:
+def _problem(name: str, size: int, replicas: int,
+             kind: type[errors.Setting] | type[errors.Param]) -> errors.Problem:
     expected = f"a multiple of the {replicas} replicas" if size > 0 else "1 or more"
     example = max(1, -(-size // replicas)) * replicas
-    return Problem(name, size, "the examples of one global step", expected, kind(name, example),
-                   kind(name))
+    return errors.Problem(name, size, "the examples of one global step", expected,
+                          kind(name, example),
+                          kind(name))

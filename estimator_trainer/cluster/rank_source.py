@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Mapping, NamedTuple, Sequence
 
 from estimator_trainer.cluster import ranks as ranks_lib, slurm
-from estimator_trainer.cluster.ranks import ALONE, HOSTS, Ranks
 from estimator_trainer.errors import ConfigError, Problem, Setting, Words
 
 
@@ -59,7 +58,7 @@ _MOST_RANKS = 1 << 16
 
 
 def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
-          first_port: int = 0) -> Ranks | None:
+          first_port: int = 0) -> ranks_lib.Ranks | None:
     """Returns the ranks of the launcher that started this process, or None.
 
     Within a Slurm job, mpirun starts its daemons by srun, so Slurm's ranks are the daemons' and
@@ -104,7 +103,7 @@ def notes(variables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _mpi_ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
-               first_port: int) -> Ranks | None:
+               first_port: int) -> ranks_lib.Ranks | None:
     """Returns the processes of a launcher with a known number of them; None where there is one.
 
     If all ranks are on this host, `rank_hosts` may be empty.
@@ -116,14 +115,14 @@ def _mpi_ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
         if not rank < size <= _MOST_RANKS:
             raise ConfigError(Problem(launcher.rank, rank, f"and {launcher.size} is {size}",
                                       f"a rank below the size, and {_MOST_RANKS} ranks at most",
-                                      source="the environment", advice=ALONE))
+                                      source="the environment", advice=ranks_lib.ALONE))
         if size > 1:
             return _found(launcher, variables, rank_hosts, first_port, rank, size)
     return None
 
 
 def _ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[str],
-                           first_port: int) -> Ranks | None:
+                           first_port: int) -> ranks_lib.Ranks | None:
     """Returns the processes of a launcher that sets a rank alone; None if this one is alone."""
     is_alone = any(_first(variables, each.size) == 1 for each in (*_LAUNCHERS, _STEP) if each.size)
     for launcher in (*_LAUNCHERS, _STEP):
@@ -135,23 +134,24 @@ def _ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[st
             continue
         if rank is None:
             raise ConfigError(Problem(launcher.rank, text, source="the environment",
-                                      expected="a rank, a whole number", advice=ALONE))
+                                      expected="a rank, a whole number", advice=ranks_lib.ALONE))
         if rank_hosts and launcher is not _STEP:
             return _found(launcher, variables, rank_hosts, first_port, rank, None)
         size = launcher.size or "a variable"
         raise ConfigError(Problem(
             launcher.rank, rank, f"and {launcher.name} does not tell how many tasks there are (no"
             f" {size}): each would train by itself, all in one model_dir",
-            "the hosts of all tasks, in the order of the ranks", HOSTS, "the environment",
-            advice=f"{ALONE}."))
+            "the hosts of all tasks, in the order of the ranks", ranks_lib.HOSTS, "the environment",
+            advice=f"{ranks_lib.ALONE}."))
     return None
 
 
 def _found(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
-           first_port: int, rank: int, size: int | None) -> Ranks:
+           first_port: int, rank: int, size: int | None) -> ranks_lib.Ranks:
     hosts = _hosts(launcher, variables, rank_hosts, rank, size)
-    return Ranks(rank, ranks_lib.addresses(hosts, first_port, _first(variables, *_JOBS) or 0),
-                 launcher.name, launcher.size if size else str(Setting("rank_hosts")))
+    return ranks_lib.Ranks(rank,
+                           ranks_lib.addresses(hosts, first_port, _first(variables, *_JOBS) or 0),
+                           launcher.name, launcher.size if size else str(Setting("rank_hosts")))
 
 
 def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequence[str],
@@ -164,19 +164,20 @@ def _hosts(launcher: _Launcher, variables: Mapping[str, str], rank_hosts: Sequen
             return ["localhost"] * size
         raise ConfigError(Problem(
             "rank_hosts", why=f"and {launcher.size} is {size}: {launcher.name} does not tell its"
-            " tasks where the others are", example=HOSTS, advice=f"{ALONE}.",
+            " tasks where the others are", example=ranks_lib.HOSTS, advice=f"{ranks_lib.ALONE}.",
             expected="the hosts as the launcher got them, in the order of the ranks"))
     hosts = ranks_lib.hosts_of(rank_hosts, size, launcher.size)
     if rank >= len(hosts):
         raise ConfigError(Problem(
             "rank_hosts", Words(f"places for {len(hosts)} tasks"), f"and {launcher.rank} is {rank}",
-            "the hosts of all tasks, in the order of the ranks", HOSTS, verb="has"))
+            "the hosts of all tasks, in the order of the ranks", ranks_lib.HOSTS, verb="has"))
     expected = hosts[:rank].count(hosts[rank])
     if local_rank not in (None, expected):
         raise ConfigError(Problem(
             "rank_hosts", Words(f"rank {rank} as task {expected} of {hosts[rank]!r}"),
             f"and it is task {local_rank} there",
-            "the hosts in the order of the ranks, as with mpirun --map-by slot", HOSTS, verb="has"))
+            "the hosts in the order of the ranks, as with mpirun --map-by slot", ranks_lib.HOSTS,
+            verb="has"))
     return hosts
 
 

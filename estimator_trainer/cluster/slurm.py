@@ -10,7 +10,6 @@ import re
 from typing import Callable, Mapping, Sequence, TypeVar
 
 from estimator_trainer.cluster import ranks as ranks_lib
-from estimator_trainer.cluster.ranks import ALONE, HOSTS, Ranks
 from estimator_trainer.errors import ConfigError, Problem, Setting
 
 T = TypeVar("T")
@@ -22,7 +21,8 @@ _SIZE = "SLURM_STEP_NUM_TASKS"
 _STEP_STRIDE = 151
 
 
-def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str], first_port: int) -> Ranks | None:
+def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
+          first_port: int) -> ranks_lib.Ranks | None:
     """Returns the tasks of this process's step; None outside of a step, or in one of one task.
 
     The user's `rank_hosts`, if any, replace the nodes' names.
@@ -37,7 +37,7 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str], first_port: i
     kept = variables.get("SLURM_STEP_RESV_PORTS", "")
     addresses = (_reserved(variables, hosts, kept) if kept and not first_port else
                  ranks_lib.addresses(hosts, first_port, job + _STEP_STRIDE * step))
-    return Ranks(rank, addresses, f"Slurm's step {job}.{step}", _SIZE)
+    return ranks_lib.Ranks(rank, addresses, f"Slurm's step {job}.{step}", _SIZE)
 
 
 def _reserved(variables: Mapping[str, str], hosts: Sequence[str], kept: str) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def _hosts(variables: Mapping[str, str], size: int, rank: int) -> list[str]:
             f" {variables.get('SLURM_STEP_NODELIST')!r}, which does not show where the {size} tasks"
             f" are: rank {rank} is task {own[1]} of node {own[0]}",
             "the distribution block, cyclic or plane, or the hosts",
-            f"srun --distribution=block, or {HOSTS}", "the environment"))
+            f"srun --distribution=block, or {ranks_lib.HOSTS}", "the environment"))
     return [nodes[place] for place in places]
 
 
@@ -105,7 +105,7 @@ def _parsed(parse: Callable[[str], list[T]], variables: Mapping[str, str], name:
 def _unlike(name: str, text: str, expected: str) -> ConfigError:
     return ConfigError(Problem(
         name, text, f"and {_SIZE} says that this is a task of Slurm's",
-        f"{expected}, as srun sets it", source="the environment", advice=ALONE))
+        f"{expected}, as srun sets it", source="the environment", advice=ranks_lib.ALONE))
 
 
 _NAME = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")

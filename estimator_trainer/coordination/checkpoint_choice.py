@@ -12,7 +12,6 @@ import tensorflow as tf
 
 from estimator_trainer import errors, storage
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.errors import Problem, Setting
 
 _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not match")
 # TensorFlow first writes a checkpoint, and each text beside it, under one of these names.
@@ -77,7 +76,8 @@ def fall_back(model_dir: str) -> None:
     if not whole:
         raise errors.TrainerError(
             f"the only checkpoint of {model_dir}, {newest}, is damaged: its files are shorter than"
-            f" its variables need. Restore it, or train with another {Setting('model_dir')}.")
+            " its variables need. Restore it, or train with another"
+            f" {errors.Setting('model_dir')}.")
     logging.warning("the checkpoint of step %d is damaged; falls back to step %d",
                     checkpoints.step_of(newest), checkpoints.step_of(whole[-1]))
     tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
@@ -89,7 +89,7 @@ def _repair_state(model_dir: str) -> None:
     if not whole and checkpoints.paths_in(model_dir):
         raise errors.TrainerError(
             f"the file {file} is damaged, and so is every checkpoint beside it. Restore them, or"
-            f" train with another {Setting('model_dir')}.")
+            f" train with another {errors.Setting('model_dir')}.")
     if whole:
         logging.warning("the file %s is damaged; falls back to the newest whole checkpoint, of step"
                         " %d", file, checkpoints.step_of(whole[-1]))
@@ -115,18 +115,20 @@ def select(model_dir: str, which: str) -> list[str]:
     lost = _lost(model_dir) if which == "latest" else ""
     problem = f"{model_dir} has no such checkpoint"
     if which == "best":
-        problem += f" (`best` needs a run with {Setting('exporters', ['best'])})"
+        problem += f" (`best` needs a run with {errors.Setting('exporters', ['best'])})"
     if broken:
         problem = f"{', '.join(broken)} is damaged: its files are cut off, or some are missing"
     elif lost:
         problem = f"{_state_file(model_dir)} names {lost}, which is not there"
-    example, advice = f"{Setting('checkpoint', 'latest')}, after a `train` in this model_dir", ""
+    example = f"{errors.Setting('checkpoint', 'latest')}, after a `train` in this model_dir"
+    advice = ""
     if whole:
-        example = str(Setting("checkpoint", f"step={checkpoints.step_of(whole[-1])}"))
+        example = str(errors.Setting("checkpoint", f"step={checkpoints.step_of(whole[-1])}"))
     elif broken or lost:
-        example, advice = "", f"Restore its files, or train in another {Setting('model_dir')}."
+        example = ""
+        advice = f"Restore its files, or train in another {errors.Setting('model_dir')}."
     steps = ", ".join(str(checkpoints.step_of(path)) for path in whole) or "(none)"
-    raise errors.ConfigError(Problem(
+    raise errors.ConfigError(errors.Problem(
         "checkpoint", which, f"and {problem}; it has {'whole ones' if broken else 'those'} of"
         f" steps: {steps}", example=example, advice=advice))
 
@@ -137,10 +139,10 @@ def damage(error: BaseException, model_dir: str) -> str:
     if not found:
         return ""
     others = [path for path in _whole(model_dir) if path != found[1]]
-    remedy = f"Restore its files, or train in another {Setting('model_dir')}." if not others else (
-        "To use the one before:"
-        f" {Setting('checkpoint', f'step={checkpoints.step_of(others[-1])}')};"
-        f" {_to_go_on(model_dir, others[-1])}")
+    remedy = f"Restore its files, or train in another {errors.Setting('model_dir')}."
+    if others:
+        step = errors.Setting("checkpoint", f"step={checkpoints.step_of(others[-1])}")
+        remedy = f"To use the one before: {step}; {_to_go_on(model_dir, others[-1])}"
     return (f"the checkpoint {found[1]} is damaged: its files hold other bytes than were written."
             f" {remedy}")
 

@@ -22,7 +22,6 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.job_state import JobState, JobStateReader, JobStateWriter
 from estimator_trainer.coordination.lease import Lease
 from estimator_trainer.coordination.stop import Stop
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.result import Status
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -130,7 +129,7 @@ class OthersView(JobView):
                 " job.json here. Give every task one directory that all of them can read: the same"
                 " mount, or one like %s; `estimator-trainer check --probe` tests it",
                 self._config.model_dir, self._chief, address,
-                Setting("model_dir", "gs://bucket/job"))
+                errors.Setting("model_dir", "gs://bucket/job"))
 
 
 class Membership:
@@ -158,20 +157,20 @@ class Membership:
             return False
         if is_of_another_job(self._task, now):
             raise errors.OtherClusterError(
-                Problem("model_dir", self._model_dir,
-                        "and the training of another cluster goes on there: its"
-                        f" {self._task.name_of('chief', 0)} runs, and none of its addresses is in"
-                        f" {self._task.source}", "a directory of this job's own",
-                        Setting("model_dir", f"{self._model_dir.rstrip('/')}-2")),
+                errors.Problem("model_dir", self._model_dir,
+                               "and the training of another cluster goes on there: its"
+                               f" {self._task.name_of('chief', 0)} runs, and none of its addresses"
+                               f" is in {self._task.source}", "a directory of this job's own",
+                               errors.Setting("model_dir", f"{self._model_dir.rstrip('/')}-2")),
                 is_missed=False)
         task, count = self._task, now.cluster.get(self._task.role, 0)
         raise errors.OtherClusterError(
-            Problem("cluster", _shown(task.counts), source=task.source,
-                    expected=f"the cluster of {task.name_of('chief', 0)},"
-                    f" {_shown(now.cluster)!r}: tasks share data by these numbers",
-                    advice="To grow or shrink a job, end all of its tasks, and start them again"
-                    f" with one cluster and the same {Setting('model_dir')}.",
-                    example="kubectl delete, then apply"),
+            errors.Problem("cluster", _shown(task.counts), source=task.source,
+                           expected=f"the cluster of {task.name_of('chief', 0)},"
+                           f" {_shown(now.cluster)!r}: tasks share data by these numbers",
+                           advice="To grow or shrink a job, end all of its tasks, and start them"
+                           f" again with one cluster and the same {errors.Setting('model_dir')}.",
+                           example="kubectl delete, then apply"),
             is_missed=task.index < count and (task.role == "ps" or "ps" not in now.cluster))
 
 

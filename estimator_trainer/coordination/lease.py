@@ -25,7 +25,6 @@ from estimator_trainer import deadlines, errors, storage
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
-from estimator_trainer.errors import Problem, Setting
 
 FILE = "lease.json"
 _DEAD = ("Z", "X")
@@ -144,7 +143,8 @@ def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Le
     me = Holder(uuid.uuid4().hex, task.name, addresses, this_process(), now, now)
     found = read(posixpath.join(model_dir, FILE))
     if found is not None and is_forced:
-        logging.warning("takes model_dir over, by %s, from %s", Setting("force", True), found)
+        logging.warning("takes model_dir over, by %s, from %s", errors.Setting("force", True),
+                        found)
     elif found is not None:
         _wait_until_free(model_dir, me, found, stop)
     return Lease(model_dir, me)
@@ -198,12 +198,13 @@ def _is_over(found: Holder, me: Holder) -> bool:
     return bool(me.addresses and (found.addresses, found.task) == (me.addresses, me.task))
 
 
-def _refusal(model_dir: str, found: Holder) -> Problem:
-    return Problem(
+def _refusal(model_dir: str, found: Holder) -> errors.Problem:
+    return errors.Problem(
         "model_dir", model_dir, f"and another training writes its checkpoints there: {found}",
         "a directory of this job's own, or the end of that training",
-        f"{Setting('model_dir', model_dir.rstrip('/') + '-2')}, or {Setting('force', True)} to end"
-        " that training and to go on from its last checkpoint")
+        f"{errors.Setting('model_dir', model_dir.rstrip('/') + '-2')}, or"
+        f" {errors.Setting('force', True)}"
+        " to end that training and to go on from its last checkpoint")
 
 
 def _now() -> str:

@@ -13,12 +13,10 @@ import tensorflow as tf
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import strategy, user_estimator
 from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
-from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.patches import estimator_patches, private_api, training_patches
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import loop, loop_unsupported, stop_consensus
@@ -28,7 +26,7 @@ _MOST_COLLECTIVES = 100_000
 
 
 def for_training(plan: Plan, plugins: LoadedPlugins,
-                 strategies: Strategies) -> tf.estimator.Estimator:
+                 strategies: strategy.Strategies) -> tf.estimator.Estimator:
     """Returns the Estimator of this task."""
     with environment.tf_config(plan.task.tf_config()):
         estimator = _build(plan.config, plugins, strategies, plan.task)
@@ -74,9 +72,9 @@ def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.esti
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except loop_unsupported.LoopUnsupported as found:
         if steps_per_loop:
-            raise errors.ConfigError(Problem(
+            raise errors.ConfigError(errors.Problem(
                 "steps_per_loop", steps_per_loop, f"which this model_fn cannot do: {found}",
-                example=Setting("steps_per_loop", 1))) from found
+                example=errors.Setting("steps_per_loop", 1))) from found
         logging.info("one step in a session run: %s", found)
     # Each trainer of an all-reduce may have stopped at another place of the graph.
     keys.pass_over(_MOST_COLLECTIVES)
@@ -89,13 +87,13 @@ def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.esti
 
 def for_one_process(config: TrainerConfig, plugins: LoadedPlugins) -> tf.estimator.Estimator:
     """Returns an Estimator that evaluates, predicts or exports in this process alone."""
-    strategies = (Strategies(None, plugins.script.strategies.eval) if plugins.script else
+    strategies = (strategy.Strategies(None, plugins.script.strategies.eval) if plugins.script else
                   strategy.for_one_process(config))
     with environment.no_cluster():
         return _build(config, plugins, strategies)
 
 
-def _build(config: TrainerConfig, plugins: LoadedPlugins, strategies: Strategies,
+def _build(config: TrainerConfig, plugins: LoadedPlugins, strategies: strategy.Strategies,
            task: TaskConfig | None = None) -> tf.estimator.Estimator:
     own = plugins.estimator
     if own and not plugins.script:
@@ -154,10 +152,11 @@ def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:
     gpus = [f"gpu:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))]
     wanted, has = ("GPU", gpus) if precision == "float16" else ("CPU alone", not gpus)
     if precision != "none" and not has:
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             "mixed_precision", precision, f"which TensorFlow has for a {wanted};"
             f" this machine has {', '.join(['cpu:0', *gpus])}",
-            example=Setting("mixed_precision", "bfloat16" if wanted == "GPU" else "float16")))
+            example=errors.Setting("mixed_precision", "bfloat16" if wanted == "GPU"
+                                   else "float16")))
     session_config = tf.compat.v1.ConfigProto(
         allow_soft_placement=config.soft_placement,
         log_device_placement=config.log_device_placement)

@@ -13,8 +13,7 @@ from typing import Any, ContextManager, Iterable, Sequence
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import errors
-from estimator_trainer.errors import Problem
+from estimator_trainer.errors import ConfigError, Problem
 from estimator_trainer.graph import graph_state, operations
 from estimator_trainer.input import batches
 from estimator_trainer.patches import training_patches
@@ -76,12 +75,12 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
     names = _saved_names(tf.compat.v1.trainable_variables())
     for pattern in patterns:
         if not any(conflicts.matches(pattern, name) for name in names):
-            raise errors.ConfigError(Problem(
+            raise ConfigError(Problem(
                 "freeze", config.freeze, f"and {pattern!r} matches no trainable variable of"
                 f" model_fn {config.model_fn!r}", advice=operations.near(pattern, names)))
     found = {name for name in names if _is_frozen(name, patterns)}
     if found == names:
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "freeze", config.freeze, f"which leaves nothing of model_fn {config.model_fn!r} to"
             " train", "a part of its variables",
             advice=f"The variables: {operations.some(names)}."))
@@ -90,7 +89,7 @@ def check(config: TrainerConfig, train_op: Any, is_chief: bool) -> None:
         operations.variable_of(op, outside) for op in operations.up_to(train_op)
         if op.inputs and _WRITES.match(op.type))
     if changed:
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "freeze", config.freeze, f"and model_fn {config.model_fn!r} changes"
             f" {operations.some(changed)} by itself, not by an optimizer",
             "a model_fn that leaves these as they are, or another pattern"))

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.graph import graph_names
 from estimator_trainer.input import batches, iterated_input
@@ -132,15 +131,15 @@ class _Adapted:
         config = self._plan.config
         if has_strategy:
             raise errors.ConfigError(
-                f"{what}; a strategy (from {Setting('train_distribute')},"
-                f" {Setting('eval_distribute')}) needs a tf.data.Dataset. Return one, or train"
-                f" without: {Setting('train_distribute', 'none')}")
+                f"{what}; a strategy (from {errors.Setting('train_distribute')},"
+                f" {errors.Setting('eval_distribute')}) needs a tf.data.Dataset. Return one, or"
+                f" train without: {errors.Setting('train_distribute', 'none')}")
         for flag, param in (("train_epochs", "epochs"), ("global_batch_size", "batch_size")):
             if getattr(config, flag) and param not in self._params:
                 raise errors.ConfigError(
                     f"{what}, so it cannot be changed by {flag}, which is"
-                    f" {getattr(config, flag)} (from {Setting(flag)}). Let the input_fn do it"
-                    f" itself, and leave out {Setting(flag)}.")
+                    f" {getattr(config, flag)} (from {errors.Setting(flag)}). Let the input_fn do"
+                    f" it itself, and leave out {errors.Setting(flag)}.")
         if is_held:
             raise LoopUnsupported(what)
 
@@ -154,9 +153,9 @@ class _Adapted:
         if not size or "batch_size" in self._params:
             return dataset
         if size % replicas:
-            raise errors.ConfigError(Problem(
+            raise errors.ConfigError(errors.Problem(
                 "global_batch_size", size, expected=f"a multiple of the {replicas} replicas",
-                example=Setting("global_batch_size", replicas * 64)))
+                example=errors.Setting("global_batch_size", replicas * 64)))
         return dataset.rebatch(input_context.get_per_replica_batch_size(size))
 
 

@@ -18,7 +18,6 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import environment, errors
-from estimator_trainer.errors import Problem
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
 
@@ -44,16 +43,17 @@ def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
         raise _refused(name)
     if not getattr(model, "optimizer", None):
         raise errors.ConfigError(
-            Problem("model_fn", name, "a Keras model that is not compiled",
-                    "one with an optimizer, a loss and metrics", 'model.compile("adam",'
-                    ' loss="sparse_categorical_crossentropy", metrics=["accuracy"])'))
+            errors.Problem("model_fn", name, "a Keras model that is not compiled",
+                           "one with an optimizer, a loss and metrics", 'model.compile("adam",'
+                           ' loss="sparse_categorical_crossentropy", metrics=["accuracy"])'))
     try:
         convert = _converted if _input_names(model) else _made_in_a_graph
         estimator, weights = convert(model)
     except (ValueError, NotImplementedError) as error:
         raise errors.ConfigError(
-            Problem("model_fn", name, f"a Keras model of which no Estimator can be made: {error}",
-                    example='def get_config(self): return {"units": self.units}')) from error
+            errors.Problem("model_fn", name,
+                           f"a Keras model of which no Estimator can be made: {error}",
+                           example='def get_config(self): return {"units": self.units}')) from error
 
     def model_fn(features: Any, labels: Any, mode: str,
                  config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
@@ -123,7 +123,7 @@ def _features_of(model: tf.keras.Model, features: Any, name: str) -> Any:
         return next(iter(features.values()))
     if not inputs:
         return features
-    raise errors.ConfigError(Problem(
+    raise errors.ConfigError(errors.Problem(
         "model_fn", name, f"a Keras model whose inputs are {', '.join(inputs)}, but the features of"
         f" the input_fn are {', '.join(sorted(map(str, features)))}", "a feature for each input",
         f"tf.keras.Input(..., name={min(map(str, features))!r})"))
@@ -201,7 +201,7 @@ def checked(name: str) -> Iterator[None]:
 
 
 def _refused(name: str) -> errors.ConfigError:
-    return errors.ConfigError(Problem(
+    return errors.ConfigError(errors.Problem(
         "model_fn", name, f"and its model is made with Keras {_version()} (`import keras`)",
         "Keras 2, which Estimator is written for", "import tensorflow as tf, then"
         " tf.keras.layers.Dense, or import tf_keras as keras"))

@@ -10,13 +10,11 @@ import zlib
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import Problem, Setting
+from estimator_trainer.errors import ConfigError, near_match, Problem, Setting
 from estimator_trainer.estimator import (input_fn_adapter, model_class, model_fn_adapter,
                                          model_shape, random_state, serving_input, user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.plugins import fingerprints, importing, loader
 from estimator_trainer.plugins.params import FILES
 from estimator_trainer.record import changes, record_file
@@ -73,7 +71,7 @@ class LoadedPlugins:
     receiver_fn: serving_input.ReceiverFn | None
     session_config: tf.compat.v1.ConfigProto | None
     train_examples: int = 0
-    estimator: UserEstimator | None = None
+    estimator: user_estimator.UserEstimator | None = None
     script: ScriptObjects | None = None
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
@@ -217,7 +215,7 @@ def _check_end(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str,
         return
     if not input_fn_adapter.describe(input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite:
         return
-    raise errors.ConfigError(Problem(
+    raise ConfigError(Problem(
         "train_epochs" if has_epochs else "train_steps", config.train_epochs,
         "the end of the input, " * (not has_epochs) +
         f"and input_fn {training.name!r} yields a dataset without end in mode 'train'",
@@ -229,7 +227,7 @@ def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
     assert plan.data is not None
     eval_steps = plan.config.eval_steps
     if spec.is_infinite and not eval_steps:
-        raise errors.ConfigError(
+        raise ConfigError(
             f"input_fn {plan.data.name!r} yields a dataset without end in mode 'eval', and"
             f" eval_steps is 0 (from {Setting('eval_steps')}), the whole set: evaluation would"
             " never end. Leave out .repeat() in that mode, or set a number. For example:"
@@ -244,7 +242,7 @@ def _check_forward_key(plan: Plan, features: Any) -> None:
     assert plan.data is not None
     key, names = plan.config.forward_key, sorted(features) if isinstance(features, dict) else []
     if key and key not in names:
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "forward_key", key, f"which is no feature of input_fn {plan.data.name!r}",
             f"one of {', '.join(names) or '(its features have no names)'}",
-            advice=errors.near_match(key, names)))
+            advice=near_match(key, names)))

@@ -13,10 +13,9 @@ from typing import Any, Callable, Iterator, Mapping
 
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import ps_packs
-from estimator_trainer.errors import Problem
+from estimator_trainer.errors import ConfigError, near_match, Problem
 from estimator_trainer.estimator import (frozen, input_fn_adapter, keras_model, model_class,
                                          passthrough, starting_checkpoint, user_estimator)
 from estimator_trainer.graph import graph_names, graph_state
@@ -72,7 +71,7 @@ class _Adapted:
         if isinstance(spec, tf.compat.v1.estimator.tpu.TPUEstimatorSpec):
             spec = spec.as_estimator_spec()
         if not isinstance(spec, tf.estimator.EstimatorSpec):
-            raise errors.ConfigError(
+            raise ConfigError(
                 f"model_fn {name!r} returned a {type(spec).__name__} in mode"
                 f" {others['mode']!r}; expected a tf.estimator.EstimatorSpec. For example: return"
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
@@ -161,7 +160,7 @@ def _with_key(spec: tf.estimator.EstimatorSpec, name: str,
     `tf.contrib.estimator.forward_features` did this in TensorFlow 1. Predictions have to be dense.
     """
     if not isinstance(key, tf.Tensor):
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "forward_key", name, f"a feature that is a {type(key).__name__}",
             "a dense one, with a value for each instance"))
     key = tf.identity(key)
@@ -196,10 +195,10 @@ def explained(features: Any, model_fn: str) -> Iterator[None]:
             raise
         there = sorted(map(str, features))
         line = traceback.extract_tb(error.__traceback__)[-1]
-        raise errors.ConfigError(
+        raise ConfigError(
             f"model_fn {model_fn!r} asks for the feature {name!r} ({line.filename}, line"
             f" {line.lineno}: `{line.line}`), and the input_fn"
-            f" yields {', '.join(there)}.{errors.near_match(name, there)}"
+            f" yields {', '.join(there)}.{near_match(name, there)}"
             " Take a model_fn and an input_fn that go together, or name the feature by a param of"
             " theirs. To see both: estimator-trainer check --probe") from error
 

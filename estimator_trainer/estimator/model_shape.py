@@ -18,9 +18,7 @@ import tensorflow as tf
 
 from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import Param, Problem, Setting, Words
 from estimator_trainer.estimator import keras_model, user_estimator
-from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.patches import cluster_patches
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.params import PluginParams
@@ -34,7 +32,7 @@ class Model:
     """A model_fn, or a class in its place, and the user's Estimator that it is from, or None."""
 
     function: Callable[..., Any]
-    estimator: UserEstimator | None = None
+    estimator: user_estimator.UserEstimator | None = None
 
 
 def is_other(thing: Any) -> bool:
@@ -87,14 +85,15 @@ def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> M
         return Model(keras_model.model_fn_of(thing, name))
     if not isinstance(thing, _Estimator):
         raise errors.ConfigError(
-            Problem("model_fn", name, "which takes no `features`, so it was called, and returned an"
-                    f" object of type {type(thing).__name__}",
-                    "a tf.estimator.Estimator, a compiled tf.keras.Model or a model_fn",
-                    "return tf.estimator.Estimator(model_fn, config=config, params=params)"))
+            errors.Problem("model_fn", name,
+                           "which takes no `features`, so it was called, and returned an"
+                           f" object of type {type(thing).__name__}",
+                           "a tf.estimator.Estimator, a compiled tf.keras.Model or a model_fn",
+                           "return tf.estimator.Estimator(model_fn, config=config, params=params)"))
     estimator = user_estimator.take_apart(thing)
     if estimator.config.train_distribute:
         logging.warning("the strategy in the RunConfig of model_fn %s is not used; %s chooses one",
-                        name, Setting("train_distribute"))
+                        name, errors.Setting("train_distribute"))
     return Model(_function(estimator, plan), estimator)
 
 
@@ -119,14 +118,14 @@ def _called(function: Callable[..., Any], plan: Plan, params: dict[str, Any]) ->
             " for a model_fn, as tf.estimator.Estimator does, the names features, labels, mode,"
             " params, config; for a function that returns a model, some of config, run_config,"
             " model_dir, params, hparams, or names of params. For example: def model_fn(features,"
-            f" labels, mode), or {Param(missing[0], Words('VALUE'))}")
+            f" labels, mode), or {errors.Param(missing[0], errors.Words('VALUE'))}")
     # Nothing that the function makes may start a server of the cluster.
     with (cluster_patches.configs_in_any_cluster(lambda: plan.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: "")):
         return loader.call(function, known)
 
 
-def _function(estimator: UserEstimator, plan: Plan) -> Callable[..., Any]:
+def _function(estimator: user_estimator.UserEstimator, plan: Plan) -> Callable[..., Any]:
     """Returns the model_fn of a user's Estimator, with the params that the user has set."""
     user_set = plan.params.user_set if plan.params else ()
 

@@ -16,9 +16,8 @@ from typing import Any, Iterator, Mapping
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.errors import Problem, Setting
+from estimator_trainer.errors import ConfigError, Problem, Setting, worded
 from estimator_trainer.graph import graph_state, operations
 from estimator_trainer.input import batches
 from estimator_trainer.settings import conflicts
@@ -47,7 +46,7 @@ class CheckpointFit(tf.estimator.SessionRunHook):
         for variable in tf.compat.v1.global_variables() if self._misfit else []:
             if variable.shape.is_fully_defined() and (
                     session.run(variable).shape != tuple(variable.shape.as_list())):
-                raise errors.ConfigError(self._misfit)
+                raise ConfigError(self._misfit)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         self._misfit = ""
@@ -59,7 +58,7 @@ class CheckpointFit(tf.estimator.SessionRunHook):
             yield
         except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError) as error:
             if self._misfit:
-                raise errors.ConfigError(self._misfit) from error
+                raise ConfigError(self._misfit) from error
             raise
 
 
@@ -78,7 +77,7 @@ def _misfit(path: str, variables: list[Any]) -> str:
     lines += [f"  {title}: {operations.some(entries)}" for title, entries in (
         ("not in the checkpoint", missing), ("of another shape", shapes),
         ("only in the checkpoint", saved.keys() - model.keys())) if entries]
-    anew = errors.worded(" ", ", ").join(str(Setting(name, value)) for name, value in (
+    anew = worded(" ", ", ").join(str(Setting(name, value)) for name, value in (
         ("model_dir", "NEW"), ("warm_start_from", "OLD"), ("warm_start_vars", "REGEX")))
     lines.append("Use the model and the params that wrote it, or another model_dir; for example"
                  f" {anew}")
@@ -133,7 +132,7 @@ def _checkpoint(path: str) -> str:
         return posixpath.join(path, "variables", "variables")
     found = tf.train.latest_checkpoint(path) if tf.io.gfile.isdir(path) else path
     if not found or not tf.io.gfile.glob(f"{found}.index"):
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "warm_start_from", path, "where there is no checkpoint",
             "the directory of a training, a checkpoint of it, or an export",
             Setting("warm_start_from", "/tmp/digits/model.ckpt-1000")))
@@ -182,7 +181,7 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
             there = f"{dtypes[key].name}{shapes[key]}"
             here = f"{variable.dtype.base_dtype.name}{list(variable.shape)}"
             if name in trainable:
-                raise errors.ConfigError(Problem(
+                raise ConfigError(Problem(
                     "warm_start_from", config.warm_start_from,
                     f"where {old_names[name]} is {there}, and {name} of the model is {here}",
                     "the same shape",
@@ -190,7 +189,7 @@ def _choose(config: TrainerConfig, path: str, variables: Mapping[str, list[Any]]
             choice.others[name] = f"{name} is {there} there, {here} here"
     missing = [name for name in choice.missing if name in trainable]
     if missing and not config.warm_start_missing:
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "warm_start_from", config.warm_start_from, f"and {path} lacks"
             f" {operations.some(missing)}; it has {operations.some(keys)}",
             advice="To let those start from their initial values:"
@@ -204,7 +203,7 @@ def _matched(config: TrainerConfig, variables: Mapping[str, Any]) -> list[str]:
     for pattern in conflicts.split(config.warm_start_vars):
         names = {name for name in variables if conflicts.matches(pattern, name)}
         if not names:
-            raise errors.ConfigError(Problem(
+            raise ConfigError(Problem(
                 "warm_start_vars", config.warm_start_vars,
                 f"and {pattern!r} matches no variable of model_fn {config.model_fn!r}",
                 advice=operations.near(pattern, variables)))
@@ -221,7 +220,7 @@ def _old_names(config: TrainerConfig, variables: Mapping[str, Any],
         for wrong, names, where in ((old, keys, f"in {config.warm_start_from}"),
                                     (new, variables, f"in model_fn {config.model_fn!r}")):
             if not any(name == wrong or is_scope and name.startswith(wrong) for name in names):
-                raise errors.ConfigError(Problem(
+                raise ConfigError(Problem(
                     "warm_start_rename", f"{old}={new}",
                     f"and there is no variable {wrong!r} {where}", "OLD=NEW", verb="has",
                     advice=operations.near(wrong, names)))

@@ -11,7 +11,6 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import gradient_packs
 from estimator_trainer.coordination import stop
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -142,6 +141,6 @@ def check(config: TrainerConfig, task: TaskConfig) -> None:
         return
     seen = ", ".join(f"gpu:{i}" for i in range(len(gpus))) or "no GPU"
     example = f"gpu:{len(gpus) - 1}" if gpus else "cpu:0"
-    raise errors.ConfigError(Problem(
+    raise errors.ConfigError(errors.Problem(
         "device", config.device, f"and TensorFlow sees {seen} in {task.name}",
-        "a device that is there", Setting("device", example)))
+        "a device that is there", errors.Setting("device", example)))

@@ -19,7 +19,6 @@ import tensorflow as tf
 
 from estimator_trainer import errors, schema, task_events
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.graph import graph_state
 
 _FILE = "evaluated.json"
@@ -157,9 +156,9 @@ def check_metric(flag: str, name: str, names: Collection[str]) -> None:
     """Raises ConfigError if a metric that a flag names is not among `names`."""
     if name not in names:
         raise errors.ConfigError(
-            Problem(flag, name, "which is not a number that the model computes",
-                    f"one of {', '.join(names)}", Setting(flag, "loss"),
-                    advice=errors.near_match(name, names)))
+            errors.Problem(flag, name, "which is not a number that the model computes",
+                           f"one of {', '.join(names)}", errors.Setting(flag, "loss"),
+                           advice=errors.near_match(name, names)))
 
 
 def array_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:

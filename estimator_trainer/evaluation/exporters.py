@@ -17,8 +17,7 @@ from estimator_trainer import storage
 from estimator_trainer.coordination import checkpoints, shared_files
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.serving_input import ReceiverFn
-from estimator_trainer.evaluation import evaluation_log
-from estimator_trainer.evaluation.evaluation_log import EvaluationLog
+from estimator_trainer.evaluation.evaluation_log import check_metric, EvaluationLog, plain_metrics
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.record import record_file, recorded_run
 from estimator_trainer.result import Status
@@ -86,7 +85,7 @@ class BestExporter(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
-        metrics = evaluation_log.plain_metrics(eval_result)
+        metrics = plain_metrics(eval_result)
         best = checkpoints.read_best(estimator.model_dir)
         if not self._is_best(metrics[self._metric], best):
             return None
@@ -130,8 +129,8 @@ class EarlyStopping(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
-        metrics = evaluation_log.plain_metrics(eval_result)
-        evaluation_log.check_metric("early_stopping_metric", self._metric, metrics)
+        metrics = plain_metrics(eval_result)
+        check_metric("early_stopping_metric", self._metric, metrics)
         value, step = metrics[self._metric], metrics["global_step"]
         if math.isnan(self._best) or is_better(value, self._best, self._mode):
             self._best, self._best_step = value, step

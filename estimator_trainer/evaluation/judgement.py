@@ -22,7 +22,6 @@ from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.evaluation.evaluated_examples import (Classification, ClassificationContent,
                                                              Regression, RegressionContent)
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
@@ -87,7 +86,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _answers(single: tf.estimator.Estimator, plugins: LoadedPlugins, path: str,
-             eval_steps: int) -> Generator[Answer, None, None]:
+             eval_steps: int) -> Generator[passthrough.Answer, None, None]:
     def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         del mode
         made = plugins.input_fn(tf.estimator.ModeKeys.EVAL, params, config)
@@ -101,7 +100,7 @@ def _answers(single: tf.estimator.Estimator, plugins: LoadedPlugins, path: str,
         yield passthrough.answer(prediction)
 
 
-def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
+def _judged(answers: Iterator[passthrough.Answer], class_names: Sequence[str], stop: Stop,
             on_batch: Callable[[], None]) -> dict[str, Any]:
     """Returns the content of the file; raises ValueError for what is neither class nor number."""
     first = next(answers, None)
@@ -120,7 +119,8 @@ def _judged(answers: Iterator[Answer], class_names: Sequence[str], stop: Stop,
     return found.content()
 
 
-def _add(found: Classification | Regression, answer: Answer, names: Sequence[str]) -> None:
+def _add(found: Classification | Regression, answer: passthrough.Answer,
+         names: Sequence[str]) -> None:
     """Adds an answer; raises ValueError for another kind of answer."""
     if isinstance(found, Classification):
         label = _label_class(answer.label, names)
@@ -135,7 +135,7 @@ def _add(found: Classification | Regression, answer: Answer, names: Sequence[str
     found.add(target, output, answer.inputs)
 
 
-def _is_classified(answer: Answer, names: Sequence[str]) -> bool:
+def _is_classified(answer: passthrough.Answer, names: Sequence[str]) -> bool:
     probabilities, predicted = _chosen(answer.predictions)
     has_class = predicted is not None and _label_class(answer.label, names) is not None
     # A single number between 0 and 1 may be a probability, if the labels are classes.

@@ -16,7 +16,6 @@ from typing import Iterator, Sequence
 from estimator_trainer import deadlines, environment, errors, machine, redaction
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.supervisor import Screen, Supervisor, table
 from estimator_trainer.launcher.task_process import TaskProcess
@@ -107,10 +106,10 @@ def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             "log_dir", folder, f"which cannot be made ({error.strerror})",
-            "a directory that this user may write", Setting("log_dir", "/tmp/logs"),
-            Setting("log_dir" if job.log_dir else "model_dir"))) from error
+            "a directory that this user may write", errors.Setting("log_dir", "/tmp/logs"),
+            errors.Setting("log_dir" if job.log_dir else "model_dir"))) from error
     return pathlib.Path(folder)
 
 
@@ -186,8 +185,8 @@ def _family(host: str) -> socket.AddressFamily:
         return family
     except OSError as error:
         raise errors.ConfigError(
-            Problem("host", host, f"which is not an address of this machine ({error})",
-                    "one that is", Setting("host", "127.0.0.1"))) from error
+            errors.Problem("host", host, f"which is not an address of this machine ({error})",
+                           "one that is", errors.Setting("host", "127.0.0.1"))) from error
 
 
 def divide(tasks: Sequence[tuple[str, int]], gpus: Sequence[str],

@@ -14,7 +14,6 @@ from typing import Any, Sequence, TextIO
 
 from estimator_trainer import deadlines, logs, redaction, result, storage
 from estimator_trainer.launcher import task_process
-from estimator_trainer.launcher.task_process import TaskProcess
 
 _POLL_SECS = 0.1
 _RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
@@ -49,7 +48,7 @@ class Screen:
             prefix = f"\x1b[{self._colours[name]}m{prefix}\x1b[0m"
         self._draw([f"{prefix} {text}"], 0)
 
-    def show(self, children: Sequence[TaskProcess]) -> None:
+    def show(self, children: Sequence[task_process.TaskProcess]) -> None:
         """Draws the table, if that is due; without a terminal, prints it every minute."""
         now = time.monotonic()
         if self._is_terminal and now - self._drawn_at > _DRAW_SECS:
@@ -75,7 +74,7 @@ class Screen:
             self._num_drawn = table_rows
 
 
-def table(children: Sequence[TaskProcess]) -> list[str]:
+def table(children: Sequence[task_process.TaskProcess]) -> list[str]:
     """Returns the rows of the table of tasks."""
     rows = [_HEADINGS, *((child.name, str(child.pid), child.state, str(child.step),
                           child.examples_per_sec or "-", str(child.restarts))
@@ -88,7 +87,8 @@ def table(children: Sequence[TaskProcess]) -> list[str]:
 class Supervisor:
     """Starts the children, restarts them like a scheduler, and ends them all."""
 
-    def __init__(self, children: Sequence[TaskProcess], max_restarts: int, screen: Screen,
+    def __init__(self, children: Sequence[task_process.TaskProcess], max_restarts: int,
+                 screen: Screen,
                  model_dir: str):
         """Makes a supervisor of tasks that have not started; the first is the chief."""
         self.first_failure = ""  # In one line.
@@ -145,7 +145,7 @@ class Supervisor:
                 child.signal(signal.SIGKILL)
             self._kills_at = now + deadlines.STOP_SECS
 
-    def _restart(self, child: TaskProcess, now: float) -> None:
+    def _restart(self, child: task_process.TaskProcess, now: float) -> None:
         if self._code is not None:
             self._running.remove(child)
         elif now >= self._starts_at[child.name]:
@@ -153,7 +153,7 @@ class Supervisor:
             child.restarts += 1
             child.start()
 
-    def _on_exit(self, child: TaskProcess, code: int) -> None:
+    def _on_exit(self, child: task_process.TaskProcess, code: int) -> None:
         how = task_process.describe(code)
         child.state = "done" if code == 0 else how
         self._write_exit(child, code)
@@ -179,7 +179,7 @@ class Supervisor:
             # A task that failed has written this for the others; a killed task has not.
             self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)
 
-    def _write_exit(self, child: TaskProcess, code: int) -> None:
+    def _write_exit(self, child: task_process.TaskProcess, code: int) -> None:
         """Adds a process's exit, which no task can write itself, to the job's history on a disk."""
         if not self._model_dir or storage.scheme(self._model_dir):
             return
@@ -193,7 +193,7 @@ class Supervisor:
         except OSError as error:
             self._print(f"cannot write {path}: {error.strerror}")
 
-    def _keep_first_failure(self, child: TaskProcess, how: str) -> None:
+    def _keep_first_failure(self, child: task_process.TaskProcess, how: str) -> None:
         if not self.first_failure:
             reason = f": {child.reason}" if child.reason else ""
             self.first_failure = f"{child.name}, {how}{reason} (its log: {child.log_path})"

@@ -14,8 +14,8 @@ import time
 from typing import Any, Callable
 
 from estimator_trainer import deadlines, environment as environment_lib, redaction, task_events
-from estimator_trainer.launcher import fork_server
-from estimator_trainer.launcher.fork_server import ForkedProcess, ForkServer
+from estimator_trainer.launcher.fork_server import (die_with_parent, ForkedProcess, ForkServer,
+                                                    Request)
 
 # An end with one of these reasons is explained by an earlier event.
 _EXPLAINED = ("error", "configuration")
@@ -74,7 +74,7 @@ class TaskProcess:
     def _forked(self, output: int, events: int) -> ForkedProcess | None:
         if self.fork_server is None:
             return None
-        request = fork_server.Request(self.name, tuple(self.args), self.environment, os.getcwd())
+        request = Request(self.name, tuple(self.args), self.environment, os.getcwd())
         try:
             return self.fork_server.start(request, output, output, events)
         except (OSError, EOFError):
@@ -86,7 +86,7 @@ class TaskProcess:
             [*self.program, *self.args], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             env=environment_lib.with_events_pipe(self.environment, events), pass_fds=[events],
             start_new_session=True,
-            preexec_fn=functools.partial(fork_server.die_with_parent, os.getpid()))
+            preexec_fn=functools.partial(die_with_parent, os.getpid()))
 
     @property
     def pid(self) -> int:

@@ -19,12 +19,10 @@ from estimator_trainer import errors, redaction, storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.errors import Param, Problem, Setting
 from estimator_trainer.manifest import google_cloud, kubernetes, slurm, source_package
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_defaults, source_files
 from estimator_trainer.plugins.plugin import Plugin
-from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -37,7 +35,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 
 
 def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
-          script: Script | None = None) -> str:
+          script: source_files.Script | None = None) -> str:
     """Writes the job's files into its output_dir.
 
     Args:
@@ -66,9 +64,9 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
         for name, content in contents.items():
             _write(folder / name, content, bool(_secret_warnings(flags)))
     except OSError as error:
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             "output_dir", job.output_dir, f"which cannot be written: {error.strerror}",
-            "a directory, existing or not", Setting("output_dir", "manifest"))) from error
+            "a directory, existing or not", errors.Setting("output_dir", "manifest"))) from error
     quoted = shlex.quote(str(folder))
     image = [f"docker build -t {job.image} {quoted}", f"docker push {job.image}"]
     commands = image * bool(job.image) + platform.commands(job, config, quoted)
@@ -90,7 +88,7 @@ def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
         file.write(content)
 
 
-def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
+def _packed(plan: Plan, script: source_files.Script | None) -> list[Plugin]:
     """Returns the code of a job: the script, or the plug-ins and the code named in params."""
     if script:
         return [script.plugin]
@@ -98,7 +96,7 @@ def _packed(plan: Plan, script: Script | None) -> list[Plugin]:
 
 
 def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
-                script: Script | None) -> Plan:
+                script: source_files.Script | None) -> Plan:
     """Returns the plan of the job's tasks, or raises ConfigError with every problem."""
     tasks = task_config.of_counts({role: getattr(job, role) for role in ROLES})
     plan = run_plan.for_job(config, tasks, script, job.gpus)
@@ -108,41 +106,43 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                 *_code_problems(plan, script), *kubernetes.name_problems(job.name),
                 *(problem for flag in flags for problem in _text_problems(flag))]
     if job.image and not _IMAGE.fullmatch(job.image):
-        problems.append(Problem("image", job.image, expected="the name of a container image",
-                                example=Setting("image", "REGISTRY/digits:1")))
+        problems.append(errors.Problem("image", job.image, expected="the name of a container image",
+                                       example=errors.Setting("image", "REGISTRY/digits:1")))
     if job.chief_name != "chief" and not platform.takes_master:
-        problems.append(Problem(
+        problems.append(errors.Problem(
             "chief_name", job.chief_name,
             f"a role that {job.platform} does not write into TF_CONFIG",
-            example=(Setting("chief_name", "chief"), Setting("evaluator", 1))))
+            example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
     errors.refuse([*problems, *platform.problems(job, config)])
     return plan
 
 
-def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> Iterator[Problem]:
+def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> Iterator[errors.Problem]:
     """Yields a problem for each flag whose value is valid on this machine only."""
     for name in _PATHS:
         path = getattr(config, name)
         if path and not path.startswith("/") and "://" not in path:
             root = "/shared" if name == "params_file" else "gs://bucket"
-            yield Problem(name, path, "relative to a directory of this machine",
-                          "a path that every task can open",
-                          f"-- {Setting(name, root + '/' + path.rpartition('/')[2])}")
+            yield errors.Problem(name, path, "relative to a directory of this machine",
+                                 "a path that every task can open",
+                                 f"-- {errors.Setting(name, root + '/' + path.rpartition('/')[2])}")
     for pair in config.param:
         key, _, value = pair.partition("=")
         if value.startswith(("./", "../")) and not param_defaults.code_of({key: value}):
-            yield Problem(
+            yield errors.Problem(
                 f"param {key}", value, "a file of this machine, which the job does not pack",
                 "a path that every task can open, or for code FILE.py:NAME",
-                f"-- {Param(key, 'gs://bucket/' + value.rpartition('/')[2])}", Param(key))
+                f"-- {errors.Param(key, 'gs://bucket/' + value.rpartition('/')[2])}",
+                errors.Param(key))
     for flag in flags:
         if flag.lstrip("-").partition("=")[0] == "flagfile" and flag.startswith("-"):
-            yield Problem("flag", flag, "which names a file of this machine",
-                          "its flags themselves", "-- --model_dir=gs://bucket/job",
-                          "the words after `--`")
+            yield errors.Problem("flag", flag, "which names a file of this machine",
+                                 "its flags themselves", "-- --model_dir=gs://bucket/job",
+                                 "the words after `--`")
 
 
-def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[Problem]:
+def _storage_problems(platform: Platform, job: JobConfig,
+                      config: TrainerConfig) -> list[errors.Problem]:
     """Returns a problem for each setting whose file system is missing in the job."""
     if platform.shares_disk:
         return run_plan.storage_problems(config)
@@ -152,7 +152,7 @@ def _storage_problems(platform: Platform, job: JobConfig, config: TrainerConfig)
     return [problem for problem in found if problem]
 
 
-def _code_problems(plan: Plan, script: Script | None) -> list[str]:
+def _code_problems(plan: Plan, script: source_files.Script | None) -> list[str]:
     defaults = {key: value for plugin in plan.plugins
                 for key, value in (plugin.default_params or {}).items()}
     named = param_defaults.code_problems(plan.params.values, defaults) if plan.params else []
@@ -160,13 +160,13 @@ def _code_problems(plan: Plan, script: Script | None) -> list[str]:
                     for problem in source_files.problems(code)]
 
 
-def _text_problems(flag: str) -> list[Problem]:
+def _text_problems(flag: str) -> list[errors.Problem]:
     try:
         flag.encode("utf-8")
     except UnicodeEncodeError:
-        return [Problem("flag", redaction.masked_words([flag])[0],
-                        "which is not UTF-8, as the text of a job must be", "another value",
-                        source="the words after `--`")]
+        return [errors.Problem("flag", redaction.masked_words([flag])[0],
+                               "which is not UTF-8, as the text of a job must be", "another value",
+                               source="the words after `--`")]
     return []
 
 
@@ -178,14 +178,16 @@ def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list
     mount = platform.mount(job)
     if platform.shares_disk:
         is_shared = not folder.startswith(_NODES_OWN)
-        problem = Problem("model_dir", folder, "which on most clusters each node has for itself",
-                          "a directory that all share", "-- --model_dir=runs/digits")
+        problem = errors.Problem("model_dir", folder,
+                                 "which on most clusters each node has for itself",
+                                 "a directory that all share", "-- --model_dir=runs/digits")
     else:
         is_shared = "://" in folder or bool(mount) and f"{folder}/".startswith(
             f"{mount.rstrip('/')}/")
-        problem = Problem("model_dir", folder, "and nothing mounts it: each task would see a"
-                          " directory of its own, lost with its container",
-                          f"{platform.mount_advice}a bucket", "-- --model_dir=gs://bucket/job")
+        problem = errors.Problem("model_dir", folder, "and nothing mounts it: each task would see a"
+                                 " directory of its own, lost with its container",
+                                 f"{platform.mount_advice}a bucket",
+                                 "-- --model_dir=gs://bucket/job")
     return [] if is_shared else [f"WARNING: {problem}"]
 
 

@@ -14,9 +14,7 @@ import types
 from typing import Any, Callable, Mapping, NamedTuple
 
 from estimator_trainer import errors, storage
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.plugins import importing, param_defaults, plugin as plugin_lib, source_files
-from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 ARGUMENTS = {kind: plugin_lib.KINDS[kind].arguments for kind in ("model_fn", "input_fn")}
@@ -39,7 +37,7 @@ def available(kind: str) -> list[str]:
     return sorted({path.stem for path in found if not path.stem.startswith("_")})
 
 
-def find(kind: str, name: str) -> Plugin:
+def find(kind: str, name: str) -> plugin_lib.Plugin:
     """Finds the plug-in called `name` without importing it; raises ConfigError if it is not there.
 
     Args:
@@ -51,10 +49,11 @@ def find(kind: str, name: str) -> Plugin:
         return plugin_of(kind, name)
     target, _, function = name.rpartition(":") if ":" in name else (name, "", "")
     if not storage.can_be_path(target):
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             kind, name[:_MOST_SHOWN],
             f"a text of {len(name)} characters that no file can be called by",
-            "the name of a plug-in, a dotted module or a file", Setting(kind, f"./my_{kind}.py")))
+            "the name of a plug-in, a dotted module or a file",
+            errors.Setting(kind, f"./my_{kind}.py")))
     path: pathlib.Path | None
     is_file = target.endswith(".py") or "/" in target
     if is_file:
@@ -69,7 +68,7 @@ def find(kind: str, name: str) -> Plugin:
     return _read(kind, name, module, path, function, is_file)
 
 
-def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
+def load(plugin: plugin_lib.Plugin, is_other: Callable[[Any], bool] = lambda thing: False
          ) -> tuple[Any, types.ModuleType]:
     """Imports the plug-in; returns its function and its module, or raises ConfigError.
 
@@ -83,10 +82,10 @@ def load(plugin: Plugin, is_other: Callable[[Any], bool] = lambda thing: False
     if is_other(function):
         return function, module
     if not callable(function):
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             plugin.kind, plugin.name, f"but {plugin.function!r} in {plugin.path} is"
             f" {'missing' if function is None else 'not a function'}", "a function",
-            Setting(plugin.kind, f"{plugin.name.partition(':')[0]}:NAME")))
+            errors.Setting(plugin.kind, f"{plugin.name.partition(':')[0]}:NAME")))
     _check_arguments(plugin, function)
     return function, module
 
@@ -116,22 +115,22 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:
     known = available(kind)
     own_file = pathlib.Path(f"{target}.py")
-    example = (str(Setting(kind, f"./{own_file}")) if own_file.is_file() else
-               f"{Setting(kind, known[0])}, or a module or file of your own:"
-               f" {Setting(kind, f'./my_{kind}.py')}")
-    return errors.ConfigError(Problem(
+    example = (str(errors.Setting(kind, f"./{own_file}")) if own_file.is_file() else
+               f"{errors.Setting(kind, known[0])}, or a module or file of your own:"
+               f" {errors.Setting(kind, f'./my_{kind}.py')}")
+    return errors.ConfigError(errors.Problem(
         kind, name, "and there is no such plug-in",
         f"one of {', '.join(known)}, a dotted module or a file", example,
         advice=errors.near_match(target, known)))
 
 
 def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
-          is_file: bool) -> Plugin:
+          is_file: bool) -> plugin_lib.Plugin:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     except (SyntaxError, UnicodeDecodeError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             kind, name, f"but {path}{line} is not valid Python:"
             f" {error.msg if isinstance(error, SyntaxError) else error}")) from error
     names = source_files.of(tree)
@@ -139,25 +138,25 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)
         defined = sorted({n.name for n in source_files.module_level(tree) if isinstance(n, kinds)})
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             kind, name, f"but {path} defines no {function!r}",
             f"one of {', '.join(defined) or '(it defines no function)'}",
-            Setting(kind, f"{name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")))
+            errors.Setting(kind, f"{name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")))
     doc = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return Plugin(kind, name, module, str(path), function, is_file,
-                  param_defaults.read(tree, path), doc,
-                  param_defaults.declared(tree, path, "FREE_PARAMS", ()),
-                  param_defaults.declared(tree, path, "GLOBAL_BATCH_PARAM", ""))
+    return plugin_lib.Plugin(kind, name, module, str(path), function, is_file,
+                             param_defaults.read(tree, path), doc,
+                             param_defaults.declared(tree, path, "FREE_PARAMS", ()),
+                             param_defaults.declared(tree, path, "GLOBAL_BATCH_PARAM", ""))
 
 
-def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
+def _check_arguments(plugin: plugin_lib.Plugin, function: Callable[..., Any]) -> None:
     if not inspect.isclass(function):
         check_function(plugin, function)
         return
     missing = [name for name in _REQUIRED_METHODS if not hasattr(function, name)]
     if plugin.kind != "model_fn" or missing:
         is_model = plugin.kind == "model_fn"
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             plugin.kind, plugin.name, f"and {plugin.function!r} in {plugin.path} is a class"
             + f" without {' and '.join(missing)}" * is_model,
             "a function" + f", or a class with {' and '.join(_REQUIRED_METHODS)}" * is_model))
@@ -166,7 +165,7 @@ def _check_arguments(plugin: Plugin, function: Callable[..., Any]) -> None:
             check_function(plugin, getattr(function, name), ("self", *allowed))
 
 
-def check_function(plugin: Plugin, function: Callable[..., Any],
+def check_function(plugin: plugin_lib.Plugin, function: Callable[..., Any],
                    allowed: tuple[str, ...] = ()) -> None:
     """Raises ConfigError if a function needs more than the Estimator passes, or `allowed` says."""
     allowed = allowed or plugin_lib.KINDS[plugin.kind].arguments
@@ -189,9 +188,9 @@ class InputPlugins(NamedTuple):
       serving: The plug-in of the serving_input_receiver_fn that a flag names, or None.
     """
 
-    evaluation: Plugin
-    training: Plugin | None
-    serving: Plugin | None
+    evaluation: plugin_lib.Plugin
+    training: plugin_lib.Plugin | None
+    serving: plugin_lib.Plugin | None
 
 
 def find_inputs(config: TrainerConfig, is_training: bool) -> InputPlugins:
@@ -204,10 +203,10 @@ def find_inputs(config: TrainerConfig, is_training: bool) -> InputPlugins:
     there, lacking = (("train", "eval") if train else ("eval", "train"))
     has_one = bool(train) != bool(evaluate) and (is_training or bool(train))
     if has_one and config.input_fn == type(config).input_fn:
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             f"{there}_input_fn", train or evaluate, "and nothing names the data of the other mode"
-            f" (no {Setting(f'{lacking}_input_fn')})",
-            example=Setting(f"{lacking}_input_fn", train or evaluate)))
+            f" (no {errors.Setting(f'{lacking}_input_fn')})",
+            example=errors.Setting(f"{lacking}_input_fn", train or evaluate)))
     both = functools.partial(find, "input_fn", config.input_fn)
     return InputPlugins(
         find("eval_input_fn", evaluate) if evaluate else both(),
@@ -231,7 +230,7 @@ def is_kept(name: str) -> bool:
     return name in _objects
 
 
-def plugin_of(kind: str, name: str) -> Plugin:
+def plugin_of(kind: str, name: str) -> plugin_lib.Plugin:
     """Returns the plug-in that an object is; its module may add what a plug-in's module may."""
     thing = _objects[name]
     named, module = _named(thing), module_of(thing)
@@ -240,10 +239,10 @@ def plugin_of(kind: str, name: str) -> Plugin:
     except (TypeError, OSError):
         path = ""
     doc = (inspect.getdoc(named) or "").partition("\n")[0]
-    return Plugin(kind, name, module.__name__, path, named.__qualname__, False,
-                  getattr(module, "DEFAULT_PARAMS", None), doc,
-                  tuple(getattr(module, "FREE_PARAMS", ())),
-                  getattr(module, "GLOBAL_BATCH_PARAM", ""), thing)
+    return plugin_lib.Plugin(kind, name, module.__name__, path, named.__qualname__, False,
+                             getattr(module, "DEFAULT_PARAMS", None), doc,
+                             tuple(getattr(module, "FREE_PARAMS", ())),
+                             getattr(module, "GLOBAL_BATCH_PARAM", ""), thing)
 
 
 def module_of(thing: Any) -> types.ModuleType:

@@ -21,7 +21,6 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator import serving_input
 
 # The name of a feature without one.
@@ -163,8 +162,8 @@ def lines(path: str) -> Iterator[str | bytes]:
             yield from file
     except tf.errors.OpError as error:
         raise errors.ConfigError(
-            Problem("data", path, f"which cannot be read: {errors.first_line(error)}",
-                    "a file of JSON lines", Setting("data", "new.jsonl"))) from error
+            errors.Problem("data", path, f"which cannot be read: {errors.first_line(error)}",
+                           "a file of JSON lines", errors.Setting("data", "new.jsonl"))) from error
 
 
 def _standard_input() -> Iterator[bytes]:
@@ -228,9 +227,9 @@ def check(name: str, spec: Any) -> None:
     is_list = isinstance(spec, (tf.SparseTensorSpec, tf.RaggedTensorSpec))
     if is_list and rank != 2 or not (is_list or isinstance(spec, tf.TensorSpec)):
         raise errors.ConfigError(
-            f"feature {name!r} is {spec}, which JSON lines (from {Setting('data')}) cannot give;"
-            f" expected dense features, or lists. For example: {Setting('data', 'new.csv')}, for an"
-            " input_fn that reads it")
+            f"feature {name!r} is {spec}, which JSON lines (from {errors.Setting('data')}) cannot"
+            " give; expected dense features, or lists. For example:"
+            f" {errors.Setting('data', 'new.csv')}, for an input_fn that reads it")
 
 
 def array(value: Any, spec: Any) -> np.ndarray:

@@ -18,7 +18,6 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer import errors, storage
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.estimator.passthrough import Answer
 
 _DIGITS = 6
@@ -53,7 +52,7 @@ class PredictionWriter:
             raise errors.TrainerError(
                 f"the prediction with key {self.count - 1} differs in {odd[0]!r} from the first,"
                 " so a table cannot hold both; expected JSON lines. For example:"
-                f" {Setting('output', 'predictions.jsonl')}")
+                f" {errors.Setting('output', 'predictions.jsonl')}")
         return header + _line(row.values())
 
     def next_entry(self, answer: Answer, has_inputs: bool = False) -> dict[str, Any]:
@@ -200,18 +199,19 @@ def _standard_output() -> Iterator[Write]:
 def _check(output: str, path: str, new: str) -> None:
     """Raises ConfigError if the file cannot be written; makes an empty one under the new name."""
     folder = posixpath.dirname(path)
-    example = Setting("output", f"/tmp/{posixpath.basename(path) or 'predictions.jsonl'}")
+    example = errors.Setting("output", f"/tmp/{posixpath.basename(path) or 'predictions.jsonl'}")
     if output.endswith("/") or tf.io.gfile.isdir(path):
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             "output", output, "which is a folder", "a file",
-            Setting("output", f"{output.rstrip('/')}/predictions.jsonl")))
+            errors.Setting("output", f"{output.rstrip('/')}/predictions.jsonl")))
     if not storage.is_object_store(path) and not tf.io.gfile.isdir(folder):
-        raise errors.ConfigError(Problem("output", output, f"and there is no folder {folder!r}",
-                                         "a file in a folder that exists", example))
+        raise errors.ConfigError(errors.Problem("output", output,
+                                                f"and there is no folder {folder!r}",
+                                                "a file in a folder that exists", example))
     try:
         with tf.io.gfile.GFile(new, "w") as file:
             file.write("")
     except tf.errors.OpError as error:
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             "output", output, f"and {folder!r} cannot be written to: {errors.first_line(error)}",
             "a folder with the right to write", example)) from error

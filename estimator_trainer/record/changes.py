@@ -13,7 +13,6 @@ from typing import Any, Iterable, Mapping, Sequence
 from absl import logging
 
 from estimator_trainer import errors, redaction
-from estimator_trainer.errors import Param, Problem, Setting, Words
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import KINDS, Plugin
 from estimator_trainer.record import run_record
@@ -82,7 +81,8 @@ def refuse(recorded: RecordedRun, changes: Iterable[Change], allowed: Iterable[s
         raise errors.ConfigError(
             f"{'; '.join(map(str, refused))} when {recorded.path} was written: training would go on"
             f" with another model, or other data. Expected the value of before, another"
-            f" {Setting('model_dir')}, or your consent: {Setting('allow_changed', names)}")
+            f" {errors.Setting('model_dir')}, or your consent:"
+            f" {errors.Setting('allow_changed', names)}")
 
 
 def kept(recorded: RecordedRun | None, found: Iterable[Change]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def log_changes(recorded: RecordedRun | None, found: Iterable[Change], allowed: 
 def _check_names(allowed: Iterable[str], known: set[str]) -> None:
     wrong = sorted(set(allowed) - known)
     if wrong:
-        raise errors.ConfigError(Problem(
+        raise errors.ConfigError(errors.Problem(
             "allow_changed", wrong[0], "which is no param and nothing else that must not change",
             f"some of {', '.join(sorted(known))}", verb="has",
             advice=errors.near_match(wrong[0], known)))
@@ -158,8 +158,9 @@ def _check_unrecorded(recorded: RecordedRun, params: Params) -> None:
         if key in recorded.record.given and key in params.values and key not in params.user_set:
             raise errors.ConfigError(
                 f"param {key} was {shown} in training, and {recorded.path} does not hold its value,"
-                f" {why}; expected it from you. For example: {Param(key, Words('VALUE'))}, or a"
-                f" file that only you may read: {Setting('params_file', 'FILE')}")
+                f" {why}; expected it from you. For example:"
+                f" {errors.Param(key, errors.Words('VALUE'))}, or a file that only you may"
+                f" read: {errors.Setting('params_file', 'FILE')}")
 
 
 def _of_plugins(recorded: RecordedRun, used: Sequence[Plugin]) -> list[Change]:

@@ -11,11 +11,9 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.record import recorded_run, run_record
-from estimator_trainer.record.recorded_run import RecordedRun
-from estimator_trainer.record.run_record import RunRecord
 
 
-def read(model_dir: str) -> RunRecord | None:
+def read(model_dir: str) -> run_record.RunRecord | None:
     """Reads `model_dir/record.json`; None if there is none. Raises ConfigError if it is damaged."""
     path = posixpath.join(model_dir, run_record.NAME)
     text = shared_files.read_text(path)
@@ -23,7 +21,7 @@ def read(model_dir: str) -> RunRecord | None:
 
 
 def read_if_whole(model_dir: str,
-                  warn_of: shared_files.Warn = shared_files.warn) -> RunRecord | None:
+                  warn_of: shared_files.Warn = shared_files.warn) -> run_record.RunRecord | None:
     """Reads the record where nothing depends on it; None if there is none, or it is damaged.
 
     `warn_of` receives the sentence about a damaged file: a job that has trained does not fail.
@@ -35,7 +33,7 @@ def read_if_whole(model_dir: str,
         return None
 
 
-def write(model_dir: str, record: RunRecord) -> None:
+def write(model_dir: str, record: run_record.RunRecord) -> None:
     """Writes `model_dir/record.json`."""
     shared_files.write_text(posixpath.join(model_dir, run_record.NAME), run_record.to_json(record))
 
@@ -47,7 +45,8 @@ def copy_into(export: str, model_dir: str, step: int) -> None:
         write(posixpath.join(export, recorded_run.EXTRA), dataclasses.replace(record, step=step))
 
 
-def copy_of(export: str, warn_of: shared_files.Warn = shared_files.warn) -> RunRecord | None:
+def copy_of(export: str,
+            warn_of: shared_files.Warn = shared_files.warn) -> run_record.RunRecord | None:
     """Reads the copy of the record that lies in an export; None if there is none that is whole."""
     return read_if_whole(posixpath.join(export, recorded_run.EXTRA), warn_of)
 
@@ -61,7 +60,7 @@ def described(features: Any, labels: Any, facts: Mapping[str, Any]) -> dict[str,
             "labels": tf.nest.map_structure(_shown, labels), **facts}
 
 
-def features_of(recorded: RecordedRun | None) -> Any:
+def features_of(recorded: recorded_run.RecordedRun | None) -> Any:
     """Returns the specs of the features that a model was trained on; None if they are unknown."""
     features = recorded.record.data.get("features") if recorded else None
     if not features:

@@ -14,7 +14,6 @@ from estimator_trainer.plugins import loader, source_files
 from estimator_trainer.plugins.params import Recorded
 from estimator_trainer.plugins.plugin import KINDS, Plugin
 from estimator_trainer.record import run_record
-from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 # Returns the text of a file; None if there is none.
@@ -51,7 +50,7 @@ class RecordedRun:
     """
 
     folder: str
-    record: RunRecord
+    record: run_record.RunRecord
     user_set: frozenset[str]
     is_resumed: bool
 

@@ -18,7 +18,6 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import record_file, run_record
-from estimator_trainer.record.run_record import Commit, PluginEntry, Run, RunRecord
 from estimator_trainer.result import Result
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -34,8 +33,8 @@ def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
     """
     # The plan of a script has no record, because only the script sets its model_dir.
     before = plan.recorded.record if plan.recorded else (
-        plan.script and record_file.read(plan.config.model_dir)) or RunRecord()
-    run: Run = {
+        plan.script and record_file.read(plan.config.model_dir)) or run_record.RunRecord()
+    run: run_record.Run = {
         "began": _now(), "from_step": checkpoints.latest_step(plan.config.model_dir),
         "command": redaction.masked_words(plan.command), "task": plan.task.name,
         "cluster": {role: len(hosts) for role, hosts in plan.task.cluster.items()},
@@ -58,12 +57,12 @@ def end(plan: Plan, ended: Result) -> None:
                         errors.first_line(error))
 
 
-def _record(plan: Plan, parts: LoadedPlugins) -> RunRecord:
+def _record(plan: Plan, parts: LoadedPlugins) -> run_record.RunRecord:
     params, user_set = _params(plan, parts)
     kept, unrecorded = run_record.split_params(params)
     settings, hidden = _settings(plan.config)
     used = (plan.script.plugin,) if plan.script else plan.plugins
-    return RunRecord(
+    return run_record.RunRecord(
         plugins={plugin.kind: _plugin(plugin, parts.sources.get(plugin.kind, {}))
                  for plugin in used},
         params=kept, given=sorted(user_set), files=run_record.whole_paths(kept),
@@ -91,8 +90,8 @@ def _settings(config: TrainerConfig) -> tuple[dict[str, Any], dict[str, str]]:
     return kept, {**others, "plugin_flag": hidden} if hidden else others
 
 
-def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> PluginEntry:
-    entry: PluginEntry = {
+def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> run_record.PluginEntry:
+    entry: run_record.PluginEntry = {
         "name": plugin.name, "path": plugin.path, "function": plugin.function,
         "is_file": plugin.is_file, "is_object": plugin.thing is not None,
         "sha256": source_files.sha256(plugin.path), "sources": dict(sources)}
@@ -100,7 +99,7 @@ def _plugin(plugin: Plugin, sources: Mapping[str, str]) -> PluginEntry:
     return {**entry, "git": commit} if commit else entry
 
 
-def _git_commit(path: str) -> Commit | None:
+def _git_commit(path: str) -> run_record.Commit | None:
     """Returns the commit of the repository that a file is in; None if it is in none."""
     folder = os.path.dirname(path)
     commit = _git(folder, "rev-parse", "HEAD")

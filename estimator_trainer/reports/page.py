@@ -19,12 +19,8 @@ import tensorflow as tf
 from estimator_trainer import deadlines, errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.reports import (charts as charts_lib, markup, run_files, sections,
                                        task_lives as lives_lib)
-from estimator_trainer.reports.markup import Charts, Markup
-from estimator_trainer.reports.run_files import RunFiles
-from estimator_trainer.reports.task_lives import Life
 
 COMPARISON = "comparison.html"
 _HERE = pathlib.Path(__file__).parent
@@ -47,9 +43,10 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
         shared_files.write_text(path, content)
     except tf.errors.OpError as error:
         raise errors.ConfigError(
-            Problem("output", path, f"which cannot be written: {errors.first_line(error)}",
-                    "a file that this user may write", Setting("output", "/tmp/report.html"),
-                    Setting("output" if output else "model_dir"))) from error
+            errors.Problem("output", path, f"which cannot be written: {errors.first_line(error)}",
+                           "a file that this user may write",
+                           errors.Setting("output", "/tmp/report.html"),
+                           errors.Setting("output" if output else "model_dir"))) from error
     return path
 
 
@@ -75,9 +72,9 @@ def version_of(model_dirs: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()[:16]
 
 
-def html(runs: Sequence[RunFiles], now: float, version: str = "") -> str:
+def html(runs: Sequence[run_files.RunFiles], now: float, version: str = "") -> str:
     """Returns the page; `version`, of `version_of`, is for a page that polls for a newer one."""
-    charts = Charts()
+    charts = markup.Charts()
     if len(runs) == 1:
         title, body = runs[0].name, str(_of_run(runs[0], now, charts))
     else:
@@ -107,12 +104,12 @@ def waiting(reason: str) -> str:
             f"<body><h1>Nothing to show yet</h1>{markup.note(reason)}</body></html>\n")
 
 
-def _of_run(run: RunFiles, now: float, charts: Charts) -> Markup:
+def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> markup.Markup:
     lives = lives_lib.of_tasks(run.lines, now)
     speed, histograms = charts_lib.of_speed([run]), charts_lib.of_histograms(run)
     cut = "" if run.events.is_whole else (
         "The event files are large: their scalars and histograms were read in part.")
-    return Markup("".join((
+    return markup.Markup("".join((
         _head(run, lives, now),
         markup.section("Damaged files", *map(markup.note, run.damaged)),
         markup.section("Training and evaluation", charts.grid(charts_lib.of_training([run])),
@@ -124,7 +121,8 @@ def _of_run(run: RunFiles, now: float, charts: Charts) -> Markup:
         markup.section("Variables", charts.grid(histograms) if histograms else ""))))
 
 
-def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
+def _head(run: run_files.RunFiles, lives: dict[str, list[lives_lib.Life]],
+          now: float) -> markup.Markup:
     status, step, reason = _state(run, lives)
     # While a run goes on, result.json is left from the run before.
     metrics = run.result.metrics if run.result and status != lives_lib.RUNNING else {}
@@ -142,14 +140,14 @@ def _head(run: RunFiles, lives: dict[str, list[Life]], now: float) -> Markup:
         for name, value in facts)
     summary = f"{run.model_dir}: {reason}".rstrip(".: ")
     made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
-    return Markup(
+    return markup.Markup(
         f'<h1>{markup.text(run.name)} <span class="status {markup.text(status.split()[0])}">'
         f"{markup.text(status)}</span></h1>"
         + markup.note(f"{summary}. Made {made}.")
         + f'<div class="facts">{shown}</div>')
 
 
-def _state(run: RunFiles, lives: dict[str, list[Life]]) -> tuple[str, int, str]:
+def _state(run: run_files.RunFiles, lives: dict[str, list[lives_lib.Life]]) -> tuple[str, int, str]:
     head = next(iter(lives.values()), None)
     steps = [line["step"] for line in run.lines if isinstance(line.get("step"), int)]
     result = run.result
@@ -186,8 +184,8 @@ def serve(model_dirs: Sequence[str], port: int) -> None:
             (_HOST, port), functools.partial(_Handler, list(model_dirs)))
     except (OSError, OverflowError) as error:
         raise errors.ConfigError(
-            Problem("port", port, f"which cannot be listened at ({error})",
-                    "a free one up to 65535", Setting("port", 0))) from error
+            errors.Problem("port", port, f"which cannot be listened at ({error})",
+                           "a free one up to 65535", errors.Setting("port", 0))) from error
     # In the background of a shell, Python has no handler of SIGINT.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     print(f"http://{_HOST}:{server.server_address[1]}/  (Ctrl-C ends)", flush=True)

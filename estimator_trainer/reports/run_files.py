@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
-from estimator_trainer.errors import Problem, Setting
+from estimator_trainer.errors import ConfigError, first_line, Problem, Setting
 from estimator_trainer.evaluation import event_files, judgement
 from estimator_trainer.record import record_file, run_record
-from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.reports import history
 from estimator_trainer.result import Result
 
@@ -31,7 +29,7 @@ class RunFiles:
     """
 
     model_dir: str
-    record: RunRecord | None
+    record: run_record.RunRecord | None
     lines: list[dict[str, Any]]
     result: Result | None
     judgement: dict[str, Any] | None
@@ -56,13 +54,13 @@ def read(model_dir: str) -> RunFiles:
         record = record_file.read_if_whole(model_dir, damaged.append)
         lines = history.read(model_dir, damaged.append)
     except tf.errors.OpError as error:
-        why = f"which cannot be read: {errors.first_line(error)}"
-        raise errors.ConfigError(not_a_training(model_dir, why)) from error
+        why = f"which cannot be read: {first_line(error)}"
+        raise ConfigError(not_a_training(model_dir, why)) from error
     found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir, damaged.append),
                      judgement.read(model_dir, damaged.append), read_events(model_dir),
                      event_files.read(model_dir), damaged)
     if not (record or lines or found.evaluations or found.events.scalars or damaged):
-        raise errors.ConfigError(not_a_training(
+        raise ConfigError(not_a_training(
             model_dir, f"which holds neither {run_record.NAME} nor {history.NAME} nor events"))
     return found
 

@@ -8,17 +8,14 @@ import shlex
 from typing import Any, Mapping, Sequence
 
 from estimator_trainer.record import run_record
-from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.reports import charts as charts_lib, markup
-from estimator_trainer.reports.charts import Chart, chart
-from estimator_trainer.reports.markup import Charts, Markup
 from estimator_trainer.reports.run_files import RunFiles
 
 
-def examples(judged: Mapping[str, Any] | None, charts: Charts) -> Markup:
+def examples(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.Markup:
     """Returns the section on the predictions for evaluated examples; empty without any."""
     if not judged:
-        return Markup("")
+        return markup.Markup("")
     part = ("" if judged["examples"] == judged["evaluated"] else
             f" The first {judged['examples']:,} of {judged['evaluated']:,} examples are shown.")
     parts = _of_regression(judged) if judged["kind"] == "regression" else _of_classes(judged)
@@ -28,7 +25,7 @@ def examples(judged: Mapping[str, Any] | None, charts: Charts) -> Markup:
         charts.grid(charts_of(judged)), *parts)
 
 
-def _of_classes(judged: Mapping[str, Any]) -> list[Markup]:
+def _of_classes(judged: Mapping[str, Any]) -> list[markup.Markup]:
     rows = [(each["name"], each["examples"], each["precision"], each["recall"])
             for each in judged["per_class"]]
     return [
@@ -39,7 +36,7 @@ def _of_classes(judged: Mapping[str, Any]) -> list[Markup]:
         _examples("the most certain errors", judged["most_certain"])]
 
 
-def _of_regression(judged: Mapping[str, Any]) -> list[Markup]:
+def _of_regression(judged: Mapping[str, Any]) -> list[markup.Markup]:
     facts = [(name.replace("_", " "), judged[name]) for name in (
         "mean_error", "mean_absolute_error", "r_squared") if judged[name] is not None]
     odd = judged["not_finite"]
@@ -48,16 +45,17 @@ def _of_regression(judged: Mapping[str, Any]) -> list[Markup]:
             _examples("the worst errors", judged["worst"])]
 
 
-def _matrix(matrix: Mapping[str, Any]) -> Markup:
+def _matrix(matrix: Mapping[str, Any]) -> markup.Markup:
     names, counts = matrix["names"], matrix["counts"]
     head = "".join(f"<th>{markup.text(name)}</th>" for name in names)
     body = []
     for i, row in enumerate(counts):
         cells = "".join(_matrix_cell(count, sum(row), i == j) for j, count in enumerate(row))
         body.append(f"<tr><th>{markup.text(names[i])}</th>{cells}</tr>")
-    return Markup("<h3>confusion matrix: a row is a label, a column what the model chose</h3>"
-                  f'<div class="wide"><table class="matrix"><tr><th></th>{head}</tr>'
-                  f'{"".join(body)}</table></div>')
+    return markup.Markup("<h3>confusion matrix: a row is a label, a column what the model"
+                         " chose</h3>"
+                         f'<div class="wide"><table class="matrix"><tr><th></th>{head}</tr>'
+                         f'{"".join(body)}</table></div>')
 
 
 def _matrix_cell(count: int, of_label: int, is_right: bool) -> str:
@@ -70,17 +68,17 @@ def _matrix_cell(count: int, of_label: int, is_right: bool) -> str:
     return f'<td style="background:{colour};color:{ink}">{count}</td>'
 
 
-def _confused(pairs: Sequence[Mapping[str, Any]]) -> Markup:
+def _confused(pairs: Sequence[Mapping[str, Any]]) -> markup.Markup:
     rows = [(pair["label"], pair["predicted"], pair["count"]) for pair in pairs]
-    return Markup("<h3>the classes that are confused most often</h3>" + markup.table(
-        ["label", "taken for", "examples"], rows)) if rows else Markup("")
+    return markup.Markup("<h3>the classes that are confused most often</h3>" + markup.table(
+        ["label", "taken for", "examples"], rows)) if rows else markup.Markup("")
 
 
-def _examples(title: str, examples: Sequence[Mapping[str, Any]]) -> Markup:
+def _examples(title: str, examples: Sequence[Mapping[str, Any]]) -> markup.Markup:
     if not examples:
-        return Markup("")
+        return markup.Markup("")
     shown = "".join(map(_example, examples))
-    return Markup(f'<h3>{markup.text(title)}</h3><div class="examples">{shown}</div>')
+    return markup.Markup(f'<h3>{markup.text(title)}</h3><div class="examples">{shown}</div>')
 
 
 def _example(example: Mapping[str, Any]) -> str:
@@ -97,30 +95,32 @@ def _example(example: Mapping[str, Any]) -> str:
             f'<div class="quiet">example {markup.text(example["position"])}</div></div>')
 
 
-def charts_of(judged: Mapping[str, Any]) -> list[Chart]:
+def charts_of(judged: Mapping[str, Any]) -> list[charts_lib.Chart]:
     """Returns the charts of a classification, or of a regression."""
     if judged["kind"] == "regression":
         return _charts_of_regression(judged)
     charts = _of_calibration(judged["calibration"]) if "calibration" in judged else []
     curves = [(curve["name"], "line", _precision_by_recall(curve))
               for curve in judged.get("pr_curves", ())]
-    return [*charts, *([chart("precision by recall", "recall", "", curves)] if curves else [])]
+    return [*charts,
+            *([charts_lib.chart("precision by recall", "recall", "", curves)] if curves else [])]
 
 
-def _of_calibration(calibration: Mapping[str, Any]) -> list[Chart]:
+def _of_calibration(calibration: Mapping[str, Any]) -> list[charts_lib.Chart]:
     bins = calibration["bins"]
     seen = [(each["certainty"], each["accuracy"]) for each in bins if each["certainty"] is not None]
     middles = [(i + 0.5) / len(bins) for i in range(len(bins))]
     return [
-        chart(f"calibration: expected error {calibration['expected_error']:.3f}",
-              "probability of the chosen class", "",
-              [("the model", "dots", seen), ("a calibrated one", "dashes", [(0, 0), (1, 1)])]),
-        chart("how sure the model is", "probability of the chosen class", "examples",
-              [("examples", "bars", [(middle, each["examples"])
-                                     for middle, each in zip(middles, bins)])])]
+        charts_lib.chart(f"calibration: expected error {calibration['expected_error']:.3f}",
+                         "probability of the chosen class", "",
+                         [("the model", "dots", seen),
+                          ("a calibrated one", "dashes", [(0, 0), (1, 1)])]),
+        charts_lib.chart("how sure the model is", "probability of the chosen class", "examples",
+                         [("examples", "bars", [(middle, each["examples"])
+                                                for middle, each in zip(middles, bins)])])]
 
 
-def _charts_of_regression(judged: Mapping[str, Any]) -> list[Chart]:
+def _charts_of_regression(judged: Mapping[str, Any]) -> list[charts_lib.Chart]:
     points, residuals = judged["points"], judged["residuals"]
     labels, edges = points["labels"], residuals["edges"]
     if not labels:
@@ -133,9 +133,9 @@ def _charts_of_regression(judged: Mapping[str, Any]) -> list[Chart]:
         {"title": "prediction by label", "x": "label", "data": columns,
          "series": [{"label": "an example", "kind": "points"},
                     {"label": "a right one", "kind": "dashes"}]},
-        chart("residuals", "prediction - label", "examples",
-              [("examples", "bars", [((low + high) / 2, count) for low, high, count in
-                                     zip(edges, edges[1:], residuals["counts"])])])]
+        charts_lib.chart("residuals", "prediction - label", "examples",
+                         [("examples", "bars", [((low + high) / 2, count) for low, high, count in
+                                                zip(edges, edges[1:], residuals["counts"])])])]
 
 
 def _precision_by_recall(curve: Mapping[str, Any]) -> list[tuple[float, float]]:
@@ -151,7 +151,7 @@ def _precision_by_recall(curve: Mapping[str, Any]) -> list[tuple[float, float]]:
 _MOST_CHARACTERS = 300
 
 
-def what_ran(run: RunFiles) -> Markup:
+def what_ran(run: RunFiles) -> markup.Markup:
     """Returns the section "What ran"."""
     record = run.record
     if record is None:
@@ -189,21 +189,21 @@ def describe_plugin(entry: Mapping[str, Any]) -> str:
     return f"{entry.get('name')}  {entry.get('path') or ''}{at}"
 
 
-def _pairs(values: Mapping[str, Any], prefix: str = "") -> Markup:
+def _pairs(values: Mapping[str, Any], prefix: str = "") -> markup.Markup:
     if not values:
-        return Markup("none")
+        return markup.Markup("none")
     shown = []
     for name, value in sorted(values.items()):
         whole = str(markup.text(value))
         cut = whole if len(whole) <= _MOST_CHARACTERS else f"{whole[:_MOST_CHARACTERS]} ..."
         shown.append(f"<code>{markup.text(prefix + name)}={cut}</code>")
-    return Markup(" &nbsp; ".join(shown))
+    return markup.Markup(" &nbsp; ".join(shown))
 
 
-def _layers(run: RunFiles) -> Markup:
+def _layers(run: RunFiles) -> markup.Markup:
     models = run.of_kind("model")
     if not models:
-        return Markup("")
+        return markup.Markup("")
     model = models[-1]
     rows = [(layer["name"], ", ".join(f"{name} {shape}" for name, shape in
                                       layer["shapes"].items()), layer["parameters"])
@@ -213,13 +213,13 @@ def _layers(run: RunFiles) -> Markup:
         markup.table(["layer", "variables", "parameters"], rows), is_open=len(rows) <= 12)
 
 
-def _runs(record: RunRecord) -> Markup:
+def _runs(record: run_record.RunRecord) -> markup.Markup:
     parts: list[str] = []
     for run in record.runs:
         parts.append(markup.note(run_record.describe(run)))
         parts.append(f"<pre>{markup.text(shlex.join(run['command']))}</pre>")
         parts += [markup.note(change) for change in run.get("changes", ())]
-    return Markup("".join(parts))
+    return markup.Markup("".join(parts))
 
 
 def names(runs: Sequence[RunFiles]) -> list[str]:
@@ -228,11 +228,11 @@ def names(runs: Sequence[RunFiles]) -> list[str]:
     return short if len(set(short)) == len(short) else [run.model_dir for run in runs]
 
 
-def comparison(runs: Sequence[RunFiles], charts: Charts) -> Markup:
+def comparison(runs: Sequence[RunFiles], charts: markup.Charts) -> markup.Markup:
     """Returns the comparison, which precedes the runs' own parts."""
     shown = names(runs)
     different = _rows([_settings(run) for run in runs], only_different=True)
-    return Markup("".join((
+    return markup.Markup("".join((
         f"<h1>{markup.text(', '.join(shown))}</h1>",
         markup.section("What came of them", markup.table(
             ["", *shown], _rows([_results(run) for run in runs], only_different=False))),

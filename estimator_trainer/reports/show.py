@@ -12,7 +12,6 @@ from estimator_trainer import errors, result as result_lib
 from estimator_trainer.coordination import checkpoints, shared_files
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
-from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.reports import run_files, sections
 
 _INDENT = 13
@@ -76,7 +75,7 @@ def _lines(content: dict[str, Any]) -> list[str]:
                      *([_line("", ended["note"])] if ended["note"] else [])] if ended else [])
 
 
-def _of_record(record: RunRecord) -> list[str]:
+def _of_record(record: run_record.RunRecord) -> list[str]:
     used = [f"--{kind}={sections.describe_plugin(entry)}"
             for kind, entry in record.plugins.items()]
     params = [f"{key}={json.dumps(value)}{' (user-set)' * (key in record.given)}"

@@ -7,7 +7,6 @@ import datetime
 from typing import Any, Mapping, Sequence
 
 from estimator_trainer.reports import markup
-from estimator_trainer.reports.markup import Markup
 from estimator_trainer.reports.run_files import RunFiles
 
 # The head of a job comes first, because the job ends with it.
@@ -100,11 +99,11 @@ _COLOURS = ("done", "running", "stopped", "failed", "lost", "killed")
 _MOST_LIVES = 30
 
 
-def section(run: RunFiles, lives: Mapping[str, Sequence[Life]]) -> Markup:
+def section(run: RunFiles, lives: Mapping[str, Sequence[Life]]) -> markup.Markup:
     """Returns the section on the tasks' lives, and on their waits."""
     spans = [life for found in lives.values() for life in found]
     if not spans:
-        return Markup("")
+        return markup.Markup("")
     start, end = min(life.start for life in spans), max(life.end for life in spans)
     rows = [(task, _line(found, start, end), _ends(found)) for task, found in lives.items()]
     began, ended = (datetime.datetime.fromtimestamp(at, datetime.timezone.utc)
@@ -123,23 +122,24 @@ def duration(secs: float) -> str:
         f"{minutes // 60} h {minutes % 60:02} min")
 
 
-def _line(lives: Sequence[Life], start: float, end: float) -> Markup:
+def _line(lives: Sequence[Life], start: float, end: float) -> markup.Markup:
     length = max(end - start, 1e-3)
     bars = "".join(
         f'<i class="{_colour(life)}" style="left:{100 * (life.start - start) / length:.2f}%;'
         f'width:{100 * (life.end - life.start) / length:.2f}%"'
         f' title="{markup.text(_sentence(life))}"></i>' for life in lives)
-    return Markup(f'<div class="life">{bars}</div>')
+    return markup.Markup(f'<div class="life">{bars}</div>')
 
 
-def _ends(lives: Sequence[Life]) -> Markup:
+def _ends(lives: Sequence[Life]) -> markup.Markup:
     restarts = len(lives) - 1
     ends = [_sentence(life) for life in lives[-_MOST_LIVES:]]
     title = f"{restarts} restart{'s' * (restarts > 1)}" if restarts else ""
     if restarts > 2:
-        return Markup(markup.text(ends[-1]) + markup.details(
+        return markup.Markup(markup.text(ends[-1]) + markup.details(
             title, "<br>".join(markup.text(each) for each in ends)))
-    return Markup("<br>".join(markup.text(each) for each in [*([title] if title else []), *ends]))
+    return markup.Markup("<br>".join(markup.text(each)
+                                     for each in [*([title] if title else []), *ends]))
 
 
 def _sentence(life: Life) -> str:
@@ -162,7 +162,7 @@ def _colour(life: Life) -> str:
     return life.status if life.status in _COLOURS else "unknown"
 
 
-def _waits(run: RunFiles) -> Markup:
+def _waits(run: RunFiles) -> markup.Markup:
     """Returns a note on the tasks that waited for input or for evaluations."""
     sums: dict[str, list[float]] = {}
     paused: dict[str, float] = {}

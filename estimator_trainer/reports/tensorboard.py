@@ -21,7 +21,6 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.record import record_file, run_record
-from estimator_trainer.record.run_record import RunRecord
 
 # The suffix distinguishes these event files from the Estimator's.
 _SUFFIX = ".report"
@@ -64,7 +63,8 @@ def _write(folder: str, summaries: list[tf.compat.v1.Summary], step: int) -> Non
             writer.write(event.SerializeToString())
 
 
-def _of_record(record: RunRecord, metrics: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
+def _of_record(record: run_record.RunRecord,
+               metrics: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
     """Yields the record as text, and its params and settings as hparams."""
     shown = run_record.to_json(record)
     value = tf.compat.v1.Summary.Value(

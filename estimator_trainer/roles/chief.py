@@ -15,7 +15,6 @@ from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
-from estimator_trainer.roles.final_evaluation import FinalEvaluation
 from estimator_trainer.roles.task_run import ChiefRun
 
 
@@ -53,9 +52,10 @@ def train(run: ChiefRun) -> Result:
                 return ended
         run.state.announce("done", step, reason, finisher=task.name)
         if plan.is_evaluated:
-            final = FinalEvaluation(experiment.eval_spec, single, evaluations,
-                                    exporters.at_the_end(config.exporters, plugins, evaluations),
-                                    config.max_steps)
+            final = final_evaluation.FinalEvaluation(experiment.eval_spec, single, evaluations,
+                                                     exporters.at_the_end(config.exporters, plugins,
+                                                                          evaluations),
+                                                     config.max_steps)
             final.finish()
             hooks.progress.warn_if_diverged(evaluations.metrics.get("loss"))
             final.judge(run, plugins)

@@ -17,7 +17,6 @@ from estimator_trainer.evaluation import exporters, kept_evaluation
 from estimator_trainer.record import runs
 from estimator_trainer.result import Result
 from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
-from estimator_trainer.roles.final_evaluation import FinalEvaluation
 from estimator_trainer.roles.task_run import FollowerRun
 
 _TICK_SECS = 0.25
@@ -40,9 +39,11 @@ def evaluate(run: FollowerRun) -> Result:
         plan, plugins, strategies, evaluations, hooks=None, request_end=run.state.request_end)
     kept = kept_evaluation.build(experiment.estimator, plugins, evaluations)
     experiment_lib.preflight(plan, plugins, kept)
-    final = FinalEvaluation(experiment.eval_spec, experiment.estimator, evaluations,
-                            exporters.at_the_end(config.exporters, plugins, evaluations),
-                            config.max_steps)
+    final = final_evaluation.FinalEvaluation(experiment.eval_spec, experiment.estimator,
+                                             evaluations,
+                                             exporters.at_the_end(config.exporters, plugins,
+                                                                  evaluations),
+                                             config.max_steps)
     run.log_start(plugins)
     final_evaluation.restore(config.model_dir, evaluations,
                              checkpoints.latest_step(config.model_dir))
@@ -80,7 +81,7 @@ def _wait_for_own_job(run: FollowerRun) -> None:
         run.stop.sleep(_TICK_SECS)
 
 
-def evaluate_all(run: FollowerRun, final: FinalEvaluation) -> JobState:
+def evaluate_all(run: FollowerRun, final: final_evaluation.FinalEvaluation) -> JobState:
     """Evaluates every checkpoint it can until training has ended, the final one included.
 
     The Estimator's own evaluator ends only at `max_steps`: never when the input ran out first or
@@ -116,7 +117,7 @@ def evaluate_all(run: FollowerRun, final: FinalEvaluation) -> JobState:
         run.stop.sleep(poll_intervals.evaluator_secs if final_state else _TICK_SECS)
 
 
-def _finish(final: FinalEvaluation, final_state: JobState, latest: str) -> bool:
+def _finish(final: final_evaluation.FinalEvaluation, final_state: JobState, latest: str) -> bool:
     """Evaluates and exports the final checkpoint; returns False if it cannot be read now."""
     if checkpoints.step_of(latest) < final_state.step:
         return False
@@ -128,7 +129,7 @@ def _finish(final: FinalEvaluation, final_state: JobState, latest: str) -> bool:
     return True
 
 
-def _try_to_evaluate(final: FinalEvaluation, path: str) -> None:
+def _try_to_evaluate(final: final_evaluation.FinalEvaluation, path: str) -> None:
     try:
         final.evaluate(path)
     except errors.TrainerError:

@@ -13,7 +13,6 @@ from estimator_trainer import environment, errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import evaluator_heartbeat, shared_files
-from estimator_trainer.errors import Problem
 from estimator_trainer.estimator import builder, random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
@@ -24,9 +23,6 @@ from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
 from estimator_trainer.training import end_of_training, numerics, progress
-from estimator_trainer.training.end_of_training import EndOfTraining
-from estimator_trainer.training.numerics import NumericsListener
-from estimator_trainer.training.progress import TrainingProgress
 
 
 class Experiment(NamedTuple):
@@ -50,26 +46,26 @@ class TrainingHooks(NamedTuple):
     variables before each checkpoint, and is None with --nocheck_numerics.
     """
 
-    end: EndOfTraining
-    progress: TrainingProgress
+    end: end_of_training.EndOfTraining
+    progress: progress.TrainingProgress
     fit: CheckpointFit
     others: Sequence[tf.estimator.SessionRunHook]
-    numerics: NumericsListener | None
+    numerics: numerics.NumericsListener | None
 
 
 def hooks_of(run: ChiefRun | FollowerRun, plugins: LoadedPlugins) -> TrainingHooks:
     """Builds the hooks of a task that trains."""
     config, task, steps = run.config, run.task, run.config.profiled_steps
-    end = EndOfTraining(config, task, run.stop, run.watchdog, run.state)
+    end = end_of_training.EndOfTraining(config, task, run.stop, run.watchdog, run.state)
     num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
     advice = numerics.for_training(config.mixed_precision, end.loop_size, task)
     return TrainingHooks(
-        end, TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
-                              plugins.train_examples, end.loop_size),
+        end, progress.TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
+                                       plugins.train_examples, end.loop_size),
         CheckpointFit(config),
         [*([progress.StepProfiler(config.model_dir, *steps)] if steps else ()),
          progress.ModelSize(), *([advice] if advice else ()), *progress.hooks_of(config, task)],
-        NumericsListener(config.model_dir, end.loop_size, is_fatal=plugins.script is None)
+        numerics.NumericsListener(config.model_dir, end.loop_size, is_fatal=plugins.script is None)
         if config.check_numerics else None)
 
 
@@ -234,5 +230,6 @@ def _check_writable(model_dir: str, task: str) -> None:
 def unwritable(model_dir: str, task: str, error: Exception) -> errors.ConfigError:
     """Returns the error of a task that cannot write model_dir, made of what the attempt raised."""
     return errors.ConfigError(
-        Problem("model_dir", model_dir, f"which cannot be written: {errors.first_line(error)}",
-                f"a directory that {task} may write"))
+        errors.Problem("model_dir", model_dir,
+                       f"which cannot be written: {errors.first_line(error)}",
+                       f"a directory that {task} may write"))

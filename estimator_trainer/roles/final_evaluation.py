@@ -12,8 +12,6 @@ import tensorflow as tf
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import evaluation_log, exporters as exporters_lib, judgement
-from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.evaluation.exporters import RecordedExporter
 from estimator_trainer.record import record_file
 from estimator_trainer.reports import tensorboard
 from estimator_trainer.roles.task_run import TaskRun
@@ -32,7 +30,7 @@ class FinalEvaluation:
 
     spec: tf.estimator.EvalSpec
     estimator: tf.estimator.Estimator
-    evaluations: EvaluationLog
+    evaluations: evaluation_log.EvaluationLog
     exporters: Sequence[tf.estimator.Exporter]
     max_steps: int | None
 
@@ -60,7 +58,8 @@ class FinalEvaluation:
         if log.checkpoint_path != latest:
             self.evaluate(latest)
         elif log.is_cut_off:
-            cut_off = [each for each in self.spec.exporters if isinstance(each, RecordedExporter)]
+            cut_off = [each for each in self.spec.exporters
+                       if isinstance(each, exporters_lib.RecordedExporter)]
             self._export(self._missing(cut_off), latest, log.metrics, is_final)
         missing = self._missing([each for each in self.exporters
                                  if each.name not in log.final_exporters])
@@ -88,7 +87,7 @@ class FinalEvaluation:
         return posixpath.join(self.estimator.model_dir, "export", exporter.name)
 
 
-def _remove_unfinished(evaluations: EvaluationLog, model_dir: str) -> None:
+def _remove_unfinished(evaluations: evaluation_log.EvaluationLog, model_dir: str) -> None:
     """Removes the exports, and completes the records, left unfinished before this process began."""
     for path in evaluations.unfinished.intersection(exporters_lib.unfinished(model_dir)):
         if path.endswith(".new"):
@@ -99,7 +98,7 @@ def _remove_unfinished(evaluations: EvaluationLog, model_dir: str) -> None:
         tf.io.gfile.rmtree(path)
 
 
-def restore(model_dir: str, evaluations: EvaluationLog, step: int) -> None:
+def restore(model_dir: str, evaluations: evaluation_log.EvaluationLog, step: int) -> None:
     """Puts into the log what earlier processes evaluated and exported of the final checkpoint."""
     before, latest = checkpoints.read_result(model_dir), checkpoints.latest(model_dir)
     if before and before.status == "done" and before.step == step == before.metrics.get(
@@ -112,7 +111,7 @@ def restore(model_dir: str, evaluations: EvaluationLog, step: int) -> None:
         _restore_kept(model_dir, evaluations, latest)
 
 
-def _restore_kept(model_dir: str, evaluations: EvaluationLog, path: str) -> None:
+def _restore_kept(model_dir: str, evaluations: evaluation_log.EvaluationLog, path: str) -> None:
     """Puts into the log what was evaluated and exported of a checkpoint, if it was the last."""
     metrics = evaluation_log.kept(model_dir, path)
     if metrics is None:

@@ -20,10 +20,8 @@ from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import run_record
 from estimator_trainer.record.runs import EarlierRun
-from estimator_trainer.result import Result
 from estimator_trainer.roles.task_run import FollowerRun
-from estimator_trainer.training import end_of_training
-from estimator_trainer.training.end_of_training import EndOfTraining
+from estimator_trainer.training.end_of_training import BY_HOOK, EndOfTraining, REQUESTED_BY_ANOTHER
 
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
                    tf.errors.FailedPreconditionError, tf.errors.UnknownError)
@@ -36,7 +34,7 @@ _GONE = ("There was no new checkpoint after the training", "is not a valid check
 _NO_SERVER = "Could not start gRPC server"
 
 
-def follow(task: TaskConfig, final_state: JobState) -> Result:
+def follow(task: TaskConfig, final_state: JobState) -> result.Result:
     """Returns the result of a task that ends because training has ended.
 
     Raises TrainerError if training failed, and Interrupted if training is to be continued.
@@ -49,15 +47,15 @@ def follow(task: TaskConfig, final_state: JobState) -> Result:
     if final_state.status in ("stopped", "lost"):
         raise errors.Interrupted(final_state.status, final_state.reason, chief)
     logging.info("training has ended at step %d: %s", final_state.step, final_state.reason)
-    return Result(task.name, "done", final_state.step, final_state.reason)
+    return result.Result(task.name, "done", final_state.step, final_state.reason)
 
 
-def left(run: FollowerRun, end: EndOfTraining) -> Result:
+def left(run: FollowerRun, end: EndOfTraining) -> result.Result:
     """Returns the result of a worker that has stopped training; raises what `follow` raises."""
     task = run.task
-    is_alone = end.reason == end_of_training.BY_HOOK and not task.is_all_reduce
+    is_alone = end.reason == BY_HOOK and not task.is_all_reduce
     if end.reason in ("train_steps", "input_exhausted") or is_alone:
-        return Result(task.name, "done", end.step, end.reason)
+        return result.Result(task.name, "done", end.step, end.reason)
     request = run.stop.request
     if request and request.status != "stopping":
         if task.is_all_reduce:
@@ -73,20 +71,20 @@ def left(run: FollowerRun, end: EndOfTraining) -> Result:
 
 def wait_for_reason(end: EndOfTraining, stop: Stop) -> str:
     """Returns why the chief stopped; waits for a worker's request if its vote stopped all."""
-    if end.reason != end_of_training.REQUESTED_BY_ANOTHER:
+    if end.reason != REQUESTED_BY_ANOTHER:
         return end.reason
     stop.wait(deadlines.WORKER_REQUESTS_SECS)
     stop.request_end("stopped", end.reason, "a worker")
     return stop.request.reason if stop.request else end.reason
 
 
-def interrupted(plan: Plan, interruption: errors.Interrupted) -> Result:
+def interrupted(plan: Plan, interruption: errors.Interrupted) -> result.Result:
     """Logs and returns the end of a task that was requested to end before the job was done."""
     step = checkpoints.latest_step(plan.config.model_dir)
     logging.warning("%s at step %d: %s (%s)%s", interruption.status, step, interruption.reason,
                     interruption.by, "" if interruption.status == "failed" else
                     "; the same command goes on from there")
-    return Result(plan.task.name, interruption.status, step, interruption.reason)
+    return result.Result(plan.task.name, interruption.status, step, interruption.reason)
 
 
 def explained(error: Exception, plan: Plan) -> Exception:
@@ -138,19 +136,20 @@ def raise_explained(error: Exception, explanation: Exception) -> NoReturn:
 
 
 def report(plan: Plan, evaluations: EvaluationLog, step: int, reason: str,
-           earlier: EarlierRun) -> Result:
+           earlier: EarlierRun) -> result.Result:
     """Returns the end of the task that made the final evaluation; writes it to result.json."""
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
     step = evaluations.metrics.get("global_step", step)
     exports = tuple(path for path in evaluations.exports if tf.io.gfile.exists(path))
-    ended = earlier.add_to(Result(
+    ended = earlier.add_to(result.Result(
         plan.task.name, "done", step, reason, evaluations.metrics, exports,
         returned=(evaluations.returned, evaluations.returned_exports)))
     checkpoints.write_result(plan.config.model_dir, ended)
     return ended
 
 
-def report_of_evaluator(plan: Plan, step: int, reason: str, earlier: EarlierRun) -> Result | None:
+def report_of_evaluator(plan: Plan, step: int, reason: str,
+                        earlier: EarlierRun) -> result.Result | None:
     """Returns the end of a chief whose evaluator made the final evaluation.
 
     None: result.json lacks that evaluation, which was made in an earlier run.
@@ -160,7 +159,8 @@ def report_of_evaluator(plan: Plan, step: int, reason: str, earlier: EarlierRun)
     if found is None or found.status != "done" or found.step < step:
         return None
     exports = tuple(path for path in found.exports if tf.io.gfile.exists(path))
-    ended = earlier.add_to(Result(plan.task.name, "done", step, reason, found.metrics, exports))
+    ended = earlier.add_to(result.Result(plan.task.name, "done", step, reason, found.metrics,
+                                         exports))
     if ended.note or exports != found.exports:
         # The evaluator wrote the file without what the chief found.
         checkpoints.write_result(model_dir, dataclasses.replace(

@@ -11,8 +11,6 @@ from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, le
                                             stop as stop_lib)
 from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
 from estimator_trainer.coordination.job_view import ChiefView, OthersView
-from estimator_trainer.coordination.lease import Lease
-from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.patches import cluster_patches, saving_patches, training_patches
@@ -31,7 +29,7 @@ def train_and_evaluate(plan: Plan) -> Result:
 
     Raises TrainerError if one sentence explains the failure; other errors come out of user code.
     """
-    task, stop = plan.task, Stop()
+    task, stop = plan.task, stop_lib.Stop()
     environment.write_tf_config(task.platform_tf_config)
     with (stop_lib.stopping_on_signals(
               stop, task.name, lambda: checkpoints.latest_step(plan.config.model_dir)),
@@ -53,7 +51,7 @@ def train_and_evaluate(plan: Plan) -> Result:
                 lease.release()
 
 
-def _lease(plan: Plan, stop: Stop) -> Lease:
+def _lease(plan: Plan, stop: stop_lib.Stop) -> lease_lib.Lease:
     """Takes the lease of model_dir, before anything is written there."""
     try:
         return lease_lib.acquire(plan.config.model_dir, plan.task, plan.config.force, stop)
@@ -61,7 +59,7 @@ def _lease(plan: Plan, stop: Stop) -> Lease:
         raise experiment.unwritable(plan.config.model_dir, plan.task.name, error) from error
 
 
-def _run_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
+def _run_chief(plan: Plan, stop: stop_lib.Stop, lease: lease_lib.Lease) -> Result:
     """Runs the chief; reports its end to every other task, and in result.json."""
     config, task = plan.config, plan.task
     state = JobStateWriter(config.model_dir, is_shared=task.name != "local",
@@ -84,7 +82,7 @@ def _run_chief(plan: Plan, stop: Stop, lease: Lease) -> Result:
             outcome.raise_explained(error, explained)
 
 
-def _run_follower(plan: Plan, stop: Stop) -> Result:
+def _run_follower(plan: Plan, stop: stop_lib.Stop) -> Result:
     """Runs any other role; a trainer or a ps reports its failure to the chief."""
     config, task = plan.config, plan.task
     poll_intervals = deadlines.poll_intervals(config.model_dir, config.peer_timeout_secs)

@@ -9,15 +9,12 @@ from typing import Any, Callable
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import topology
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.errors import Problem
+from estimator_trainer.errors import ConfigError, Problem
 from estimator_trainer.estimator import input_fn_adapter, model_fn_adapter, strategy, user_estimator
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins, ScriptObjects
-from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.estimator.user_estimator import UserEstimator
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _NEVER = 10**9
@@ -33,10 +30,10 @@ class ScriptExperiment:
       user_set: The names of the settings on the command line, which win.
     """
 
-    model: UserEstimator
+    model: user_estimator.UserEstimator
     train_spec: tf.estimator.TrainSpec
     eval_spec: tf.estimator.EvalSpec | None
-    chosen: Strategies | None = None
+    chosen: strategy.Strategies | None = None
     user_set: frozenset[str] = frozenset()
 
     @property
@@ -51,10 +48,10 @@ class ScriptExperiment:
         return protocol
 
     @property
-    def strategies(self) -> Strategies:
+    def strategies(self) -> strategy.Strategies:
         """The strategies of training and evaluation."""
         config = self.model.config
-        return self.chosen or Strategies(config.train_distribute, config.eval_distribute)
+        return self.chosen or strategy.Strategies(config.train_distribute, config.eval_distribute)
 
     def settings(self, config: TrainerConfig, task: TaskConfig) -> TrainerConfig:
         """Returns the settings of the script, overridden by the command line.
@@ -79,7 +76,7 @@ class ScriptExperiment:
             return name
         if task.name == "local":
             return "one_device"  # In one process it has one worker.
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "eval_distribute", name, "and this is a cluster", f"one of"
             f" {', '.join(sorted(topology.ONE_PROCESS))}, because evaluation runs in one process",
             "estimator-trainer run --eval_distribute=none", "RunConfig"))

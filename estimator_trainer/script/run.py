@@ -25,18 +25,15 @@ from estimator_trainer import environment, errors, logs, redaction, result, star
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.coordination import checkpoints, sequel, stop
 from estimator_trainer.estimator import strategy, user_estimator
-from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.patches import (cluster_patches, estimator_patches, private_api,
                                        saving_patches, training_patches)
 from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.reports import job_history
-from estimator_trainer.result import Result
 from estimator_trainer.roles import ps, run as role
 from estimator_trainer.script.experiment import ScriptExperiment
 from estimator_trainer.training.train_op import SyncReplicasHook
@@ -118,16 +115,17 @@ class Calls:
       has_begun: Whether a training has passed its checks.
     """
 
-    def __init__(self, plan: Plan, user_set: frozenset[str], strategies: Strategies | None):
+    def __init__(self, plan: Plan, user_set: frozenset[str],
+                 strategies: strategy.Strategies | None):
         """Makes the object, with the settings and the strategies that the command line sets."""
-        self.result: Result | None = None
+        self.result: result.Result | None = None
         self.has_begun = False
         self.plan, self._user_set, self._strategies = plan, user_set, strategies
         self._of_thread = _OfThread()
         self._sequel, self._num_trainings = sequel.SequelWriter(), 0
 
     @property
-    def task(self) -> TaskConfig:
+    def task(self) -> task_config.TaskConfig:
         """The task that TF_CONFIG describes now; a script may have made it of its arguments."""
         text = environment.read().tf_config
         known = self.plan.task
@@ -147,9 +145,9 @@ class Calls:
         plan, ended = self.plan, self.result
         if ended is None:
             step = checkpoints.latest_step(plan.config.model_dir) if self.has_begun else 0
-            self.result = Result(plan.task.name, "failed", step, reason)
+            self.result = result.Result(plan.task.name, "failed", step, reason)
         elif ended.status == "done":
-            self.result = Result(ended.task, "failed", ended.step, reason)
+            self.result = result.Result(ended.task, "failed", ended.step, reason)
 
     def _train_and_evaluate(self, original: Callable[..., Any], estimator: Any, train_spec: Any,
                             eval_spec: Any) -> Any:
@@ -188,7 +186,7 @@ class Calls:
             return original(estimator, *args, **kwargs)
         return original(_alone(estimator), *args, **kwargs)
 
-    def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> Result:
+    def _run(self, estimator: Any, train_spec: Any, eval_spec: Any) -> result.Result:
         """Runs the role of this task.
 
         In a cluster only the chief continues the script after the last training. The others cannot
@@ -239,7 +237,7 @@ class Calls:
             returned = train()
         # A train_and_evaluate of one process returns both; an exporter may have exported nothing.
         metrics, exports = returned if isinstance(returned, tuple) else (None, None)
-        self.result = Result(
+        self.result = result.Result(
             self.plan.task.name, "done", checkpoints.latest_step(estimator.model_dir),
             "own_train", evaluation_log.plain_metrics(metrics or {}),
             tuple(tf.compat.as_str_any(path) for path in exports or () if path))
@@ -254,8 +252,8 @@ class Calls:
         is_done = ps.serve_silent(task, lambda: checkpoints.has_result_since(model_dir, since),
                                   self.plan.config, bool(config.train_distribute), config.protocol)
         step = checkpoints.latest_step(model_dir)
-        self.result = (Result(task.name, "done", step, "own_train") if is_done else
-                       Result(task.name, "lost", step, "every trainer is gone"))
+        self.result = (result.Result(task.name, "done", step, "own_train") if is_done else
+                       result.Result(task.name, "lost", step, "every trainer is gone"))
         raise SystemExit(self.result.exit_code)
 
     @contextlib.contextmanager

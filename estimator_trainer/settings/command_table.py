@@ -7,9 +7,8 @@ import textwrap
 from typing import Any, Iterable
 
 from estimator_trainer.errors import refuse
-from estimator_trainer.settings import job_config
 from estimator_trainer.settings.host_lists import HostLists
-from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.job_config import JobConfig, LAUNCH, MANIFEST, THE_JOB
 from estimator_trainer.settings.trainer_config import (out_of_range, RankConfig, setting,
                                                        TrainerConfig)
 
@@ -106,10 +105,10 @@ COMMANDS = {
         is_script=True),
     "launch": Command(
         "Run a whole cluster on this machine: launch --worker=2 --ps=1 -- FLAGS", "launch",
-        _of_job(job_config.THE_JOB, job_config.LAUNCH), "[--flag=value ...] -- FLAGS", JobConfig),
+        _of_job(THE_JOB, LAUNCH), "[--flag=value ...] -- FLAGS", JobConfig),
     "manifest": Command(
         "Write the job for a scheduler: manifest --image=NAME --worker=2 --ps=1 -- FLAGS",
-        "manifest", _of_job(job_config.THE_JOB, job_config.MANIFEST), "[--flag=value ...] -- FLAGS",
+        "manifest", _of_job(THE_JOB, MANIFEST), "[--flag=value ...] -- FLAGS",
         JobConfig),
     "tf-config": Command(
         "Print TF_CONFIG for lists of hosts: tf-config --ps_hosts=A --worker_hosts=B,C",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pathlib
 import shlex
 
-from estimator_trainer import errors
-from estimator_trainer.errors import Problem
+from estimator_trainer.errors import ConfigError, Problem
 
 _SOURCE = pathlib.Path(__file__).parent
 # Modules end with `.txt` here, because this program does not import them.
@@ -23,7 +22,7 @@ def write(folder: str) -> str:
     target = pathlib.Path(folder)
     there = [name for name in _FILES if (target / name).exists()]
     if there:
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "DIR", folder, f"where {', '.join(there)} would be written over",
             "a folder without them, existing or not", _EXAMPLE, "the command line"))
     try:
@@ -31,7 +30,7 @@ def write(folder: str) -> str:
         for name in _FILES:
             (target / name).write_bytes(_template(name).read_bytes())
     except OSError as error:
-        raise errors.ConfigError(Problem(
+        raise ConfigError(Problem(
             "DIR", folder, f"which cannot be written: {error.strerror}",
             "a folder, existing or not", _EXAMPLE, "the command line")) from error
     return "\n".join([

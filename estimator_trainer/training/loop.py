@@ -15,7 +15,6 @@ from estimator_trainer.graph import graph_names, graph_state
 from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api
 from estimator_trainer.training import loop_unsupported, stop_consensus
-from estimator_trainer.training.loop_unsupported import LoopUnsupported
 
 # The graph around each loop's body.
 _AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictionary()
@@ -85,7 +84,8 @@ def graph_around(graph: tf.Graph) -> tf.Graph:
 
 
 def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
-          stop_vote: tf.Tensor | None, settle: Callable[[LoopUnsupported | None], None]) -> Step:
+          stop_vote: tf.Tensor | None,
+          settle: Callable[[loop_unsupported.LoopUnsupported | None], None]) -> Step:
     """Builds the loop, in one replica for all of this process, and makes it known to the hooks.
 
     Args:
@@ -113,7 +113,7 @@ def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
         found = made = None
         try:
             made = loop.build(strategy, *agreed)
-        except LoopUnsupported as error:
+        except loop_unsupported.LoopUnsupported as error:
             found = error
         except errors.TrainerError:
             raise
