@@ -57,7 +57,7 @@ def test_problem_of_other_paths_than_model_dir():
     assert any("warm_start_from is 'oss://bucket/x'" in str(problem) for problem in problems)
 
 
-@pytest.mark.parametrize("given, expected", [(None, "0"), ("7", "7")])
+@pytest.mark.parametrize("age, expected", [(None, "0"), ("7", "7")])
 def test_load_makes_tensorflow_cache_no_sizes_of_objects(monkeypatch, age, expected):
     monkeypatch.delenv("GCS_STAT_CACHE_MAX_AGE", raising=False)
     if age:

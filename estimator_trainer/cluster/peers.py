@@ -8,7 +8,6 @@ import time
 from typing import Callable, Iterable, Mapping
 
 from estimator_trainer import deadlines
-from estimator_trainer.cluster.task_config import TaskConfig
 
 # The preface of an HTTP/2 client, with an empty SETTINGS frame (RFC 9113, 3.4).
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
@@ -55,19 +54,3 @@ def in_parallel(step: Callable[[str], str], arguments: Iterable[str]) -> dict[st
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
     return results.copy()
-
-
-def needed(task: TaskConfig) -> dict[str, str]:
-    """Returns the address by name of each task that this one needs to make a step."""
-    if task.role not in ("chief", "worker"):
-        return {}
-    roles = ("chief", "worker") if task.is_all_reduce else ("ps",)
-    return {task.name_of(role, i): address for role in roles
-            for i, address in enumerate(task.cluster.get(role, ()))
-            if (role, i) != (task.role, task.index)}
-
-
-def workers(task: TaskConfig) -> dict[str, str]:
-    """Returns the address by name of each worker."""
-    return {task.name_of("worker", i): address
-            for i, address in enumerate(task.cluster.get("worker", ()))}

@@ -115,6 +115,22 @@ class TaskConfig:
         """host:port of this task in the cluster; "" for a local task and an evaluator."""
         return self.cluster[self.role][self.index] if self.role in self.cluster else ""
 
+    @property
+    def workers(self) -> dict[str, str]:
+        """The address of each worker, by name."""
+        return {self.name_of("worker", i): address
+                for i, address in enumerate(self.cluster.get("worker", ()))}
+
+    @property
+    def peers(self) -> dict[str, str]:
+        """The address, by name, of each other task that this one needs to make a step."""
+        if self.is_local or not self.is_trainer:
+            return {}
+        return {self.name_of(role, i): address
+                for role in (("chief", "worker") if self.is_all_reduce else ("ps",))
+                for i, address in enumerate(self.cluster.get(role, ()))
+                if (role, i) != (self.role, self.index)}
+
     def name_of(self, role: str, index: int) -> str:
         """Returns the platform's name of a task: "worker:1" of worker 0 where worker:0 is chief."""
         if (role, index) == (self.role, self.index):

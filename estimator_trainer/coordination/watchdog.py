@@ -32,7 +32,7 @@ class Watchdog:
 
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, view: JobView):
         self._config, self._task, self._stop, self._view = config, task, stop, view
-        self._peers, self._ports = peers.needed(task), ports(task)
+        self._peers, self._ports = task.peers, ports(task)
         self._connections_at = 0.0
         self._step = 0
         self._has_stepped = self._is_past_steps = False

@@ -112,7 +112,7 @@ FED_BATCH = Collection[tf.Tensor](
     writers=("estimator.model_class",), readers=("estimator.model_fn_adapter",))
 WAKE = Collection[tf.Operation](
     "estimator_trainer/wake", "the operation that wakes trainers that wait for a step",
-    writers=("training.sync_replicas",), readers=("training.end_of_training",))
+    writers=("training.train_op",), readers=("training.end_of_training",))
 
 # The contract with model_fns, which do not import this package: these names are in `update.py`.
 SYNC_REPLICAS = Collection[int](

@@ -52,10 +52,9 @@ def train(run: ChiefRun) -> Result:
                 return ended
         run.state.announce("done", step, reason, finisher=task.name)
         if plan.is_evaluated:
-            final = final_evaluation.FinalEvaluation(experiment.eval_spec, single, evaluations,
-                                                     exporters.at_the_end(config.exporters, plugins,
-                                                                          evaluations),
-                                                     config.max_steps)
+            final = final_evaluation.FinalEvaluation(
+                experiment.eval_spec, single, evaluations,
+                exporters.at_the_end(config.exporters, plugins, evaluations), config.max_steps)
             final.finish()
             hooks.progress.warn_if_diverged(evaluations.metrics.get("loss"))
             final.judge(run, plugins)

@@ -228,7 +228,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             return request.reason if request else REQUESTED_BY_ANOTHER
         if not ends and self._wake and self._state_writer:
             # A synchronous step may wait for the gradients of a worker without input.
-            ends = any(map(self._state_writer.has_left, range(len(peers.workers(self._task)))))
+            ends = any(map(self._state_writer.has_left, range(len(self._task.workers))))
         return "input_exhausted" if ends else ""
 
     def _wait_for_workers(self, session: tf.compat.v1.Session,
@@ -240,7 +240,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         # A worker that does not answer may still start, with its part of the input to read.
         limit = (deadlines.WORKERS_READ_SECS if self.reason == "input_exhausted"
                  else deadlines.WORKERS_LEAVE_SECS)
-        workers = peers.workers(self._task)
+        workers = self._task.workers
         changed_at = logged_at = time.monotonic()
         while True:
             present = [name for i, name in enumerate(workers) if not state_writer.has_left(i)]
