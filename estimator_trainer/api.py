@@ -13,8 +13,6 @@ TrainerError or the exception that they raise; nothing here exits the process, b
 of a job that hangs (`stall_timeout_secs`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -4,8 +4,6 @@ Each returns the exit code. A module that only one command needs is imported in 
 because every start waits for the imports at the top.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -4,8 +4,6 @@ The values are in one file because they depend on each other: a task that has 25
 killed later than that. Pauses on which no other time depends are not here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from estimator_trainer import storage

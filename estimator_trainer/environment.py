@@ -4,8 +4,6 @@ Variables for `RunConfig`, the strategies and TensorFlow's C++ libraries are wri
 TensorFlow is imported.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

@@ -14,8 +14,6 @@ A ConfigError holds Problems. Their sentences name a setting as a flag, or withi
 keyword argument.
 """
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 import dataclasses

@@ -5,8 +5,6 @@ their warnings pass, except notices of deprecation. All records of plug-ins pass
 logger, and the records of their LoggingTensorHooks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """The cores, the GPUs and the memory of this machine, without TensorFlow."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import pathlib

@@ -3,8 +3,6 @@
 In URLs, the user, the password, keys and signatures are masked too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The result of a run is its last line, and `model_dir/result.json`."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

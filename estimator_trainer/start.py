@@ -6,8 +6,6 @@ storage are checked, and frozen variables are kept out of the optimizers. Only a
 model_dir and its strategy later; `script/run.py` sends them through the same checks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

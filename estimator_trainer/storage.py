@@ -6,8 +6,6 @@ package tensorflow-io, whose last release does not load in TensorFlow 2.18 and n
 (tensorflow/io#2104); here it is used with 2.15.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -11,8 +11,6 @@ and keeps all but `error` under the same names (reports/history.py). The kinds:
     end (status, step, reason)                   with the last line
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

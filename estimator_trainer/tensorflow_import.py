@@ -3,8 +3,6 @@
 The package compat comes first, and gives TensorFlow its Estimator back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import signal

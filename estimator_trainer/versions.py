@@ -8,8 +8,6 @@ Only metadata of packages is read, which takes milliseconds and imports nothing 
     versions.warnings(found)     # one sentence for each untested combination
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Finds what on this machine may keep a job from running, in seconds and without TensorFlow."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pathlib

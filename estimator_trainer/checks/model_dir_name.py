@@ -4,8 +4,6 @@
 begin with model_dir: `run[1]` means a directory `run1` there, and `run*` means `run2` too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import importlib.util

@@ -1,7 +1,5 @@
 """Writes what `check` and `list` print."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 import textwrap

@@ -1,7 +1,5 @@
 """The probe checks with TensorFlow, by writing to model_dir and reading the data."""
 
-from __future__ import annotations
-
 import dataclasses
 import posixpath
 import socket

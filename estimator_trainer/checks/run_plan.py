@@ -1,7 +1,5 @@
 """Makes the plan of a run from the settings and the environment, before TensorFlow is imported."""
 
-from __future__ import annotations
-
 import dataclasses
 import os.path
 from typing import Callable, Sequence, TypeVar

@@ -3,8 +3,6 @@
 Every guess is read again before it is shown, so it works when the user types it.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

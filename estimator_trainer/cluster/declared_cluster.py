@@ -5,8 +5,6 @@
 Only synonyms are resolved here; `task_config` makes the normal form.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """Polls the other tasks of the cluster."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """Finds out whether this task's port in TF_CONFIG is free, and if not, which process has it."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import pathlib

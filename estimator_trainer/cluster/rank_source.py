@@ -10,8 +10,6 @@ Flux: https://github.com/flux-framework/flux-core/blob/master/src/shell/task.c
 Cray PALS and PMI: https://github.com/SchedMD/slurm/tree/master/src/plugins/mpi/cray_shasta
 """
 
-from __future__ import annotations
-
 from typing import Mapping, NamedTuple, Sequence
 
 from estimator_trainer.cluster import ranks as ranks_lib, slurm

@@ -4,8 +4,6 @@
     role    chief  the workers  the ps, if any   the evaluator, if any
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import Sequence

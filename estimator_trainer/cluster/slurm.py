@@ -3,8 +3,6 @@
 https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import Callable, Mapping, Sequence, TypeVar

@@ -6,8 +6,6 @@ The normal form has a chief, has no evaluator in the cluster, and is the same in
 job, whatever the platform calls the roles. Standard library only; reads no environment.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shlex

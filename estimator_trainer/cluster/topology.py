@@ -4,8 +4,6 @@ The verdict depends on facts that every task of a job has, so all of them start 
 or an evaluator must not wait for trainers that refused.
 """
 
-from __future__ import annotations
-
 from estimator_trainer.cluster import task_config
 from estimator_trainer.errors import Problem, Setting
 

@@ -9,8 +9,6 @@ Gradients of 32 bit may travel in 16 bit: they are rounded before they are added
 range of float32 with 8 bits of precision, float16 has 11 bits and overflows above 65,504.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import tensorflow as tf

@@ -5,8 +5,6 @@ variable: its value and its gradient. Here the graph of a step is changed, so th
 that are ready together travel as one. The variables stay as they are.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Iterable, NamedTuple
 

@@ -1,7 +1,5 @@
 """The choice of the checkpoints that a command uses, and repairs after a crash."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shlex

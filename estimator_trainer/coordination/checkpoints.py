@@ -1,7 +1,5 @@
 """The checkpoints of a model_dir: all, the latest, the best; and the job's result."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

@@ -6,8 +6,6 @@ failure. A heartbeat that does not change belongs to a process that has ended; n
 and nothing is locked.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import math

@@ -11,8 +11,6 @@ worker has left the training; sequel.py). A request for one name would miss a ne
 "missing" is cached, 30 s on some shared disks; a listing shows the file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import posixpath

@@ -8,8 +8,6 @@ after a job was scaled, a task would read wrong shards, or break the job. A clus
 address in common with the chief's belongs to another job in the same model_dir.
 """
 
-from __future__ import annotations
-
 import abc
 import time
 from typing import Mapping, NamedTuple

@@ -6,8 +6,6 @@ and no clocks are compared, so that the lease works on NFS and in buckets too: t
 at the same moment both write, and the one whose id is overwritten ends at its next read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime

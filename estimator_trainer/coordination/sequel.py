@@ -5,8 +5,6 @@ the chief begins another training, the other tasks begin theirs; if its script e
 chief writes this to `script.json` in the model_dir of the last training, with a heartbeat.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import posixpath
 import threading

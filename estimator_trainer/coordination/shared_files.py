@@ -7,8 +7,6 @@ JSON files of coordination have one length, are read without a request for it, a
 checksum. A file that cannot be read now counts as missing; its readers poll again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

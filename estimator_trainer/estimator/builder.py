@@ -1,7 +1,5 @@
 """Builds the Estimator and its RunConfig."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any, Callable
 import weakref

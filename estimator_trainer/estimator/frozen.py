@@ -4,8 +4,6 @@ An optimizer does not get their gradients, so they have no slots, and neither we
 momentum moves them.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any, ContextManager, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The user's input_fn, adapted: with an input_context, and a dataset wherever that can be."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any, Callable
 

@@ -1,7 +1,5 @@
 """Loaded plug-ins: imported and adapted, they are ready for an Estimator."""
 
-from __future__ import annotations
-
 import dataclasses
 import types
 from typing import Any, Mapping

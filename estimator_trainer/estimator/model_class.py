@@ -24,8 +24,6 @@ For evaluation and export, `build_model` returns an EstimatorSpec in the modes "
 Without one, evaluation reports `self.loss` if that takes no placeholder; there is no export.
 """
 
-from __future__ import annotations
-
 import inspect
 from typing import Any, Callable
 

@@ -1,7 +1,5 @@
 """The user's model_fn, adapted: checked, watched for progress, instance keys forwarded."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools

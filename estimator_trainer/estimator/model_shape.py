@@ -5,8 +5,6 @@ returns one of these or a model_fn when it is called with the settings and the p
 shows which: a model_fn takes `features`, and a function that returns a model does not.
 """
 
-from __future__ import annotations
-
 from concurrent import futures
 import copy
 import dataclasses

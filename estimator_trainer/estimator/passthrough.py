@@ -5,8 +5,6 @@ input_fn yields them within the features, and the adapted model_fn adds them to 
 the same order.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple
 

@@ -3,8 +3,6 @@
 A call that the Estimator does not make must not change what is drawn later.
 """
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 import random

@@ -1,7 +1,5 @@
 """Serving input receivers, derived from what the input_fn yields."""
 
-from __future__ import annotations
-
 from typing import Any, Callable
 
 import tensorflow as tf

@@ -5,8 +5,6 @@ model that the checkpoint has, such as the statistics of batch norm, but neither
 nor the global step.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import posixpath

@@ -1,7 +1,5 @@
 """Builds the `tf.distribute` strategies of a task from the settings."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import tensorflow as tf

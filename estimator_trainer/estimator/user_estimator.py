@@ -4,8 +4,6 @@ Its model_fn runs in an Estimator of this program (`builder.py`), with this prog
 and loop over steps. The user's object itself never trains, so nothing has to be replaced in it.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 from typing import Any, Collection

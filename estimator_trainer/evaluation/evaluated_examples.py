@@ -1,7 +1,5 @@
 """Evaluated examples as a report shows them: classes, numbers, and the worst with their inputs."""
 
-from __future__ import annotations
-
 import base64
 import collections
 import heapq

@@ -4,8 +4,6 @@ Each evaluation is written to `model_dir/evaluated.json` at once, so that a proc
 after a kill between evaluation and result.json need not evaluate again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

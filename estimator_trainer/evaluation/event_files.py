@@ -1,7 +1,5 @@
 """The event files that training and evaluations leave for TensorBoard."""
 
-from __future__ import annotations
-
 import posixpath
 from typing import Any, Iterator, Mapping
 

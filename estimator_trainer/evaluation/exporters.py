@@ -3,8 +3,6 @@
 Early stopping is an exporter too, since exporters alone see each evaluation in every role.
 """
 
-from __future__ import annotations
-
 import math
 import posixpath
 import time

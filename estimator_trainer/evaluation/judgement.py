@@ -4,8 +4,6 @@ An evaluation yields numbers alone. Here the model predicts the same examples on
 with their labels; `model_dir/evaluation.json` keeps what a report shows of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

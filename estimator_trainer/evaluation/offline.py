@@ -1,7 +1,5 @@
 """`evaluate` and `export`: the use of checkpoints after training, in one process."""
 
-from __future__ import annotations
-
 import contextlib
 import posixpath
 from typing import Any

@@ -5,8 +5,6 @@ has its name here, with its writers and readers: modules of estimator_trainer, o
 user's and for `model_fns/training/update.py`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """The operations of a graph, in their order, and the names of its variables."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Callable, Iterable
 

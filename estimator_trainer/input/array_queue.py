@@ -1,7 +1,5 @@
 """Datasets in place of the queues of `numpy_input_fn` and `pandas_input_fn`."""
 
-from __future__ import annotations
-
 from typing import Any, Callable, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Batches of a dataset, split over replicas or marked at the end of the dataset."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, Callable, TypeVar
 

@@ -1,7 +1,5 @@
 """The command `launch`: a whole cluster on this machine, one process for each task."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """The supervisor, which starts and restarts the tasks of a job, and the screen that shows them."""
 
-from __future__ import annotations
-
 import functools
 import json
 import pathlib

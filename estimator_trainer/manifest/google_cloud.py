@@ -4,8 +4,6 @@ https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec
 https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#traininginput
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

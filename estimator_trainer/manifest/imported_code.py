@@ -1,7 +1,5 @@
 """The imports of a job's code: modules to pack, and packages for pip, by reading sources."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools

@@ -9,8 +9,6 @@ The operator of a Kubeflow TFJob v1 sets TF_CONFIG in every pod:
 https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

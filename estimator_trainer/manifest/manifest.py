@@ -6,8 +6,6 @@
 No file contains anything of this process's environment.
 """
 
-from __future__ import annotations
-
 import os
 import pathlib
 import re

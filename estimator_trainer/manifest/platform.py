@@ -1,7 +1,5 @@
 """Platforms, which are the schedulers that `manifest` writes for, and their YAML."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any, Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 https://slurm.schedmd.com/sbatch.html, https://slurm.schedmd.com/heterogeneous_jobs.html
 """
 
-from __future__ import annotations
-
 import pathlib
 import shlex
 import sys

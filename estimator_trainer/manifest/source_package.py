@@ -9,8 +9,6 @@
 Imports of the plug-ins are packed, too, if they are on this machine only; else pip installs them.
 """
 
-from __future__ import annotations
-
 import glob
 import gzip
 import io

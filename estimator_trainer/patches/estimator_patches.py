@@ -1,7 +1,5 @@
 """Patches of the methods of an Estimator, and of what a script calls."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import tempfile

@@ -7,8 +7,6 @@ SUPPLIED is imported by tensorflow-estimator 2.15.0 and missing in TensorFlow 2.
 other modules of `patches/` have the replaced methods.
 """
 
-from __future__ import annotations
-
 import copy
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Replaces attributes, such as methods of a class, within a `with` statement."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import threading

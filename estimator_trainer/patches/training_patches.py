@@ -1,7 +1,5 @@
 """Patches of what builds the graph of a training step, and of the sessions that run it."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from typing import Any, Callable, Iterable, Iterator

@@ -3,8 +3,6 @@
 The flags are absl's; those of this program lie elsewhere (`settings/command_line.py`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.util

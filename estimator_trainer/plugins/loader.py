@@ -3,8 +3,6 @@
 `find` only reads the source, so `check` and `list` need no TensorFlow; `load` imports the module.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

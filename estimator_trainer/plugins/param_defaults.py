@@ -1,7 +1,5 @@
 """Reads sources for params without importing them: DEFAULT_PARAMS, and code that a param names."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import dataclasses

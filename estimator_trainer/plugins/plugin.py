@@ -1,7 +1,5 @@
 """A plug-in: the user's model_fn or input_fn, its place, and the declarations of its source."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any, Mapping, NamedTuple
 

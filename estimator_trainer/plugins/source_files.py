@@ -1,7 +1,5 @@
 """Finds the source of a plug-in's module, or of a script, without importing anything."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import hashlib

@@ -1,7 +1,5 @@
 """An exported model, loaded to predict from dense, sparse and ragged features."""
 
-from __future__ import annotations
-
 from typing import Any, Iterator, Mapping
 
 import numpy as np

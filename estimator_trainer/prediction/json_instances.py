@@ -4,8 +4,6 @@ The objects are lines of a file or of standard input, or dicts of a program. A b
 to be full, so that answers come while lines still come.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """`predict`: the answers of a checkpoint or an export, in the order of the input."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any, Iterable, Iterator, Mapping
 

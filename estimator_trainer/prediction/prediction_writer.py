@@ -1,7 +1,5 @@
 """The text of predictions: a JSON object or a row of a table for each instance."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import csv

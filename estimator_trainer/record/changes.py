@@ -3,8 +3,6 @@
 A resumed training refuses a changed model or changed data; other changes are logged.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """The file of the record in a model_dir, its copies in exports, and the specs of data in it."""
 
-from __future__ import annotations
-
 import dataclasses
 import posixpath
 from typing import Any, Mapping

@@ -1,7 +1,5 @@
 """The plug-ins, params and settings that a command takes from the record of an earlier run."""
 
-from __future__ import annotations
-
 import dataclasses
 import os.path
 import pathlib

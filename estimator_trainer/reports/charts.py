@@ -4,8 +4,6 @@ A chart is a dict: `title`, `x` (the axis's name), `data` (the x values, then th
 series), and `series`, each with `label` and `kind` ("line", "dots", "dashes" or "bars").
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Iterable, Sequence
 

@@ -5,8 +5,6 @@ file in a bucket has one writer and cannot be appended to. The head copies the o
 its file: on a disk at intervals, in a bucket at the end. Each file is always written whole.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The history of a task's process, from its start to its end; the page of the job after that."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from typing import Any, Callable, Iterator

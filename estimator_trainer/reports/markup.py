@@ -1,7 +1,5 @@
 """The markup of a page, in which every text of a run is escaped."""
 
-from __future__ import annotations
-
 import html
 import json
 from typing import Any, Iterable, Sequence

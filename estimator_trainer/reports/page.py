@@ -1,7 +1,5 @@
 """The page of a run or of several: one HTML file that needs no other file and no network."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

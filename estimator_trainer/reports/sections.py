@@ -1,7 +1,5 @@
 """The sections of a page: the evaluated examples, what ran, and the comparison of runs."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import shlex

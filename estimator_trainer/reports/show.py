@@ -1,7 +1,5 @@
 """The command `show`: the record, runs, evaluations, checkpoints and exports of a model_dir."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 from typing import Any

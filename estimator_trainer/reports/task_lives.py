@@ -1,7 +1,5 @@
 """The lives of a job's tasks: start, steps and end of each process."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from typing import Any, Mapping, Sequence

@@ -3,8 +3,6 @@
 Hparams and PR curves are left out where TensorBoard is not installed.
 """
 
-from __future__ import annotations
-
 import base64
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """The chief trains, alone or with others, and has the last checkpoint evaluated and exported."""
 
-from __future__ import annotations
-
 import contextlib
 
 from absl import logging

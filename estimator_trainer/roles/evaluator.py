@@ -1,7 +1,5 @@
 """The evaluator evaluates and exports checkpoints as they come, and ends with the training."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import time

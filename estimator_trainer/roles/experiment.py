@@ -1,7 +1,5 @@
 """The experiment of a task: its Estimator, specs and hooks, tried before the first step."""
 
-from __future__ import annotations
-
 import contextlib
 import posixpath
 from typing import Callable, NamedTuple, Sequence

@@ -1,7 +1,5 @@
 """The final evaluation and export are made once, of the checkpoint with which training ended."""
 
-from __future__ import annotations
-
 import dataclasses
 import posixpath
 from typing import Any, Sequence

@@ -1,7 +1,5 @@
 """The outcome of a role: its result, or the error that it reports."""
 
-from __future__ import annotations
-
 import dataclasses
 import posixpath
 from typing import NoReturn

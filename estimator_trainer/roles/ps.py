@@ -1,7 +1,5 @@
 """A ps serves variables until training has ended and no trainer needs them any more."""
 
-from __future__ import annotations
-
 import time
 from typing import Callable
 

@@ -1,7 +1,5 @@
 """The run of one task: runs its role, explains a failure, and reports it to the other tasks."""
 
-from __future__ import annotations
-
 from absl import logging
 import tensorflow as tf
 

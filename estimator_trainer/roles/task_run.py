@@ -1,7 +1,5 @@
 """The run of one task: what the functions of its role share, made once in run.py."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from absl import logging

@@ -1,7 +1,5 @@
 """A worker trains with the chief until training ends, and then reads why it ended."""
 
-from __future__ import annotations
-
 from estimator_trainer import errors
 from estimator_trainer.coordination import stop as stop_lib
 from estimator_trainer.coordination.job_state import JobState

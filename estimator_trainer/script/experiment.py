@@ -1,7 +1,5 @@
 """The Estimator and the specs of a script, in the place of plug-ins."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from typing import Any, Callable

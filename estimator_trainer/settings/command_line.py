@@ -1,7 +1,5 @@
 """Parses the command line, whose flags are the fields of the settings."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any, Sequence
 

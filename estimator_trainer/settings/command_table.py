@@ -1,7 +1,5 @@
 """The table of commands: what each does, the flags it takes, and the function that runs it."""
 
-from __future__ import annotations
-
 import dataclasses
 import textwrap
 from typing import Any, Iterable

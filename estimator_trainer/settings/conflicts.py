@@ -1,7 +1,5 @@
 """Finds settings that contradict each other, or have no known form."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Iterable, Iterator
 import warnings

@@ -1,7 +1,5 @@
 """Parses flags, and finds what is wrong with them."""
 
-from __future__ import annotations
-
 import dataclasses
 import pathlib
 import re

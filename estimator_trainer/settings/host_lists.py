@@ -4,8 +4,6 @@ Programs of TensorFlow's first guide to clusters have these flags, or task_id fo
 https://github.com/tensorflow/tensorflow/blob/r1.2/tensorflow/docs_src/deploy/distributed.md
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shlex

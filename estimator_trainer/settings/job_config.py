@@ -1,7 +1,5 @@
 """A JobConfig describes a whole job, for `launch` on this machine or for a scheduler."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from estimator_trainer.errors import Problem, refuse, Setting

@@ -4,8 +4,6 @@ A setting is one field: its name is the flag's name, its default and help are th
 Standard library only, so a mistake is reported before TensorFlow is imported.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The command `init`: writes a model, its data and a test into a user's folder."""
 
-from __future__ import annotations
-
 import pathlib
 import shlex
 

@@ -1,7 +1,5 @@
 """The end of training in one trainer, decided at a step boundary, for all trainers or this one."""
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

@@ -3,8 +3,6 @@
 A session run costs tens of microseconds to milliseconds besides its step, and more in a cluster.
 """
 
-from __future__ import annotations
-
 from typing import Any, Callable, NamedTuple
 import weakref
 

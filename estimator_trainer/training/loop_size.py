@@ -1,7 +1,5 @@
 """The loop size: the number of training steps that the next session run makes."""
 
-from __future__ import annotations
-
 import math
 import time
 

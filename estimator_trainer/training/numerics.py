@@ -3,8 +3,6 @@
 A NaN in the data may ruin all weights and leave the loss finite: a ReLU makes 0 of NaN.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from absl import logging

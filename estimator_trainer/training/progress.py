@@ -1,7 +1,5 @@
 """Progress of training: steps, examples, loss and time, for people to read."""
 
-from __future__ import annotations
-
 import math
 import posixpath
 import re

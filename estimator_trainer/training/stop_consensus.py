@@ -5,8 +5,6 @@ all-reduce in every step, and all of them see the same count. A hook may request
 very step, so where a trainer has hooks, the all-reduce waits until they have seen the step.
 """
 
-from __future__ import annotations
-
 from typing import Any, Callable
 
 import tensorflow as tf

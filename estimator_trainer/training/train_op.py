@@ -3,8 +3,6 @@
 Requests and answers go through graph collections (`graph_state.CONTRACT`).
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import time
