@@ -297,5 +297,4 @@ def _problem(name: str, size: int, replicas: int,
     expected = f"a multiple of the {replicas} replicas" if size > 0 else "1 or more"
     example = max(1, -(-size // replicas)) * replicas
     return errors.Problem(name, size, "the examples of one global step", expected,
-                          kind(name, example),
-                          kind(name))
+                          kind(name, example), kind(name))

@@ -86,8 +86,7 @@ class Supervisor:
     """Starts the children, restarts them like a scheduler, and ends them all."""
 
     def __init__(self, children: Sequence[task_process.TaskProcess], max_restarts: int,
-                 screen: Screen,
-                 model_dir: str):
+                 screen: Screen, model_dir: str):
         """Makes a supervisor of tasks that have not started; the first is the chief."""
         self.first_failure = ""  # In one line.
         self._children, self._running = list(children), list(children)
