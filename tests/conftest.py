@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 from typing import Iterator
 import warnings
 
@@ -21,6 +22,9 @@ _DURATIONS = {"not soak": "8 minutes", "not cluster": "a minute", "soak": "sever
 
 def pytest_configure(config: pytest.Config) -> None:
     """Imports TensorFlow as the command line does, before any test imports it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell without job control starts a command with `&` deaf to Ctrl-C, and all below it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     is_worker = hasattr(config, "workerinput")
     if is_worker or not config.getoption("numprocesses", 0):
         with warnings.catch_warnings():

@@ -130,7 +130,7 @@ class Lease:
 
 
 def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Lease:
-    """Returns the lease of a model_dir, once it is free, or at once if `is_forced`.
+    """Returns the lease of a model_dir, once it is free; if `is_forced`, after ending its holder.
 
     Raises:
       ConfigError: if another training holds it.
@@ -140,12 +140,14 @@ def acquire(model_dir: str, task: TaskConfig, is_forced: bool, stop: Stop) -> Le
     addresses = task.fingerprint if task.num_trainers > 1 or "ps" in task.cluster else ""
     me = Holder(uuid.uuid4().hex, task.name, addresses, this_process(), now, now)
     found = read(posixpath.join(model_dir, FILE))
+    if found is not None and not is_forced:
+        _wait_until_free(model_dir, me, found, stop)
+    lease = Lease(model_dir, me)
     if found is not None and is_forced:
         logging.warning("takes model_dir over, by %s, from %s", errors.Setting("force", True),
                         found)
-    elif found is not None:
-        _wait_until_free(model_dir, me, found, stop)
-    return Lease(model_dir, me)
+        _wait_for_end(found, me, stop)
+    return lease
 
 
 def read(path: str) -> Holder | None:
@@ -185,6 +187,17 @@ def _wait_until_free(model_dir: str, me: Holder, found: Holder, stop: Stop) -> N
         if now != seen:
             seen, since = now, time.monotonic()
     logging.warning("replaces %s: no heartbeat for %g s", seen, deadlines.LEASE_SECS)
+
+
+def _wait_for_end(found: Holder, me: Holder, stop: Stop) -> None:
+    """Returns once the training of `found`, which has lost its lease, writes no more.
+
+    The end of a process elsewhere is not visible: its next read of the lease is soon enough.
+    """
+    until = time.monotonic() + deadlines.LEASE_RENEW_SECS + deadlines.LEASE_CHECK_SECS
+    while time.monotonic() < until and not _is_over(found, me):
+        stop.check()
+        stop.sleep(deadlines.LEASE_POLL_SECS)
 
 
 def _is_over(found: Holder, me: Holder) -> bool:

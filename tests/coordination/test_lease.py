@@ -39,6 +39,17 @@ def _held_elsewhere(tmp_path, task=LOCAL, **changes):
     return holder
 
 
+def _hold_as(tmp_path, other):
+    """Takes the lease as another process of this machine, and returns what it wrote."""
+    _acquire(tmp_path)
+    path = str(tmp_path / lease.FILE)
+    found = lease.read(path)
+    holder = dataclasses.replace(found, run="theirs", process=dataclasses.replace(
+        found.process, pid=other.pid, start=lease._stat(other.pid)[1]))
+    shared_files.write_json(path, dataclasses.asdict(holder))
+    return holder
+
+
 @pytest.fixture
 def quick(monkeypatch):
     """Lets a training without a heartbeat hold its model_dir for a second."""
@@ -62,13 +73,7 @@ def test_acquire_leaves_other_files(tmp_path):
 def test_acquire_refuses_beside_a_living_process(tmp_path):
     with subprocess.Popen(["sleep", "60"]) as sleeper:
         try:
-            _acquire(tmp_path)
-            path = str(tmp_path / lease.FILE)
-            found = lease.read(path)
-            start = lease._stat(sleeper.pid)[1]
-            shared_files.write_json(path, dataclasses.asdict(dataclasses.replace(
-                found, run="theirs", process=dataclasses.replace(
-                    found.process, pid=sleeper.pid, start=start))))
+            found = _hold_as(tmp_path, sleeper)
             with pytest.raises(errors.ConfigError) as raised:
                 _acquire(tmp_path)
         finally:
@@ -122,8 +127,16 @@ def test_acquire_by_force_ends_the_other(tmp_path, monkeypatch):
     assert held.renew(is_stopping=False) == str(theirs)
     held.release()
     assert lease.read(str(tmp_path / lease.FILE)) == theirs
+    monkeypatch.setattr(deadlines, "LEASE_CHECK_SECS", 0)
     mine = _acquire(tmp_path, is_forced=True)
     assert mine.renew(is_stopping=False) == ""
+
+
+def test_acquire_by_force_returns_after_the_others_end(tmp_path, quick):
+    with subprocess.Popen(["sleep", "2"]) as sleeper:
+        _hold_as(tmp_path, sleeper)
+        _acquire(tmp_path, is_forced=True)
+        assert lease._stat(sleeper.pid)[0] == "Z" or sleeper.poll() == 0
 
 
 def test_acquire_of_two_at_once_lets_one_win(tmp_path, monkeypatch):

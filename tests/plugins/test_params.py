@@ -9,8 +9,9 @@ import pickle
 import pytest
 
 from estimator_trainer import errors
-from estimator_trainer.plugins import loader, params
+from estimator_trainer.plugins import params
 from estimator_trainer.plugins.params import PluginParams
+from estimator_trainer.plugins.plugin import Plugin
 
 
 @pytest.mark.any_tensorflow
@@ -41,7 +42,7 @@ def test_plugin_params_name_a_missing_param_in_a_sentence():
 
 
 def _plugin(kind, default_params):
-    return loader.Plugin(kind, "mine", "mine", f"/{kind}.py", kind, False, default_params, "")
+    return Plugin(kind, "mine", "mine", f"/{kind}.py", kind, False, default_params, "")
 
 
 MODEL = _plugin("model_fn", {"learning_rate": 0.1, "layers": [8, 4], "name": "net"})

@@ -51,8 +51,8 @@ def test_a_second_training_is_seen_in_the_folder_of_the_first(tmp_path):
     writer.begin(str(second), 10.0, 0)
     # A task that went on now would find no run of the chief's to join.
     assert json.loads((first / "script.json").read_text())["trainings"] == 1
-    writer = job_state.JobStateWriter(str(second), is_shared=True)
-    threading.Timer(0.5, writer.announce, ("running",)).start()
+    state = job_state.JobStateWriter(str(second), is_shared=True)
+    threading.Timer(0.5, state.announce, ("running",)).start()
     assert listener.wait_for_training(1)
     listener = sequel.SequelReader(str(second), "worker:0", 10.0)
     threading.Timer(0.5, writer.end).start()

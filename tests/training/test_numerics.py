@@ -164,7 +164,7 @@ def test_bfloat16_advice_ignores_one_delayed_step(monkeypatch, caplog):
 
 
 @pytest.mark.any_tensorflow
-@pytest.mark.parametrize("flags,config,counts,index,is_told", [
+@pytest.mark.parametrize("flags,config,counts,index,is_recorded", [
     ("fma avx512_bf16 amx_bf16", {}, {"chief": 1}, 0, True),
     ("fma avx512_bf16", {}, {"chief": 1, "worker": 1}, 0, True),
     ("fma avx512f", {}, {"chief": 1}, 0, False),
