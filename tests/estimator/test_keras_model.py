@@ -52,6 +52,9 @@ def compiled(model):
 """
 _FORMS = {"of a file": ["--model_fn={file}:model"],
           "of a param": ["--model_fn=keras_model", "--param=keras_model={file}:model"]}
+_WITH_PS = {"chief": 1, "worker": 1, "ps": 1}
+_MIRRORED = ["--train_distribute=mirrored", "--num_replicas=2"]
+_ALL_REDUCE = {"chief": 1, "worker": 1}
 
 
 def _start(folder, hosts, flags):
@@ -73,19 +76,17 @@ def _start(folder, hosts, flags):
 
 
 @pytest.mark.any_tensorflow
-@pytest.mark.parametrize("form", _FORMS)
-@pytest.mark.parametrize("counts, flags", [
-    ({"chief": 1, "worker": 2, "ps": 1}, []),
-    ({"chief": 1, "worker": 1}, ["--train_distribute=multi_worker_mirrored"]),
-], ids=["a parameter server", "all-reduce"])
-def test_a_job_starts_from_the_chiefs_weights_without_shared_files(
-        form, counts, flags, tmp_path):
+@pytest.mark.parametrize("counts, form", [
+    (_WITH_PS, "of a param"), pytest.param(_WITH_PS, "of a file", marks=pytest.mark.soak),
+    (_ALL_REDUCE, "of a file"), pytest.param(_ALL_REDUCE, "of a param", marks=pytest.mark.soak)])
+def test_a_job_starts_from_the_chiefs_weights_without_shared_files(counts, form, tmp_path):
     if not shutil.which("unshare") or subprocess.run(
             ["unshare", "-m", "true"], check=False, capture_output=True).returncode:
         pytest.skip("no mount namespaces here: they take `unshare`, and root")
     (tmp_path / "plugin.py").write_text(_PLUGIN)
     tasks = _start(tmp_path, jobs.cluster(**counts), [
-        *(each.format(file=tmp_path / "plugin.py") for each in _FORMS[form]), *flags,
+        *(each.format(file=tmp_path / "plugin.py") for each in _FORMS[form]),
+        *([] if "ps" in counts else ["--train_distribute=multi_worker_mirrored"]),
         f"--input_fn={tmp_path}/plugin.py", f"--model_dir={tmp_path}/model", "--exporters=none",
         "--train_steps=3"])
     try:
@@ -98,10 +99,10 @@ def test_a_job_starts_from_the_chiefs_weights_without_shared_files(
         assert tf.train.load_variable(checkpoint, name) == pytest.approx(weights), name
 
 
-@pytest.mark.parametrize("flags", [
-    [], ["--steps_per_loop=1"], ["--train_distribute=mirrored", "--num_replicas=2"]],
-    ids=["loop", "single steps", "mirrored"])
-@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("form, flags", [
+    ("of a file", []), ("of a param", []), ("of a file", ["--steps_per_loop=1"]),
+    pytest.param("of a param", ["--steps_per_loop=1"], marks=pytest.mark.soak),
+    ("of a file", _MIRRORED), pytest.param("of a param", _MIRRORED, marks=pytest.mark.soak)])
 def test_a_model_trains_to_the_values_of_model_to_estimator(form, flags, tmp_path):
     (tmp_path / "plugin.py").write_text(_PLUGIN.partition("model =")[0] + _KNOWN)
     names: dict[str, object] = {}
@@ -129,7 +130,8 @@ def test_a_model_trains_to_the_values_of_model_to_estimator(form, flags, tmp_pat
         assert np.array(value) == pytest.approx(np.array(other), rel=1e-4)
 
 
-@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("form", [
+    "of a file", pytest.param("of a param", marks=pytest.mark.soak)])
 def test_a_warm_start_wins_over_the_weights_of_the_model(form, tmp_path, monkeypatch):
     (tmp_path / "plugin.py").write_text(_PLUGIN)
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -17,9 +17,10 @@ from estimator_trainer.reports import page as page_lib
 _PRIVATE = "PRIVATE-7f3a"
 
 
-@pytest.fixture(name="request_text")
-def fixture_request(tmp_path):
+@pytest.fixture(name="request_text", scope="module")
+def fixture_request(tmp_path_factory):
     """Returns a function that sends a request as it stands, and returns status and text."""
+    tmp_path = tmp_path_factory.mktemp("served")
     (tmp_path / "private").write_text(json.dumps({"step": 1, "kind": _PRIVATE}) + f"\n{_PRIVATE}\n")
     folder = tmp_path / "model"
     folder.mkdir()

@@ -30,7 +30,7 @@ def opened() -> Iterator[Any]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options,
                               service=webdriver.ChromeService(programs[1]))
-    driver.set_page_load_timeout(30)
+    driver.set_page_load_timeout(60)
     try:
         yield driver
     finally:
