@@ -88,8 +88,8 @@ def train(plan: Plan) -> Result:
 
         from estimator_trainer.roles import run
         ended = run.train_and_evaluate(plan)
-    if plan.task.is_local and model_dir_name.is_one(plan.config.model_dir):
-        logging.info("%s", model_dir_name.notice(plan.config.model_dir))
+    if plan.task.is_local and model_dir_name.is_scratch(plan.config.model_dir):
+        logging.info("%s", model_dir_name.scratch_notice(plan.config.model_dir))
     return ended
 
 

@@ -63,7 +63,7 @@ _LOCK = ".in_use"
 _held: list[int] = []
 
 
-def make() -> str:
+def make_scratch() -> str:
     """Makes a new directory, and removes those of this user's earlier runs that have ended."""
     parent = pathlib.Path(tempfile.gettempdir())
     for folder in parent.glob(f"{_PREFIX}*"):
@@ -75,13 +75,13 @@ def make() -> str:
     return made
 
 
-def is_one(folder: str) -> bool:
+def is_scratch(folder: str) -> bool:
     """Returns whether a directory is a scratch directory."""
     return os.path.exists(os.path.join(folder, _LOCK)) and (
         os.path.basename(folder).startswith(_PREFIX))
 
 
-def notice(folder: str) -> str:
+def scratch_notice(folder: str) -> str:
     """Returns a sentence on what becomes of a scratch directory."""
     return (f"model_dir is {folder}, which the next run without a model_dir removes; to keep a"
             " model, name its directory")

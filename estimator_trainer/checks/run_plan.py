@@ -110,7 +110,7 @@ def ready(plan: Plan) -> Plan:
     refuse(plan)
     if plan.config.model_dir or plan.script:
         return plan
-    folder = model_dir_name.make()
+    folder = model_dir_name.make_scratch()
     return dataclasses.replace(plan, config=dataclasses.replace(plan.config, model_dir=folder))
 
 

@@ -43,7 +43,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     """
     folder = model_dir = ""
     if not script:
-        folder = config.model_dir or variables.aip_model_dir or model_dir_name.make()
+        folder = config.model_dir or variables.aip_model_dir or model_dir_name.make_scratch()
         model_dir = model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
     tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
     names = [f"{role}:{index}" for role, index in tasks]
@@ -143,8 +143,8 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
         where = f"result: {os.path.join(model_dir, 'result.json')}"
     elif any(child.has_result for child in children):
         where = "result: result.json in the script's model_dir"
-    if model_dir_name.is_one(model_dir):
-        screen.line("launch", model_dir_name.notice(model_dir))
+    if model_dir_name.is_scratch(model_dir):
+        screen.line("launch", model_dir_name.scratch_notice(model_dir))
     status = {0: "done", 143: "stopped"}.get(code, "failed")
     screen.line("launch", f"job {status}, exit {code}; {where}")
 

@@ -131,7 +131,7 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
         raise errors.ConfigError(errors.Problem(
             kind, name, f"but {path}{line} is not valid Python:"
             f" {error.msg if isinstance(error, SyntaxError) else error}")) from error
-    names = source_files.of(tree)
+    names = source_files.bound_names(tree)
     function = function or plugin_lib.function(kind, names)
     if function not in names and "*" not in names:
         kinds = (ast.FunctionDef, ast.ClassDef) if kind == "model_fn" else (ast.FunctionDef,)

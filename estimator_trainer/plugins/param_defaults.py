@@ -216,7 +216,7 @@ def _code_problem(value: str) -> str:
     if path is None:
         return f"and there is no such {'file' if _FILE.fullmatch(value) else 'module'}"
     try:
-        names = source_files.of(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+        names = source_files.bound_names(ast.parse(path.read_text(encoding="utf-8"), str(path)))
     except (SyntaxError, UnicodeDecodeError):
         return ""  # `source_files.problems` says so.
     name = value.rpartition(":")[2]

@@ -129,7 +129,7 @@ def module_level(tree: ast.AST) -> Iterator[ast.AST]:
             yield from module_level(node)
 
 
-def of(tree: ast.Module) -> set[str]:
+def bound_names(tree: ast.Module) -> set[str]:
     """Returns the names a module's top level binds; `*` for a star import."""
     names: set[str] = set()
     inner = {id(name) for node in module_level(tree) if isinstance(node, _COMPREHENSIONS)

@@ -19,7 +19,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
 _MAKE = ("from estimator_trainer.checks import model_dir_name\n"
-         "print(model_dir_name.make(), flush=True)")
+         "print(model_dir_name.make_scratch(), flush=True)")
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def test_make_keeps_the_last_scratch_folder_alone(parent):
         first, second = (pathlib.Path(each.stdout.readline().strip())
                          for each in (ended, running))
         ended.wait()
-        third = pathlib.Path(model_dir_name.make())
+        third = pathlib.Path(model_dir_name.make_scratch())
         assert not first.exists() and second.exists() and third.exists()
         assert (parent / "estimator_trainer-of-somebody").exists()
         running.communicate("\n")
-    assert model_dir_name.is_one(str(third)) and not model_dir_name.is_one(str(parent))
-    assert "to keep a model, name its directory" in model_dir_name.notice(str(third))
+    assert model_dir_name.is_scratch(str(third)) and not model_dir_name.is_scratch(str(parent))
+    assert "to keep a model, name its directory" in model_dir_name.scratch_notice(str(third))
 
 
 @pytest.mark.any_tensorflow

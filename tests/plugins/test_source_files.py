@@ -56,20 +56,20 @@ def test_of_module_names_sources_from_the_package():
     ("a: int\nb: int = 1\nc[0] = 2\nd.e = 3\n", {"b"}),
     ("from a import *\n", {"*"}),
 ])
-def test_of_returns_the_names_of_the_module_scope(source, names):
-    assert source_files.of(ast.parse(source)) == names
+def test_bound_names_returns_the_names_of_the_module_scope(source, names):
+    assert source_files.bound_names(ast.parse(source)) == names
 
 
 _FACTORY = "def make_input_fn():\n    def input_fn(mode):\n        ...\n    return input_fn\n"
 
 
-def test_of_leaves_out_a_local_input_fn(tmp_path):
+def test_bound_names_leaves_out_a_local_input_fn(tmp_path):
     (tmp_path / "factory.py").write_text(_FACTORY)
     with pytest.raises(errors.ConfigError, match="defines no 'input_fn'.*make_input_fn"):
         loader.find("input_fn", f"{tmp_path}/factory.py")
 
 
-def test_of_prefers_a_modules_input_fn_to_a_local_eval_input_fn(tmp_path):
+def test_bound_names_prefers_a_modules_input_fn_to_a_local_eval_input_fn(tmp_path):
     (tmp_path / "both.py").write_text(
         "def input_fn(mode):\n    ...\ndef main():\n    eval_input_fn = None\n")
     assert loader.find("eval_input_fn", f"{tmp_path}/both.py").function == "input_fn"
