@@ -242,10 +242,7 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
         if kind in user_set and not isinstance(user_set[kind], str):
             user_set[kind] = loader.keep(user_set[kind])
     importing.forget_edited()
-    with logs.as_before(), environment.as_before(), contextlib.ExitStack() as kept:
-        if settings.get("seed"):
-            from estimator_trainer.estimator import random_state
-            kept.enter_context(random_state.kept())
+    with logs.as_before(), environment.as_before():
         yield user_set
 
 

@@ -57,10 +57,12 @@ def _terminable(is_process: bool) -> Iterator[None]:
 
     if is_process:
         signal.signal(signal.SIGTERM, end)
-    yield
-    if is_process:
-        # At exit Python restores the kernel's own handler, which would kill.
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        if is_process:
+            # At exit Python restores the kernel's own handler, which would kill.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _flush() -> None:

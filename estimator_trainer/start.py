@@ -62,11 +62,14 @@ def check(plan: Plan) -> None:
 
 @contextlib.contextmanager
 def computing(plan: Plan) -> Iterator[None]:
-    """Prepares this process, and keeps frozen variables as they are within a `with` statement."""
+    """Prepares this process; the seed and frozen variables count within a `with` statement."""
     prepare(plan)
-    from estimator_trainer.estimator import frozen
-    is_patched = plan.config.freeze or plan.config.warm_start_from
-    with frozen.kept(plan.config) if is_patched else contextlib.nullcontext():
+    from estimator_trainer.estimator import frozen, random_state
+    with contextlib.ExitStack() as undone:
+        if plan.config.seed:
+            undone.enter_context(random_state.kept())
+        if plan.config.freeze or plan.config.warm_start_from:
+            undone.enter_context(frozen.kept(plan.config))
         yield
 
 

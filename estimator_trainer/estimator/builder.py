@@ -50,15 +50,13 @@ def _train(plan: Plan, plugins: LoadedPlugins, estimator: tf.estimator.Estimator
         if not is_looped:
             return train(input_fn, *args, **kwargs)
         return _train_in_a_loop(
-            config.steps_per_loop, is_of_script, estimator, train, input_fn, *args, **kwargs)
+            config.steps_per_loop, estimator, train, input_fn, *args, **kwargs)
 
 
-def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.estimator.Estimator,
+def _train_in_a_loop(steps_per_loop: int, estimator: tf.estimator.Estimator,
                      train: estimator_patches.Train, input_fn: InputFn, *args: Any,
                      **kwargs: Any) -> tf.estimator.Estimator:
     """Trains with several steps in a session run if the model's graph, which `train` builds, can.
-
-    A script seeds random numbers by itself.
     """
     drawn = RandomState()
     # The public `config` is a copy, with a copy of the strategy.
@@ -78,8 +76,6 @@ def _train_in_a_loop(steps_per_loop: int, is_of_script: bool, estimator: tf.esti
     keys.pass_over(_MOST_COLLECTIVES)
     # The user's functions are called again, and must draw the same random numbers.
     drawn.put_back()
-    if not is_of_script:
-        _seed(estimator.config.tf_random_seed)
     return train(input_fn, *args, **kwargs)
 
 
@@ -127,17 +123,13 @@ def _build(config: TrainerConfig, plugins: LoadedPlugins, strategies: strategy.S
 
 
 def _graph_seed(config: TrainerConfig, plugins: LoadedPlugins) -> int | None:
-    """Returns the seed of all graphs; seeds Python and NumPy too, but not for a script."""
+    """Returns the seed of all graphs; seeds Python, NumPy and Keras too, but not for a script."""
     if plugins.estimator and plugins.script:
         return plugins.estimator.config.tf_random_seed  # 0 is a seed there.
-    _seed(config.seed or None)
+    if config.seed:
+        # Keras initializers do not use the graph's seed.
+        tf.keras.utils.set_random_seed(config.seed)
     return config.seed or None
-
-
-def _seed(seed: int | None) -> None:
-    """Seeds Keras initializers, which do not use the graph's seed."""
-    if seed:
-        tf.keras.utils.set_random_seed(seed)
 
 
 def config_of(config: TrainerConfig) -> tf.compat.v1.ConfigProto:

@@ -3,7 +3,6 @@
 import dataclasses
 import types
 from typing import Any, Mapping
-import zlib
 
 from absl import logging
 import tensorflow as tf
@@ -139,10 +138,9 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
     """
     assert plan.model is not None and plan.data is not None and plan.params is not None
     changes.log_imports(plan.recorded, plan.plugins)
-    # The user's functions draw the same random numbers in each trainer of an all-reduce.
-    seed = plan.config.seed or (
-        zlib.crc32(plan.config.model_dir.encode()) if plan.task.is_all_reduce else 0)
-    with random_state.seeded(seed):
+    is_alike = plan.task.is_all_reduce and not plan.config.seed
+    with (random_state.alike_in_all_tasks(plan.config.model_dir) if is_alike else
+          random_state.seeded(plan.config.seed)):
         with importing.parsed_flags(plan.config.plugin_flag):
             model_thing, model_module = loader.load(plan.model, model_shape.is_other)
             input_function, module = loader.load(plan.data)

@@ -241,6 +241,16 @@ def imported_with_legacy_keras(default: bool) -> bool:
     return bool(getattr(sys.modules["tensorflow"], "_tf_uses_legacy_keras", default))
 
 
+def keras_seeds() -> list[Any]:
+    """Returns where each imported Keras 2 has the `generator` of its initializers' seeds.
+
+    `tf.keras.utils.set_random_seed` makes one. Without it, Python's random numbers seed them.
+    """
+    backends = (sys.modules.get(f"{package}.src.backend") for package in ("keras", "tf_keras"))
+    return [holder for holder in (getattr(each, "_SEED_GENERATOR", None) for each in backends)
+            if holder is not None]
+
+
 def supply_module(name: str, module: ModuleType) -> None:
     """Puts `module` where Estimator imports `name` from, unless TensorFlow has that module."""
     if name not in SUPPLIED:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from estimator_trainer import cli
 from estimator_trainer.estimator import random_state
+from estimator_trainer.patches import private_api
 from tests.support import jobs
 
 _PLUGIN = """
@@ -35,6 +37,27 @@ def model_fn(features, labels, mode):
         mode, loss=loss, train_op=optimizer.minimize(loss, tf.compat.v1.train.get_global_step()))
 """
 
+_KERAS_PLUGIN = """
+import tensorflow as tf
+
+tf.keras.utils.set_random_seed(7)
+
+
+def input_fn(mode):
+    batch = {"x": [[1.0, 2.0], [3.0, 4.0]]}, [[0.0], [1.0]]
+    return tf.data.Dataset.from_tensors(batch).repeat(None if mode == "train" else 2)
+
+
+def model_fn(features, labels, mode):
+    y = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])(features["x"])
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, predictions={"y": y})
+    loss = tf.reduce_mean((y - labels) ** 2)
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=optimizer.minimize(loss, tf.compat.v1.train.get_global_step()))
+"""
+
 
 @pytest.mark.parametrize("draw", [random.random, np.random.rand, lambda: np.random.seed(7)])
 def test_random_state_kept_puts_back_what_was_drawn(draw):
@@ -46,6 +69,44 @@ def test_random_state_kept_puts_back_what_was_drawn(draw):
             draw()
             assert state.has_changed()
         assert not state.has_changed()
+
+
+def test_random_state_kept_puts_back_the_seeds_of_keras():
+    def drawn():
+        return tf.keras.initializers.GlorotUniform()([2]).numpy().tolist()
+
+    with random_state.kept():
+        tf.keras.utils.set_random_seed(7)
+        first = drawn(), drawn()
+        tf.keras.utils.set_random_seed(7)
+        assert drawn() == first[0]
+        with random_state.kept():
+            drawn()
+            tf.keras.utils.set_random_seed(8)
+        assert drawn() == first[1]
+    seed, holders = tf.compat.v1.get_seed(1)[0], private_api.keras_seeds()
+    generators = [getattr(each, "generator", None) for each in holders]
+    with random_state.kept():
+        tf.keras.utils.set_random_seed(7)
+    assert tf.compat.v1.get_seed(1)[0] == seed
+    assert [getattr(each, "generator", None) for each in holders] == generators
+
+
+def test_alike_in_all_tasks_puts_back_draws_and_leaves_seeds():
+    with random_state.kept():
+        state, found = random_state.RandomState(), []
+        for _ in range(2):
+            with random_state.alike_in_all_tasks("/tmp/job"):
+                found.append((random.random(), np.random.rand(100).tolist()))
+            assert not state.has_changed()
+        assert found[0] == found[1]
+        with random_state.alike_in_all_tasks("/tmp/job"):
+            random.seed(0)
+            np.random.seed(0)
+            tf.random.set_seed(0)
+        assert random.random() == random.Random(0).random()
+        assert np.random.rand() == np.random.RandomState(0).rand()
+        assert tf.compat.v1.get_seed(1)[0] == 0
 
 
 @pytest.mark.any_tensorflow
@@ -89,3 +150,21 @@ def test_random_state_leaves_a_plugin_the_first_numbers(tmp_path):
     for _ in range(5):
         weight -= 0.1 * np.mean(2.0 * (weight - 2.0) * x ** 2)
     assert tf.train.load_variable(str(tmp_path / "model"), "weight") == pytest.approx(weight)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("flags", [[], ["--steps_per_loop=1"]], ids=["loop", "single steps"])
+def test_random_state_leaves_keras_layers_the_first_seeds(flags, tmp_path, monkeypatch):
+    (tmp_path / "seeding.py").write_text(_KERAS_PLUGIN)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    with random_state.kept():
+        exec(_KERAS_PLUGIN, names)
+        plain = tf.estimator.Estimator(names["model_fn"], str(tmp_path / "plain"))
+        plain.train(lambda: names["input_fn"]("train"), steps=3)
+    assert cli.main(["--model_fn=./seeding.py", "--input_fn=./seeding.py", "--noreport",
+                     "--model_dir=model", "--train_steps=3", *flags]) == 0
+    for name, _ in tf.train.list_variables(str(tmp_path / "plain")):
+        expected, got = (tf.train.load_variable(str(tmp_path / folder), name)
+                         for folder in ("plain", "model"))
+        assert got == pytest.approx(expected), name
