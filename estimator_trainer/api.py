@@ -157,7 +157,7 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         plan = run_plan.for_training(config, variables,
                                      Invocation(frozenset(user_set), params or {}))
         found = machine_check.examine(plan, variables)
-        found.problems += _tf1_problems(config)
+        found.problems += _tf1_problems(config.tf1)
         content: dict[str, Any] = json.loads(printout.describe(plan, found, as_json=True))
         return content
 
@@ -250,7 +250,7 @@ def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
              params: Mapping[str, Any] | None,
              variables: environment.Environment | None = None) -> Plan:
     config = config_of(user_set)
-    refuse(_tf1_problems(config))
+    refuse(_tf1_problems(config.tf1))
     words = (f"estimator_trainer.{function}",
              *(f"{name}={redaction.masked(name, value)!r}"
                for name, value in {**user_set, **(params or {})}.items()))
@@ -258,11 +258,11 @@ def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
         frozenset(user_set), params or {}, command=words))
 
 
-def _tf1_problems(config: TrainerConfig) -> list[Problem]:
+def _tf1_problems(tf1: bool) -> list[Problem]:
     return [Problem(
         "tf1", True, "which would change TensorFlow for this whole process",
         "the command line for it, or in this program: import estimator_trainer.compat.tf1",
-    )] if config.tf1 else []
+    )] if tf1 else []
 
 
 def _variables(tf_config: Mapping[str, Any] | str | None) -> environment.Environment:

@@ -56,7 +56,7 @@ def prepare(plan: Plan) -> None:
 def check(plan: Plan) -> None:
     """Checks the device and the storage of a run with TensorFlow, or raises ConfigError."""
     from estimator_trainer.estimator import strategy
-    strategy.check(plan.config, plan.task)
+    strategy.check(plan.config.device, plan.task)
     check_storage(plan)
 
 
@@ -69,7 +69,7 @@ def computing(plan: Plan) -> Iterator[None]:
         if plan.config.seed:
             undone.enter_context(random_state.kept())
         if plan.config.freeze or plan.config.warm_start_from:
-            undone.enter_context(frozen.kept(plan.config))
+            undone.enter_context(frozen.kept(plan.config.freeze))
         yield
 
 
@@ -135,7 +135,7 @@ def _reader(make: MakePlan, config: TrainerConfig,
         check_storage(plan)
 
     def read(path: str) -> str | None:
-        if not storage.scheme(path) or run_plan.storage_problems(config):
+        if not storage.scheme(path) or run_plan.storage_problems(config.paths):
             return recorded_run.read_local(path)
         import_first()
         from estimator_trainer.coordination import shared_files

@@ -2,7 +2,7 @@
 
 import dataclasses
 import os.path
-from typing import Callable, Sequence, TypeVar
+from typing import Callable, Mapping, Sequence, TypeVar
 
 from estimator_trainer import errors, machine, storage, versions
 from estimator_trainer.checks import machine_check, model_dir_name
@@ -35,7 +35,7 @@ def for_training(config: TrainerConfig, environment: Environment,
                 "model_dir", why="and every task of a cluster must share one",
                 example=f"{errors.Setting('model_dir', 'gs://bucket/job')} or"
                 f" {errors.Setting('model_dir', '/shared/job')}"))
-    problems += [*storage_problems(config), *replica_problems(config),
+    problems += [*storage_problems(config.paths), *replica_problems(config),
                  *model_dir_problems(config.model_dir)]
     return _with_plugins(
         config, task or _LOCAL, problems, invocation, recorded,
@@ -50,7 +50,7 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
     """
     problems = _version_problems(environment)
     task = _collect(problems, lambda: _task(config, environment))
-    problems += [*(_port_problems(task) if task else ()), *storage_problems(config)]
+    problems += [*(_port_problems(task) if task else ()), *storage_problems(config.paths)]
     return Plan(config, task or _LOCAL, tuple(problems), script=script, command=invocation.command)
 
 
@@ -71,7 +71,7 @@ def for_one_process(config: TrainerConfig, environment: Environment,
     problems = _version_problems(environment)
     config = _with_model_dir(config, environment)
     problems += [*_without_model_dir(config.export_dir or config.model_dir),
-                 *filter(None, [_file_problem(config.model_dir)]), *storage_problems(config)]
+                 *filter(None, [_file_problem(config.model_dir)]), *storage_problems(config.paths)]
     config, recorded = _as_recorded(problems, config, invocation, is_training=False)
     return _with_plugins(config, _LOCAL, problems, invocation, recorded)
 
@@ -79,8 +79,9 @@ def for_one_process(config: TrainerConfig, environment: Environment,
 def for_model_dir(config: TrainerConfig, environment: Environment) -> Plan:
     """Plans a command that reads a model_dir and uses no plug-in."""
     config = _with_model_dir(config, environment)
-    return Plan(config, _LOCAL, (*_version_problems(environment),
-                                 *_without_model_dir(config.model_dir), *storage_problems(config)))
+    return Plan(config, _LOCAL, (
+        *_version_problems(environment), *_without_model_dir(config.model_dir),
+        *storage_problems(config.paths)))
 
 
 def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
@@ -208,12 +209,12 @@ def _file_problem(folder: str, source: str = "") -> errors.Problem | None:
                           source=source) if folder and os.path.isfile(folder) else None
 
 
-def storage_problems(config: TrainerConfig) -> list[errors.Problem]:
+def storage_problems(paths: Mapping[str, str]) -> list[errors.Problem]:
     """Returns a problem for each setting whose file system is missing."""
     tensorflow = versions.installed().tensorflow
-    needs_plugin = storage.needs_plugin(config.paths.values())
+    needs_plugin = storage.needs_plugin(paths.values())
     plugin = versions.of_package("tensorflow-io") if needs_plugin else None
-    return [problem for name, path in config.paths.items()
+    return [problem for name, path in paths.items()
             if (problem := storage.problem(name, path, tensorflow, plugin))]
 
 

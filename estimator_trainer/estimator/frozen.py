@@ -22,13 +22,13 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _WRITES = re.compile(r"(Assign|Scatter|Apply|SparseApply|Resource(Sparse)?Apply|ResourceScatter)")
 
 
-def kept(config: TrainerConfig) -> ContextManager[None]:
-    """Keeps frozen variables out of every optimizer, within a `with` statement.
+def kept(freeze: str) -> ContextManager[None]:
+    """Keeps the variables that `freeze` matches out of every optimizer, within a `with` statement.
 
     An evaluation needs it too, because a model_fn may make its optimizer in each mode. The graph
     state lists the variables of optimizers, which a warm start leaves out.
     """
-    patterns = conflicts.split(config.freeze)
+    patterns = conflicts.split(freeze)
     base_calls: list[None] = []
 
     def apply(own_apply: functools.partial[Any], is_base: bool, grads_and_vars: Any, *args: Any,

@@ -118,7 +118,7 @@ def warm_start(config: TrainerConfig, is_chief: bool) -> None:
             path, vars_to_warm_start=[each for name in choice.taken for each in variables[name]],
             var_name_to_prev_var_name=choice.taken)
         if is_chief:
-            _log(config, path, choice, variables)
+            _log(config.verbose, path, choice, variables)
 
     # By then all replicas have made their variables.
     tf.distribute.get_replica_context().merge_call(start)
@@ -238,7 +238,7 @@ def _keys(reader: Any) -> dict[str, str]:
             for node in graph.nodes for attribute in node.attributes if attribute.full_name}
 
 
-def _log(config: TrainerConfig, path: str, choice: _Choice, variables: Mapping[str, Any]) -> None:
+def _log(is_verbose: bool, path: str, choice: _Choice, variables: Mapping[str, Any]) -> None:
     trained = len(_trainable() & choice.taken.keys())
     logging.info("warm start from %s: takes %d of the model's %d variables, %d trainable and %d"
                  " others", path, len(choice.taken), len(variables), trained,
@@ -248,8 +248,8 @@ def _log(config: TrainerConfig, path: str, choice: _Choice, variables: Mapping[s
             *(f"{name} ({Setting('warm_start_vars')})" for name in unmatched)]
     if left:
         logging.info("warm start does not take %d: %s", len(left),
-                     ", ".join(sorted(left)) if config.verbose else operations.some(left))
-    if config.verbose:
+                     ", ".join(sorted(left)) if is_verbose else operations.some(left))
+    if is_verbose:
         logging.info("warm start takes %s", ", ".join(
             name if name == old else f"{name} from {old}"
             for name, old in sorted(choice.taken.items())))

@@ -128,17 +128,17 @@ def _devices(num_replicas: int) -> list[str]:
     return [f"/device:{kind}:{i}" for i in range(count)]
 
 
-def check(config: TrainerConfig, task: TaskConfig) -> None:
-    """Raises ConfigError if --device names a GPU that TensorFlow does not see.
+def check(device: str, task: TaskConfig) -> None:
+    """Raises ConfigError if `device` names a GPU that TensorFlow does not see.
 
     With soft placement the model would silently compute on a CPU.
     """
-    kind, _, number = config.device.partition(":")
+    kind, _, number = device.partition(":")
     gpus = tf.config.list_physical_devices("GPU")
     if kind != "gpu" or int(number) < len(gpus) or task.role == "ps":
         return
     seen = ", ".join(f"gpu:{i}" for i in range(len(gpus))) or "no GPU"
     example = f"gpu:{len(gpus) - 1}" if gpus else "cpu:0"
     raise errors.ConfigError(errors.Problem(
-        "device", config.device, f"and TensorFlow sees {seen} in {task.name}",
+        "device", device, f"and TensorFlow sees {seen} in {task.name}",
         "a device that is there", errors.Setting("device", example)))

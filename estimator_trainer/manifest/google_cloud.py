@@ -49,7 +49,7 @@ def _counts(job: JobConfig) -> tuple[int, int, int, int]:
 
 def _vertex_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = _region_problems(job)
-    if not job.image and not _package_uri(job, config).startswith("gs://"):
+    if not job.image and not _package_uri(job, config.model_dir).startswith("gs://"):
         found.append(Problem(
             "image", beside=Setting("staging_bucket", job.staging_bucket),
             why=f"and model_dir is {config.model_dir!r} (from {Setting('model_dir')})",
@@ -99,19 +99,19 @@ def _pool(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         # Vertex AI installs the package in a prebuilt container.
         pool["pythonPackageSpec"] = {
             "executorImageUri": _EXECUTOR.format(kind="gpu" if has_gpus else "cpu"),
-            "packageUris": [_package_uri(job, config)],
+            "packageUris": [_package_uri(job, config.model_dir)],
             "pythonModule": "estimator_trainer", "args": list(flags)}
     return pool
 
 
-def _package_uri(job: JobConfig, config: TrainerConfig) -> str:
-    folder = job.staging_bucket.rstrip("/") or f"{config.model_dir.rstrip('/')}/source"
+def _package_uri(job: JobConfig, model_dir: str) -> str:
+    folder = job.staging_bucket.rstrip("/") or f"{model_dir.rstrip('/')}/source"
     return f"{folder}/{source_package.NAME}"
 
 
 def _vertex_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
     copy = [] if job.image else [f"gcloud storage cp {folder}/{source_package.NAME}"
-                                 f" {shlex.quote(_package_uri(job, config))}"]
+                                 f" {shlex.quote(_package_uri(job, config.model_dir))}"]
     if _has_empty_pool(job):
         return copy + [
             'curl -X POST -H "Authorization: Bearer $(gcloud auth print-access-token)"'

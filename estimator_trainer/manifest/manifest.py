@@ -71,8 +71,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
                       *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
                         for name in _NAMES if name not in contents and (folder / name).exists()),
-                      *_warnings(platform, job, config), *_secret_warnings(flags), "Next:",
-                      *(f"  {line}" for line in commands)])
+                      *_warnings(platform, job, config.model_dir), *_secret_warnings(flags),
+                      "Next:", *(f"  {line}" for line in commands)])
 
 
 def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
@@ -143,7 +143,7 @@ def _storage_problems(platform: Platform, job: JobConfig,
                       config: TrainerConfig) -> list[errors.Problem]:
     """Returns a problem for each setting whose file system is missing in the job."""
     if platform.shares_disk:
-        return run_plan.storage_problems(config)
+        return run_plan.storage_problems(config.paths)
     # The source package requires the storage plug-in, where its TensorFlow can load it.
     found = (storage.problem(name, path, platform.tensorflow(job), storage.PLUGIN)
              for name, path in config.paths.items())
@@ -168,8 +168,8 @@ def _text_problems(flag: str) -> list[errors.Problem]:
     return []
 
 
-def _warnings(platform: Platform, job: JobConfig, config: TrainerConfig) -> list[str]:
-    folder = config.model_dir
+def _warnings(platform: Platform, job: JobConfig, folder: str) -> list[str]:
+    """Returns a note on a model_dir, `folder`, that the tasks may not share."""
     if not folder:
         return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
                 " example: a bucket"]

@@ -259,7 +259,20 @@ class TrainerConfig(RankConfig):
                           " if it ends in .csv, else JSON lines; default: standard output.")
 
     def __post_init__(self) -> None:
-        refuse([*out_of_range(self), *conflicts.problems(self)])
+        refuse([
+            *out_of_range(self),
+            *conflicts.of_paths({**self.paths, "params_file": self.params_file}),
+            *conflicts.of_exports(self.exporters, self.serving_input, self.serving_input_fn),
+            *conflicts.of_checkpoints(
+                self.checkpoint, self.save_checkpoints_steps, self.save_checkpoints_secs,
+                self.eval_every_steps, self.is_collective),
+            *conflicts.of_variables(
+                self.train_distribute, self.freeze, self.warm_start_from, self.warm_start_vars,
+                self.warm_start_rename, self.warm_start_missing),
+            *conflicts.of_devices(self.device, self.train_distribute, self.profile_steps),
+            *conflicts.of_counts(
+                self.epochs_of, self.train_epochs, self.sync_replicas, self.sync_tokens,
+                self.steps_per_loop, self.num_evaluators)])
 
     @property
     def is_collective(self) -> bool:
