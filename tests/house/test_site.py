@@ -65,7 +65,8 @@ def test_a_browser_shows_the_pages_and_finds_one_by_its_words(site, tmp_path):
         for page in _PAGES:
             for width in browser.WIDTHS:
                 browser.show(driver, f"{address}/{page}", width)
-                driver.save_screenshot(str(tmp_path / f"{pathlib.Path(page).stem}-{width}.png"))
+                browser.save_screenshot(
+                    driver, tmp_path / f"{pathlib.Path(page).stem}-{width}.png")
                 wide = driver.execute_script(
                     "return document.documentElement.scrollWidth - innerWidth;")
                 assert wide <= 0, f"{page} is {wide} pixels wider than a window of {width}"

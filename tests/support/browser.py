@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import pathlib
 import shutil
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 
@@ -40,7 +40,12 @@ def opened() -> Iterator[Any]:
 def show(driver: Any, url: str, width: int) -> None:
     """Opens a page in a window of `width` pixels."""
     _resize(driver, width, 900)
-    driver.get(url)
+    _patiently(driver.get, url)
+
+
+def save_screenshot(driver: Any, file: pathlib.Path) -> None:
+    """Keeps a picture of the page that is open."""
+    _patiently(driver.save_screenshot, str(file))
 
 
 def check(driver: Any, screenshot: pathlib.Path) -> None:
@@ -74,8 +79,20 @@ def check(driver: Any, screenshot: pathlib.Path) -> None:
             .map((each) => each.outerHTML.slice(0, 80));""")
     assert not small, small[:3]
     _resize(driver, window, height)
-    driver.save_screenshot(str(screenshot))
+    save_screenshot(driver, screenshot)
     assert screenshot.stat().st_size > 10_000
+
+
+def _patiently(step: Callable[[str], Any], argument: str) -> None:
+    """Does a step of the browser, once more if its renderer did not answer in time.
+
+    On a busy machine that happens once in a few hundred pages.
+    """
+    from selenium.common import TimeoutException
+    try:
+        step(argument)
+    except TimeoutException:
+        step(argument)
 
 
 def _resize(driver: Any, width: int, height: int) -> None:
