@@ -86,7 +86,7 @@ def check(driver: Any, screenshot: pathlib.Path) -> None:
 def _patiently(step: Callable[[str], Any], argument: str) -> None:
     """Does a step of the browser, once more if its renderer did not answer in time.
 
-    On a busy machine that happens once in a few hundred pages.
+    On a busy machine that happens now and then.
     """
     from selenium.common import TimeoutException
     try:
