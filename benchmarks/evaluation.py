@@ -3,7 +3,7 @@
     python -m benchmarks.evaluation --idx=/usr/share/datasets/fashion-mnist [--work=/tmp/benchmarks]
 
 The tutorial's CNN trains on Fashion-MNIST's TFRecords and saves every --every steps: without
-evaluations between, with the Estimator's own (graph, session and input built anew), and with those
+evaluations between, with the Estimator's own (graph, session and input built again), and with those
 of this project. The seconds between the same two checkpoints, less those without evaluations, are
 what the evaluations cost; all three must end with the same metrics. A bare pass runs the metrics'
 updates over the 10,000 test images in a session whose graph and variables exist already; its input

@@ -57,7 +57,7 @@ def _no_process_after() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """Returns a TFDS data_dir for the whole session; who comes first prepares it."""
+    """Returns a TFDS data_dir for the whole session; the first test that needs it prepares it."""
     return tmp_path_factory.mktemp("tfds")
 
 

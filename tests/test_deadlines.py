@@ -69,7 +69,7 @@ def test_peer_check_ends_before_the_check_of_all_peers():
 
 
 def test_connection_to_a_lost_host_breaks_before_its_task_is_lost():
-    # TensorFlow connects anew after that, and gRPC looks up a name at most every 30 s.
+    # TensorFlow connects again after that, and gRPC looks up a name at most every 30 s.
     assert deadlines.CONNECTIONS_POLL_SECS < deadlines.CONNECTION_SECS
     assert deadlines.CONNECTION_SECS + 30 < deadlines.PEER_TIMEOUT_SECS
 

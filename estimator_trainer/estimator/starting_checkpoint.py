@@ -75,10 +75,10 @@ def _misfit(path: str, variables: list[Any]) -> str:
     lines += [f"  {title}: {operations.some(entries)}" for title, entries in (
         ("not in the checkpoint", missing), ("of another shape", shapes),
         ("only in the checkpoint", saved.keys() - model.keys())) if entries]
-    anew = worded(" ", ", ").join(str(Setting(name, value)) for name, value in (
+    example = worded(" ", ", ").join(str(Setting(name, value)) for name, value in (
         ("model_dir", "NEW"), ("warm_start_from", "OLD"), ("warm_start_vars", "REGEX")))
     lines.append("Use the model and the params that wrote it, or another model_dir; for example"
-                 f" {anew}")
+                 f" {example}")
     return "\n".join(lines)
 
 

@@ -61,7 +61,7 @@ def test_a_training_whose_history_and_other_files_are_damaged_ends_done(tmp_path
     for name, (place, value, _) in _DAMAGES.items():
         run_files.write(model_dir, name, run_files.changed(
             _content(model_dir / name), place, value))
-    # The same command finds that nothing is left to train, and writes the result anew.
+    # The same command finds that nothing is left to train, and writes the result again.
     again = jobs.trainer(*args, "--train_steps=10")
     assert again.returncode == 0, again.stderr
     assert "role=local status=done step=10 reason=train_steps" in again.stderr

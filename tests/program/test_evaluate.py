@@ -45,7 +45,7 @@ _PLAIN = """
     def model_fn(features, labels, mode):
         return spec(features, labels, mode)
 """
-# Each is what an evaluation is built anew for, or comes to the program in a shape of its own.
+# For each of these an evaluation is built again, or reaches the program in a shape of its own.
 _PROGRAMS = {
     "plain": _PLAIN,
     "from_generator": _PLAIN + """

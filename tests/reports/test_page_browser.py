@@ -118,7 +118,7 @@ def test_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
 
 def _status(driver):
     found = driver.find_elements("css selector", ".status")
-    with contextlib.suppress(Exception):  # The page may load anew at this moment.
+    with contextlib.suppress(Exception):  # The page may load again at this moment.
         return found[0].text if found else ""
     return ""
 

@@ -1,8 +1,8 @@
 """Pods have a network namespace and an address each, and names as a headless Service gives them.
 
-A name is known while its pod has an address, and a pod that comes again has another address. So a
-task that is late does not resolve, and who keeps the address of a task that moved finds nobody
-there, not even a refusal.
+A name resolves while its pod has an address, and a pod that is started again has another address.
+The name of a late task does not resolve, and nothing answers at the old address of a moved task,
+not even a refusal.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def _seeded(job: Any) -> None:
 
 
 def _drawn(features: Any, labels: Any, mode: str) -> tf.estimator.EstimatorSpec:
-    """Draws the initial value of a weight, in each mode anew."""
+    """Draws the initial value of a weight again in each mode."""
     first = np.random.rand() + random.random()
     weight = v1.get_variable("weight", [1, 1], initializer=v1.constant_initializer(first))
     return _regression(tf.matmul(features["x"], weight) + first, labels, mode)

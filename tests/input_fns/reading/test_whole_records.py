@@ -21,7 +21,7 @@ wide = hypothesis.settings(default, max_examples=500, suppress_health_check=list
 
 
 class _Records:
-    """A TFRecord file that is written and read anew, again and again."""
+    """A TFRecord file that is written and read again and again."""
 
     def __init__(self, path, compression: str):
         example_files.write(path, map(example_files.row, range(ROWS)), compression)
