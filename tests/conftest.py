@@ -33,6 +33,11 @@ def pytest_configure(config: pytest.Config) -> None:
             tensorflow_import.load(is_verbose=False)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the slow tests first; quick ones fill the end, when a worker runs out of tests."""
+    items.sort(key=lambda item: item.get_closest_marker("cluster") is None)
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Says before the first test about how long it takes."""
     is_whole = config.args_source is not config.ArgsSource.ARGS and not config.getoption("-k")
