@@ -38,14 +38,14 @@ def test_force_ends_the_first_training(tmp_path):
     first = jobs.start(tmp_path, "local", [*args, "--train_steps=100000"], "")
     try:
         jobs.wait_for(lambda: slow_jobs.has_saved(tmp_path, 10), TIMEOUT_SECS)
-        second = jobs.trainer(*args, "--train_steps=300", "--force")
+        second = jobs.trainer(*args, "--train_steps=150", "--force")
         assert second.returncode == 0, second.stderr
         slow_jobs.wait_for_all({"local": first}, 15)
     finally:
         jobs.kill(first)
     assert first.code == 142
     assert 'reason="model_dir was taken over by local, process ' in first.last_line
-    assert jobs.result(tmp_path / "model")["step"] == jobs.saved_step(tmp_path / "model") == 300
+    assert jobs.result(tmp_path / "model")["step"] == jobs.saved_step(tmp_path / "model") == 150
 
 
 @pytest.mark.soak
