@@ -34,18 +34,21 @@ def test_a_second_training_is_refused_until_the_first_is_gone(tmp_path):
 
 
 def test_force_ends_the_first_training(tmp_path):
-    args = flags(tmp_path, "--save_checkpoints_steps=10", "--param=step_secs=0.05")
-    first = jobs.start(tmp_path, "local", [*args, "--train_steps=100000"], "")
+    args = flags(tmp_path, "--save_checkpoints_steps=10")
+    first = jobs.start(tmp_path, "local", [
+        *args, "--train_steps=100000", "--param=step_secs=0.2"], "")
     try:
         jobs.wait_for(lambda: slow_jobs.has_saved(tmp_path, 10), TIMEOUT_SECS)
-        second = jobs.trainer(*args, "--train_steps=150", "--force")
+        # The first training goes on for 10 s at most, far from the second one's last step.
+        second = jobs.trainer(*args, "--train_steps=250", "--force", "--param=step_secs=0.01",
+                              "--allow_changed=step_secs")
         assert second.returncode == 0, second.stderr
         slow_jobs.wait_for_all({"local": first}, 15)
     finally:
         jobs.kill(first)
     assert first.code == 142
     assert 'reason="model_dir was taken over by local, process ' in first.last_line
-    assert jobs.result(tmp_path / "model")["step"] == jobs.saved_step(tmp_path / "model") == 150
+    assert jobs.result(tmp_path / "model")["step"] == jobs.saved_step(tmp_path / "model") == 250
 
 
 @pytest.mark.soak
