@@ -33,8 +33,12 @@ def pytest_configure(config: pytest.Config) -> None:
             tensorflow_import.load(is_verbose=False)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts the slow tests first; quick ones fill the end, when a worker runs out of tests."""
+    for item in items:
+        if item.get_closest_marker("soak"):
+            item.add_marker("cluster")  # `-m "not cluster"` leaves them out, too.
     items.sort(key=lambda item: item.get_closest_marker("cluster") is None)
 
 
