@@ -65,8 +65,8 @@ def _model_dir(plan: Plan) -> Findings:
 def _data(plan: Plan) -> Findings:
     found = Findings()
     try:
-        parts = loaded_plugins.load(plan)
-        spec = input_fn_adapter.describe(parts.input_fn, parts.params)
+        plugins = loaded_plugins.load(plan)
+        spec = input_fn_adapter.describe(plugins.input_fn, plugins.params)
     except errors.ConfigError as error:
         found.problems += error.problems
     except Exception as error:  # pylint: disable=broad-except

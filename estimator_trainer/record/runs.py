@@ -26,7 +26,7 @@ _DERIVED = frozenset(("global_batch_size", "train_examples"))
 _NOT_SETTINGS = frozenset(("param", "params_file", "model_dir", "allow_changed", "force"))
 
 
-def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
+def begin(plan: Plan, plugins: LoadedPlugins, earlier: EarlierRun) -> None:
     """Writes the record of plug-ins, params, settings, data and versions, and adds this run.
 
     A run that trains nothing only adds itself, because the rest belongs to the checkpoints.
@@ -41,7 +41,7 @@ def begin(plan: Plan, parts: LoadedPlugins, earlier: EarlierRun) -> None:
         "changes": [*map(str, plan.changes), *earlier.edited],
         "was_finished": earlier.is_finished, "note": earlier.note}
     is_kept = earlier.is_finished and before.plugins
-    now = before if is_kept else dataclasses.replace(_record(plan, parts), runs=before.runs)
+    now = before if is_kept else dataclasses.replace(_record(plan, plugins), runs=before.runs)
     record_file.write(plan.config.model_dir, now.with_run(run))
 
 
@@ -57,26 +57,26 @@ def end(plan: Plan, ended: Result) -> None:
                         errors.first_line(error))
 
 
-def _record(plan: Plan, parts: LoadedPlugins) -> run_record.RunRecord:
-    params, user_set = _params(plan, parts)
+def _record(plan: Plan, plugins: LoadedPlugins) -> run_record.RunRecord:
+    params, user_set = _params(plan, plugins)
     kept, unrecorded = run_record.split_params(params)
     settings, hidden = _settings(plan.config)
     used = (plan.script.plugin,) if plan.script else plan.plugins
     return run_record.RunRecord(
-        plugins={plugin.kind: _plugin(plugin, parts.sources.get(plugin.kind, {}))
+        plugins={plugin.kind: _plugin(plugin, plugins.sources.get(plugin.kind, {}))
                  for plugin in used},
         params=kept, given=sorted(user_set), files=run_record.whole_paths(kept),
-        unrecorded={**unrecorded, **hidden}, settings=settings, data=dict(parts.data),
+        unrecorded={**unrecorded, **hidden}, settings=settings, data=dict(plugins.data),
         versions={"estimator_trainer": __version__, **versions.installed()._asdict()})
 
 
-def _params(plan: Plan, parts: LoadedPlugins) -> tuple[dict[str, Any], frozenset[str]]:
+def _params(plan: Plan, plugins: LoadedPlugins) -> tuple[dict[str, Any], frozenset[str]]:
     """Returns the params but those that flags stand for, and the keys that the user has set."""
     if plan.params is None:
-        return dict(parts.params) if isinstance(parts.params, Mapping) else {}, frozenset()
+        return dict(plugins.params) if isinstance(plugins.params, Mapping) else {}, frozenset()
     user_set = (plan.params.user_set | plan.params.recorded_user_set) - plan.params.of_flags
     left_out = plan.params.of_flags | (_DERIVED - user_set)
-    return {key: parts.params[key] for key in plan.params.values if key not in left_out}, user_set
+    return {key: plugins.params[key] for key in plan.params.values if key not in left_out}, user_set
 
 
 def _settings(config: TrainerConfig) -> tuple[dict[str, Any], dict[str, str]]:
@@ -146,12 +146,12 @@ class EarlierRun:
         return dataclasses.replace(ended, was_finished=self.is_finished, note=self.note)
 
 
-def of(plan: Plan, parts: LoadedPlugins, is_finished: bool) -> EarlierRun:
+def earlier(plan: Plan, plugins: LoadedPlugins, is_finished: bool) -> EarlierRun:
     """Compares this run with the record, which `begin` is going to change.
 
     `is_finished` is whether the earlier run had trained to the last step.
     """
-    edited = tuple(f"{kind} changed ({', '.join(paths)})" for kind, paths in parts.edited.items())
+    edited = tuple(f"{kind} changed ({', '.join(paths)})" for kind, paths in plugins.edited.items())
     edited += _edited_script(plan)
     folder, step = plan.config.model_dir, checkpoints.latest_step(plan.config.model_dir)
     if not is_finished:

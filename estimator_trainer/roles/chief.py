@@ -27,7 +27,7 @@ def train(run: ChiefRun) -> Result:
     single = builder.for_one_process(config, plugins)
     kept = kept_evaluation.build(single, plugins, evaluations) if plan.is_evaluated else None
     experiment_lib.preflight(plan, plugins, kept)
-    earlier = runs.of(plan, plugins, is_trained)
+    earlier = runs.earlier(plan, plugins, is_trained)
     runs.begin(plan, plugins, earlier)
     run.log_start(plugins)
     job_history.announce_page(plan)

@@ -11,7 +11,7 @@ ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it. A module that
 # stands apart from its package has a line of its own.
 PACKAGES = ["api", "cli", "commands", "script", "start", "roles", "reports", "prediction",
-            "record.runs", "record.earlier_run", "evaluation", "checks.probe", "estimator",
+            "record.runs", "evaluation", "checks.probe", "estimator",
             "training", "communication", "input", "graph", "launcher", "manifest", "checks",
             "record", "plugins", "coordination", "settings", "cluster", "tensorflow_import",
             "patches", "compat", "patches.private_api"]
