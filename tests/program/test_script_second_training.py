@@ -36,8 +36,10 @@ def test_every_task_trains_again_and_the_chief_alone_goes_on(job_flag, other, ar
     assert ran.returncode == 0, ran.stdout
     assert re.findall("trained to (.*)", logs["chief-0"]) == ["8", "16"]
     assert "the script has ended" in logs["chief-0"]
-    # The last training is known only once the chief's script has ended.
-    assert re.findall("trained to (.*)", logs[other]) == ["8"]
+    # The last training is known only once the chief's script has ended. In one folder, the chief
+    # may have saved its second checkpoint before the other task reads the latest one.
+    [step] = re.findall("trained to (.*)", logs[other])
+    assert step == "8" or step == "16" and "same" in args
     assert logs[other].splitlines()[-1].startswith(
         f"role={other.replace('-', ':')} status=done step=16"), logs[other]
 
