@@ -70,6 +70,10 @@ def run(plan: Plan, user_set: frozenset[str]) -> int:
         return code
     if calls.has_begun:
         job_history.write_page(calls.plan)
+    # In a log of both streams, the script's output precedes the last line. `cli.main` reports a
+    # failed write.
+    with contextlib.suppress(errors.OutputError, OSError, ValueError, AttributeError):
+        sys.stdout.flush()
     result.print_last_line(calls.result)
     return code or calls.result.exit_code
 
