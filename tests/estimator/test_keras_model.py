@@ -78,7 +78,7 @@ def _start(folder, hosts, flags):
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("counts, form", [
     (_WITH_PS, "of a param"), pytest.param(_WITH_PS, "of a file", marks=pytest.mark.soak),
-    (_ALL_REDUCE, "of a file"), pytest.param(_ALL_REDUCE, "of a param", marks=pytest.mark.soak)])
+    *(pytest.param(_ALL_REDUCE, form, marks=pytest.mark.soak) for form in _FORMS)])
 def test_a_job_starts_from_the_chiefs_weights_without_shared_files(counts, form, tmp_path):
     if not shutil.which("unshare") or subprocess.run(
             ["unshare", "-m", "true"], check=False, capture_output=True).returncode:

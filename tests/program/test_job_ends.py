@@ -117,6 +117,7 @@ def test_a_mistake_that_all_tasks_find_ends_all_with_the_same_code(tmp_path):
     assert all("rows is 0; expected 1 or more" in task.log for task in tasks.values())
 
 
+@pytest.mark.soak
 def test_an_evaluator_survives_the_deletion_of_what_it_evaluates(tmp_path):
     args = flags(tmp_path, "--train_steps=300", "--keep_checkpoint_max=1",
                  "--save_checkpoints_steps=5")

@@ -33,6 +33,7 @@ def test_a_second_training_is_refused_until_the_first_is_gone(tmp_path):
         jobs.kill(first)
 
 
+@pytest.mark.soak
 def test_force_ends_the_first_training(tmp_path):
     args = flags(tmp_path, "--save_checkpoints_steps=10")
     first = jobs.start(tmp_path, "local", [

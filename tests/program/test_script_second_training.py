@@ -26,7 +26,7 @@ def _launched(tmp_path, job_flag, *script_args):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("job_flag, other, args", [
-    ("--worker=1", "worker-0", ("same", "all_reduce")),
+    pytest.param("--worker=1", "worker-0", ("same", "all_reduce"), marks=pytest.mark.soak),
     pytest.param("--worker=1", "worker-0", ("other", "all_reduce"), marks=pytest.mark.soak),
     pytest.param("--evaluator=1", "evaluator-0", ("same",), marks=pytest.mark.soak),
     ("--evaluator=1", "evaluator-0", ("other",)),

@@ -74,6 +74,7 @@ def test_a_signal_to_one_task_ends_the_job_without_losing_a_step(kind, who, tmp_
     assert jobs.evaluated_steps(tmp_path / "model")[-1] == jobs.saved_step(tmp_path / "model")
 
 
+@pytest.mark.soak
 def test_a_signal_ends_only_its_asynchronous_worker_or_evaluator(tmp_path):
     args = flags(tmp_path, "--train_steps=300")
     hosts = jobs.cluster(chief=1, worker=1, ps=1)

@@ -26,6 +26,7 @@ def model_fn(features, labels, mode):
 """
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 def test_each_worker_beside_ps_writes_summaries_into_its_own_folder(tmp_path):
     path, model_dir = tmp_path / "line.py", tmp_path / "model"

@@ -80,6 +80,7 @@ def test_page_of_a_failed_job_shows_the_reason(driver, tmp_path):
     assert "failed" in text and "the loss became NaN" in text and "exit 1" in text
 
 
+@pytest.mark.soak
 def test_page_of_two_runs_compares_them(driver, run, tmp_path, data_dir):
     ran = subprocess.run([*jobs.PROGRAM, f"--model_dir={tmp_path}/alone", "--train_steps=200",
                           f"--param=data_dir={data_dir}", "--model_fn=dense_l2_ema",
