@@ -214,8 +214,8 @@ def _refusal(model_dir: str, found: Holder) -> errors.Problem:
         "model_dir", model_dir, f"and another training writes its checkpoints there: {found}",
         "a directory of this job's own, or the end of that training",
         f"{errors.Setting('model_dir', model_dir.rstrip('/') + '-2')}, or"
-        f" {errors.Setting('force', True)}"
-        " to end that training and to go on from its last checkpoint")
+        f" {errors.Setting('force', True)} to end that training and to go on from its last"
+        " checkpoint")
 
 
 def _now() -> str:

@@ -56,8 +56,7 @@ def _train(plan: Plan, plugins: LoadedPlugins, estimator: tf.estimator.Estimator
 def _train_in_a_loop(steps_per_loop: int, estimator: tf.estimator.Estimator,
                      train: estimator_patches.Train, input_fn: InputFn, *args: Any,
                      **kwargs: Any) -> tf.estimator.Estimator:
-    """Trains with several steps in a session run if the model's graph, which `train` builds, can.
-    """
+    """Trains with several steps in a session run, if the graph that `train` builds can."""
     drawn = RandomState()
     # The public `config` is a copy, with a copy of the strategy.
     keys = private_api.CollectiveKeys(private_api.part(estimator, "_config").train_distribute)

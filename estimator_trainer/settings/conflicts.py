@@ -69,12 +69,11 @@ def of_checkpoints(checkpoint: str, steps: int, secs: int, eval_every_steps: int
         yield Problem("save_checkpoints_secs", secs,
                       "and the workers of multi_worker_mirrored must save at the same step, not by"
                       " their own clocks", example=Setting("save_checkpoints_steps", 1000))
-    every = eval_every_steps
-    if every and (secs or steps not in (0, every)):
+    if eval_every_steps and (secs or steps not in (0, eval_every_steps)):
         name = "save_checkpoints_secs" if secs else "save_checkpoints_steps"
-        yield Problem("eval_every_steps", every, beside=Setting(name, secs or steps),
+        yield Problem("eval_every_steps", eval_every_steps, beside=Setting(name, secs or steps),
                       why="but each evaluation needs a checkpoint of its step",
-                      expected="one of them", example=Setting("eval_every_steps", every))
+                      expected="one of them", example=Setting("eval_every_steps", eval_every_steps))
 
 
 def of_variables(train_distribute: str, freeze: str, warm_start_from: str, warm_start_vars: str,

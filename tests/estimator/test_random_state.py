@@ -12,6 +12,15 @@ from estimator_trainer.estimator import random_state
 from estimator_trainer.patches import private_api
 from tests.support import jobs
 
+# The rest of a model_fn that has computed y.
+_END_OF_MODEL_FN = """
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, predictions={"y": y})
+    loss = tf.reduce_mean((y - labels) ** 2)
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=optimizer.minimize(loss, tf.compat.v1.train.get_global_step()))
+"""
 _PLUGIN = """
 import numpy as np
 import tensorflow as tf
@@ -29,13 +38,7 @@ def model_fn(features, labels, mode):
     first = tf.compat.v1.constant_initializer(np.random.rand())
     weight = tf.compat.v1.get_variable("weight", [1, 1], initializer=first)
     y = tf.matmul(features["x"], weight)
-    if mode == "infer":
-        return tf.estimator.EstimatorSpec(mode, predictions={"y": y})
-    loss = tf.reduce_mean((y - labels) ** 2)
-    optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
-    return tf.estimator.EstimatorSpec(
-        mode, loss=loss, train_op=optimizer.minimize(loss, tf.compat.v1.train.get_global_step()))
-"""
+""" + _END_OF_MODEL_FN
 
 _KERAS_PLUGIN = """
 import tensorflow as tf
@@ -50,13 +53,7 @@ def input_fn(mode):
 
 def model_fn(features, labels, mode):
     y = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])(features["x"])
-    if mode == "infer":
-        return tf.estimator.EstimatorSpec(mode, predictions={"y": y})
-    loss = tf.reduce_mean((y - labels) ** 2)
-    optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
-    return tf.estimator.EstimatorSpec(
-        mode, loss=loss, train_op=optimizer.minimize(loss, tf.compat.v1.train.get_global_step()))
-"""
+""" + _END_OF_MODEL_FN
 
 
 @pytest.mark.parametrize("draw", [random.random, np.random.rand, lambda: np.random.seed(7)])
