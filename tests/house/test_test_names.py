@@ -9,7 +9,7 @@ from tests.support import jobs
 _TESTS = jobs.REPO / "tests"
 _FILES = sorted(path.relative_to(_TESTS) for path in _TESTS.rglob("test_*.py"))
 # Folders of whole programs, of house rules and of comparisons: they mirror no module.
-_WHOLE = ("program", "house", "benchmarks", "equality", "compat")
+_WHOLE = ("program", "house", "benchmarks", "equality", "compat", "oracle")
 # Files of several modules.
 _SEVERAL = {"input_fns/test_contract.py"}
 # Folders of modules outside of estimator_trainer.

@@ -1,0 +1,65 @@
+"""Programs of TensorFlow 1 get the answers of TensorFlow 1.15.5 under --tf1."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import sys
+
+import pytest
+
+from tests.oracle import make
+from tests.oracle.compare import differences
+from tests.support import jobs
+
+AREAS = make.areas()
+
+
+@functools.lru_cache(maxsize=None)
+def _ours(*options):
+    """Returns the answers of all areas here, from one process."""
+    command = [sys.executable, "-W", "ignore", "-m", "estimator_trainer", "run", "--tf1",
+               str(make.RUNNER), "--"]
+    return make.run(command, AREAS, *options, PYTHONPATH=str(jobs.REPO))["answers"]
+
+
+def _right(area):
+    return json.loads((make.ANSWERS / f"{area}.json").read_text())["answers"]
+
+
+def _table(area, name):
+    """Returns a constant of an area's module, which can be imported only under --tf1."""
+    tree = ast.parse((make.PROGRAMS / f"{area}.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == name:
+            return ast.literal_eval(node.value)
+    return {}
+
+
+def _check(area, found):
+    right, expected = _right(area), _table(area, "DIFFERENT")
+    wrong = {case: differences(right[case], answer) for case, answer in found[area].items()}
+    assert {case: each for case, each in wrong.items() if each and case not in expected} == {}
+    assert not [case for case, each in wrong.items() if not each and case in expected]
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("area", AREAS)
+def test_a_program_gets_the_answers_of_1_15(area):
+    _check(area, _ours())
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("area", AREAS)
+def test_each_program_gets_the_answers_of_1_15(area):
+    _check(area, _ours("--all"))
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_there_is_an_answer_to_each_program(area):
+    tree = ast.parse((make.PROGRAMS / f"{area}.py").read_text())
+    cases = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)
+             and not node.name.startswith("_")}
+    assert cases == set(_right(area))
+    assert set(_table(area, "SOAK")) | set(_table(area, "DIFFERENT")) <= cases
