@@ -24,7 +24,8 @@ _PAGE = [f"reports/{path.name}"
 _CONSTRAINTS = [f"constraints/{path.name}"
                 for path in (_HERE / "estimator_trainer/constraints").glob("*.txt")]
 
-_TF1 = "tf_slim>=1.1"
+# These hold parts of tf.contrib: its layers and slim, its distributions, and SciPy's optimizers.
+_TF1 = ["tf_slim>=1.1", "tensorflow-probability>=0.23", "scipy"]
 _DOCS = "mkdocs-material"
 # Code, a picture, or a link; in the last two, the target is a file of the repository or a heading.
 _LOCAL = re.compile(r'(?P<code>^```.*?^```)|<img\s[^>]*src="(?!https?:)[^>]*>\n*'
@@ -81,14 +82,16 @@ setuptools.setup(
             # TensorFlow 2.15 wants protobuf 4, and newer tensorflow-metadata wants 5 without
             # saying so: `import tensorflow_datasets` then loses its API.
             "tensorflow-metadata<1.17",
+            # The last one that accepts TensorFlow 2.15; `pip` cannot know that.
+            "tensorflow-probability==0.23.*",
         ],
         "tensorboard": ["tensorboard"],
-        # Holds a part of tf.contrib, for programs of TensorFlow 1.
-        "tf1": [_TF1],
+        # For programs of TensorFlow 1.
+        "tf1": _TF1,
         # The manual, as a site.
         "docs": [_DOCS],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
-                "tensorboard", "selenium", _TF1, _DOCS,
+                "tensorboard", "selenium", *_TF1, _DOCS,
                 # Damaged files, texts and settings that nobody would think of.
                 "hypothesis",
                 # The distributions are built, and looked at as a package index does.
