@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import json
 import os
@@ -23,6 +24,24 @@ ANSWERS, PROGRAMS, RUNNER = HERE / "answers", HERE / "programs", HERE / "runner.
 def areas() -> list[str]:
     """Returns the names of all areas."""
     return sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))
+
+
+def cases(area: str) -> list[str]:
+    """Returns the names of an area's cases."""
+    return [node.name for node in _program(area).body
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+
+
+def constant(area: str, name: str) -> Any:
+    """Returns a constant of an area's module, which only TensorFlow 1 can import; () by default."""
+    for node in _program(area).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == name:
+            return ast.literal_eval(node.value)
+    return ()
+
+
+def _program(area: str) -> ast.Module:
+    return ast.parse((PROGRAMS / f"{area}.py").read_text(encoding="utf-8"))
 
 
 def run(command: Sequence[str], names: Sequence[str], *options: str, **environment: str) -> Any:

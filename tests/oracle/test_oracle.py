@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
 
 import pytest
 
-from tests.oracle import make
+from tests.oracle import make, table
 from tests.oracle.compare import differences
 from tests.support import jobs
 
@@ -26,18 +25,9 @@ def _right(area):
     return json.loads((make.ANSWERS / f"{area}.json").read_text())["answers"]
 
 
-def _table(area, name):
-    """Returns a constant of an area's module, which can be imported only under --tf1."""
-    tree = ast.parse((make.PROGRAMS / f"{area}.py").read_text())
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == name:
-            return ast.literal_eval(node.value)
-    return {}
-
-
 def _wrong(area, found):
     """Returns the cases whose answer is not the right one, and those that wrongly were expected."""
-    right, expected = _right(area), _table(area, "DIFFERENT")
+    right, expected = _right(area), make.constant(area, "DIFFERENT")
     wrong = {case: differences(right[case], answer) for case, answer in found.items()}
     return {f"{area}.{case}": sentences or "is the same, but stands in DIFFERENT"
             for case, sentences in wrong.items() if bool(sentences) != (case in expected)}
@@ -59,8 +49,10 @@ def test_each_program_gets_the_answer_of_1_15(area):
 
 @pytest.mark.parametrize("area", AREAS)
 def test_there_is_an_answer_to_each_program(area):
-    tree = ast.parse((make.PROGRAMS / f"{area}.py").read_text())
-    cases = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)
-             and not node.name.startswith("_")}
+    cases = set(make.cases(area))
     assert cases == set(_right(area))
-    assert set(_table(area, "SOAK")) | set(_table(area, "DIFFERENT")) <= cases
+    assert set(make.constant(area, "SOAK")) | set(make.constant(area, "DIFFERENT")) <= cases
+
+
+def test_the_manual_has_the_table_of_the_answers():
+    assert table.HEAD + table.rows() in table.MANUAL.read_text(encoding="utf-8")
