@@ -99,7 +99,10 @@ def _namespace(full_name: str) -> Any:
 
 def _look_up(full_name: str) -> Any:
     """Returns what `full_name` stands for, or a stand-in for it."""
-    name, table = full_name.rpartition(".")[2], _table(full_name)
+    parent, _, name = full_name.rpartition(".")
+    if parent.endswith(".python.ops"):  # A folder of modules, some called like their function.
+        return _namespace(full_name)
+    table = _table(full_name)
     home = table.NAMES.get(name)
     if home is not None and homes.missing_package(home) is None:
         return homes.resolve(home)

@@ -33,6 +33,8 @@ _OPS = "tensorflow.python.ops"
 
 NAMES: dict[str, Any] = {
     "inspect.getargspec": _getargspec,
+    "tensorflow._api.v2.compat.v1.data.experimental.CheckpointInputPipelineHook":
+        "estimator_trainer.compat.contrib.data.hooks.CheckpointInputPipelineHook",
     f"{_FRAMEWORK}.graph_util.convert_variables_to_constants":
         "tf.graph_util.convert_variables_to_constants",
     f"{_FRAMEWORK}.ops.IndexedSlices": "tf.IndexedSlices",
