@@ -24,6 +24,8 @@ _PAGE = [f"reports/{path.name}"
 _CONSTRAINTS = [f"constraints/{path.name}"
                 for path in (_HERE / "estimator_trainer/constraints").glob("*.txt")]
 
+# The names that tf.contrib had.
+_TF1_NAMES = "compat/tensorflow1/contrib_names.txt"
 # These hold parts of tf.contrib: its layers and slim, its distributions, and SciPy's optimizers.
 _TF1 = ["tf_slim>=1.1", "tensorflow-probability>=0.23", "scipy"]
 _DOCS = "mkdocs-material"
@@ -70,7 +72,7 @@ setuptools.setup(
         where=str(_HERE),
         include=["estimator_trainer*", "input_fns*", "model_fns*"]),
     package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_CONSTRAINTS, *_STARTER,
-                                        *_PAGE],
+                                        *_PAGE, _TF1_NAMES],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
     license_files=["NOTICE", "estimator_trainer/reports/uPlot.LICENSE"],
     python_requires=">=3.10,<3.14",

@@ -10,6 +10,8 @@ still get TensorFlow 2 by that name.
     tensorflow1/importing.py    decides who gets which TensorFlow
     tensorflow1/root_module.py  is what `import tensorflow` gives to a program
     tensorflow1/namespace.py    makes `tf.contrib` of the tables in `contrib/`
+    tensorflow1/contrib_names.py knows which names `tf.contrib` had
+    tensorflow1/old_modules.py finds modules by the folders that they were in
     tensorflow1/homes.py        finds where a name lives today
     tensorflow1/supplied.py     puts private names back that programs import
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back

@@ -109,7 +109,7 @@ def test_the_manual_lists_what_is_covered():
     lambda contrib: contrib.seq2seq.BeamSearchDecoder.zero_state,
     lambda contrib: contrib.seq2seq.BeamSearchDecoder == 3,
     lambda contrib: exec("class A(B): pass", {"B": contrib.seq2seq.BeamSearchDecoder}),
-    lambda contrib: list(contrib.seq2seq.python.ops.helper.Missing),
+    lambda contrib: list(contrib.seq2seq.python.ops.beam_search_decoder.BeamSearchDecoder),
 ])
 def test_what_is_gone_fails_by_name_when_it_is_used(contrib, use):
     with pytest.raises(GoneError, match=r"^tf\.contrib\.seq2seq\.[\w.]+ went with TensorFlow 1, .*"

@@ -6,6 +6,9 @@ A package of `tf.contrib` is one table, whatever modules it was made of: what a 
     NAMES    a name, and where it lives today: a dotted name, or the object itself
     MODULES  modules in which all other names are looked for
     INSTEAD  a name that is gone, and what to use instead
+    DEFAULT  what to use instead of all other names that are gone
+
+A name that TensorFlow 1.15 did not have either is an AttributeError.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any, Optional, Sequence
 
 from estimator_trainer.compat import contrib as tables
 from estimator_trainer.compat.contrib import moved
-from estimator_trainer.compat.tensorflow1 import homes
+from estimator_trainer.compat.tensorflow1 import contrib_names, homes, old_modules
 from estimator_trainer.compat.tensorflow1.stand_in import StandIn
 
 _ROOT = "tensorflow.contrib"
@@ -35,14 +38,27 @@ class Namespace(StandIn, ModuleType):
     def __getattr__(self, name: str) -> Any:
         full_name = f"{self.__name__}.{name}"
         if name == "__all__":
-            return sorted(_table(full_name).NAMES)
+            return [each for each in dir(self) if not each.startswith("_")]
         if name.startswith("__"):
             raise AttributeError(name)
-        if self.__name__ == _ROOT:
-            if name in moved.WHOLE:
-                return homes.resolve(moved.WHOLE[name])
-            return importlib.import_module(full_name)
-        return _look_up(full_name)
+        if self.__name__ != _ROOT:
+            return _look_up(self, full_name)
+        if name in moved.WHOLE:
+            return homes.resolve(moved.WHOLE[name])
+        if not _is_module(full_name):
+            raise _no_attribute(self, name)
+        return importlib.import_module(full_name)
+
+    def __dir__(self) -> list[str]:
+        parts = self.__name__.split(".")[2:]
+        if not parts:
+            return sorted({*tables.PACKAGES, *moved.TABLES, *moved.WHOLE,
+                           *contrib_names.packages()})
+        package = contrib_names.package(parts[0])
+        names = package.offered | package.inner if package else frozenset()
+        if package and len(parts) == 1:
+            names = package.offered
+        return sorted(names.union(_table(f"{self.__name__}.").NAMES))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keeps Python from binding a module to the name of a function in it."""
@@ -55,7 +71,7 @@ class _Finder(abc.MetaPathFinder, abc.Loader):
 
     def find_spec(self, name: str, path: Optional[Sequence[str]] = None,
                   target: Optional[ModuleType] = None) -> Optional[machinery.ModuleSpec]:
-        if name != _ROOT and not name.startswith(f"{_ROOT}."):
+        if name != _ROOT and not (name.startswith(f"{_ROOT}.") and _is_module(name)):
             return None
         return machinery.ModuleSpec(name, self, is_package=True)
 
@@ -92,25 +108,52 @@ def is_living(name: str) -> bool:
     return not isinstance(value, StandIn)
 
 
+def _is_module(full_name: str) -> bool:
+    """Returns whether a program may import a package of `tf.contrib`, or a module in it."""
+    package, _, inner = full_name.removeprefix(f"{_ROOT}.").partition(".")
+    names = None if not inner and _has_table(package) else contrib_names.package(package)
+    if names is None:
+        return _has_table(package)
+    return (not inner or inner in names.modules or inner.split(".")[0] in _table(full_name).NAMES)
+
+
+def _has_table(package: str) -> bool:
+    return package in tables.PACKAGES or package in moved.TABLES or package in moved.WHOLE
+
+
 def _namespace(full_name: str) -> Any:
     module = sys.modules.get(full_name)
     return Namespace(full_name) if module is None else module
 
 
-def _look_up(full_name: str) -> Any:
+def _look_up(module: Namespace, full_name: str) -> Any:
     """Returns what `full_name` stands for, or a stand-in for it."""
-    parent, _, name = full_name.rpartition(".")
-    if parent.endswith(".python.ops"):  # A folder of modules, some called like their function.
+    path, name = full_name.split(".", 3)[3], full_name.rpartition(".")[2]
+    table, package = _table(full_name), contrib_names.package(full_name.split(".")[2])
+    if "." in path and package and path in package.modules - package.hidden:
         return _namespace(full_name)
-    table = _table(full_name)
     home = table.NAMES.get(name)
-    if home is not None and homes.missing_package(home) is None:
-        return homes.resolve(home)
-    if home is None and (found := homes.search(getattr(table, "MODULES", ()), name)) is not None:
+    if home is not None:
+        if homes.missing_package(home) is None:
+            return homes.resolve(home)
+        return StandIn(full_name, _gone(full_name))
+    if "." in path and (found := old_modules.look_up(full_name)) is not None:
         return found
-    if home is None and name not in getattr(table, "INSTEAD", {}) and not name[0].isupper():
-        return _namespace(full_name)  # A function, or a module.
+    if package is None or package.has(path) or _is_module(full_name):
+        found = homes.search(getattr(table, "MODULES", ()), name)
+        if found is not None:
+            return found
+        if _is_module(full_name) and (package is not None or not name[0].isupper()):
+            return _namespace(full_name)
+    elif name not in getattr(table, "INSTEAD", {}):
+        raise _no_attribute(module, name)
     return StandIn(full_name, _gone(full_name))
+
+
+def _no_attribute(module: Namespace, name: str) -> AttributeError:
+    """Returns an error to which Python adds the name that the program may mean."""
+    return AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name,
+                          obj=module)
 
 
 def _table(full_name: str) -> Any:

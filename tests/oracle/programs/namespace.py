@@ -1,0 +1,95 @@
+"""Names of tf.contrib, and modules by the folders in which TensorFlow 1.15 had them."""
+
+import importlib
+
+import tensorflow as tf
+
+
+def what_hasattr_says_of_packages():
+    return {name: hasattr(tf.contrib, name) for name in (
+        "layers", "slim", "graph_editor", "tensor_forest", "cloud", "nope", "layer")}
+
+
+def what_hasattr_says_of_names():
+    return [hasattr(tf.contrib.layers, "conv2d"), hasattr(tf.contrib.layers, "nope"),
+            hasattr(tf.contrib.layers, "convolution4d"), hasattr(tf.contrib.slim, "nope"),
+            hasattr(tf.contrib.seq2seq, "BeamSearchDecoder"), hasattr(tf.contrib.tpu, "np"),
+            hasattr(tf.contrib.graph_editor, "nope"), hasattr(tf.contrib.lookup, "nope"),
+            hasattr(tf.contrib.graph_editor, "get_tensors"), hasattr(tf.contrib.data, "nope"),
+            hasattr(tf.contrib.distributions, "nope"), hasattr(tf.contrib.rnn, "nope")]
+
+
+def a_misspelt_name():
+    return tf.contrib.layers.fuly_connected
+
+
+def a_misspelt_package():
+    return tf.contrib.layer
+
+
+def an_import_of_no_package():
+    return importlib.import_module("tensorflow.contrib.nope")
+
+
+def an_import_of_no_module():
+    return importlib.import_module("tensorflow.contrib.layers.nope")
+
+
+def an_import_of_no_name():
+    from tensorflow.contrib.layers import nope
+    return nope
+
+
+def a_name_where_another_is_wanted():
+    return [getattr(tf.contrib.layers, "convolution4d", tf.contrib.layers.conv2d) is
+            tf.contrib.layers.conv2d]
+
+
+def modules_by_their_folders():
+    from tensorflow.contrib.framework.python.ops import add_arg_scope, arg_scope
+    from tensorflow.contrib.framework.python.ops.arg_scope import has_arg_scope
+    import tensorflow.contrib.framework.python.ops.variables as variables
+    from tensorflow.contrib.layers.python.layers import layers, utils
+    from tensorflow.contrib.training.python.training import hparam
+    return [arg_scope is tf.contrib.framework.arg_scope, callable(add_arg_scope),
+            callable(has_arg_scope), callable(layers.conv2d), callable(utils.smart_cond),
+            hparam.HParams is tf.contrib.training.HParams, callable(variables.model_variable),
+            hasattr(layers, "nope")]
+
+
+def private_names_by_their_folders():
+    from tensorflow.contrib.estimator.python.estimator import multi_head
+    from tensorflow.contrib.layers.python.layers.layers import _model_variable_getter
+    return [callable(_model_variable_getter), callable(multi_head.multi_head)]
+
+
+def nets_of_slim():
+    from tensorflow.contrib.slim.nets import resnet_v2, vgg
+    from tensorflow.contrib.slim.python.slim.nets import resnet_v1
+    from tensorflow.contrib.slim.python.slim.nets.inception_v3 import inception_v3_arg_scope
+    return [callable(resnet_v1.resnet_v1_50), callable(resnet_v2.resnet_v2_50),
+            vgg.vgg_16.default_image_size, callable(inception_v3_arg_scope)]
+
+
+def data_sets_of_learn():
+    from tensorflow.contrib.learn.python.learn.datasets import base
+    from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets
+    return [callable(base.maybe_download), callable(read_data_sets)]
+
+
+def the_projector_of_tensorboard():
+    from tensorflow.contrib.tensorboard.plugins import projector
+    config = projector.ProjectorConfig()
+    config.embeddings.add().tensor_name = "words"
+    return [len(config.embeddings)]
+
+
+def names_by_a_star():
+    found = {}
+    exec("from tensorflow.contrib.layers import *", found)  # pylint: disable=exec-used
+    return [callable(found["fully_connected"]), "nope" in found]
+
+
+def what_dir_says():
+    return ["fully_connected" in dir(tf.contrib.layers), "nope" in dir(tf.contrib.layers),
+            "layers" in dir(tf.contrib)]
