@@ -12,12 +12,15 @@ import sys
 from types import ModuleType
 from typing import Any, Optional, Sequence
 
+from absl import logging
+
 
 class _Aliases(abc.MetaPathFinder, abc.Loader):
     """Finds modules whose old name, or whose package's old name, is in a table."""
 
     def __init__(self) -> None:
         self.homes: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
 
     def home(self, name: str) -> Optional[str]:
         """Returns the present name of a module; None if it has no old name."""
@@ -41,6 +44,8 @@ class _Aliases(abc.MetaPathFinder, abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Puts the present module where Python takes the imported one from."""
         spec: Any = module.__spec__
+        if note := self.notes.pop(spec.name, ""):
+            logging.warning("%s", note)
         present = sys.modules[spec.name] = importlib.import_module(spec.loader_state)
         # `from PACKAGE import MODULE` imports a module of the package's present name.
         for name, home in self.homes.items():
@@ -52,12 +57,19 @@ class _Aliases(abc.MetaPathFinder, abc.Loader):
 _ALIASES = _Aliases()
 
 
-def add(name: str, home: str) -> None:
-    """Lets the module `home`, and each module in it, be imported as `name`."""
+def add(name: str, home: str, note: str = "") -> None:
+    """Lets the module `home`, and each module in it, be imported as `name`; logs a note then."""
     _ALIASES.homes[name] = home
+    if note:
+        _ALIASES.notes[name] = note
     if _ALIASES not in sys.meta_path:
         # Otherwise other finders would search TensorFlow's packages first.
         sys.meta_path.insert(0, _ALIASES)
+
+
+def is_there(name: str) -> bool:
+    """Returns whether a module can be imported by a name."""
+    return _exists(name)
 
 
 def _exists(home: str) -> bool:

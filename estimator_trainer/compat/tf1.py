@@ -16,6 +16,10 @@ still get TensorFlow 2 by that name.
     tensorflow1/supplied.py     puts private names back that programs import
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
     tensorflow1/program_flags.py lets a program define flags that absl has by the same name
+    tensorflow1/old_python.py   puts names and modules of Python 3.7 back
+    tensorflow1/old_numpy.py    puts names and behaviour of NumPy 1.18 back
+    tensorflow1/old_arrays.py   puts methods of its arrays back
+    tensorflow1/old_protobuf.py imports what an old protoc generated
     tensorflow1/tutorials/      reads MNIST as tutorials did
     tensorflow1/stand_in.py     stands in for what is gone, and says so by name when it is used
 """
@@ -38,13 +42,17 @@ def install() -> None:
     """
     compat.install()
     # These modules import TensorFlow, which needs `compat` first.
-    from estimator_trainer.compat.tensorflow1 import (importing, namespace, program_flags,
-                                                      root_module, supplied, tensorflow0)
+    from estimator_trainer.compat.tensorflow1 import (importing, namespace, old_numpy, old_protobuf,
+                                                      old_python, program_flags, root_module,
+                                                      supplied, tensorflow0)
     namespace.install()
     importing.install(root_module.module())
     supplied.supply()
     tensorflow0.supply()
     program_flags.give_way()
+    old_python.supply()
+    old_numpy.supply()
+    old_protobuf.supply()
 
 
 install()

@@ -1,4 +1,4 @@
-"""Private names of TensorFlow, and one of Python, that programs and tf_slim import.
+"""Private names of TensorFlow that programs and tf_slim import.
 
 Names that the installed versions still have stay as they are. `tests/compat/test_tf1.py` fails when
 a present name moves.
@@ -7,32 +7,15 @@ a present name moves.
 from __future__ import annotations
 
 import importlib
-from importlib import util
-import inspect
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any
 
 from estimator_trainer.compat import module_aliases
 from estimator_trainer.compat.tensorflow1 import homes
-
-
-class _ArgSpec(NamedTuple):
-    """The result of `inspect.getargspec` until Python 3.11."""
-
-    args: list[str]
-    varargs: Optional[str]
-    keywords: Optional[str]
-    defaults: Optional[tuple[Any, ...]]
-
-
-def _getargspec(function: Callable[..., Any]) -> _ArgSpec:
-    return _ArgSpec(*inspect.getfullargspec(function)[:4])
-
 
 _FRAMEWORK = "tensorflow.python.framework"
 _OPS = "tensorflow.python.ops"
 
 NAMES: dict[str, Any] = {
-    "inspect.getargspec": _getargspec,
     "tensorflow._api.v2.compat.v1.data.experimental.CheckpointInputPipelineHook":
         "estimator_trainer.compat.contrib.data.hooks.CheckpointInputPipelineHook",
     f"{_FRAMEWORK}.graph_util.convert_variables_to_constants":
@@ -71,17 +54,10 @@ MODULES = {
 def supply() -> None:
     """Makes the names importable that this TensorFlow lacks."""
     for name, home in MODULES.items():
-        if not _is_there(name):
+        if not module_aliases.is_there(name):
             module_aliases.add(name, home)
     for name, home in NAMES.items():
         module_name, _, attribute = name.rpartition(".")
         module = importlib.import_module(module_name)
         if not hasattr(module, attribute):
             setattr(module, attribute, homes.resolve(home))
-
-
-def _is_there(name: str) -> bool:
-    try:
-        return util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
