@@ -43,7 +43,8 @@ def _rows():
         if name in moved.WHOLE:
             yield f"| `{name}` | all of `{moved.WHOLE[name]}` |"
             continue
-        names = [f"`{each}`" for each in sorted(everything[name].NAMES, key=str.lower)]
+        names = [f"`{each}`" for each in sorted(everything[name].NAMES, key=str.lower)
+                 if not each.startswith("_")]
         names += [f"what `{module}` has" for module in getattr(everything[name], "MODULES", ())]
         if names:
             yield f"| `{name}` | {', '.join(names)} |"

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from estimator_trainer.compat.contrib import crf  # Before TensorFlow.
-from estimator_trainer.compat.contrib import feature_columns, fused_rnn, layers, optimizers, seq2seq
+from estimator_trainer.compat.contrib import fused_rnn, optimizers, seq2seq
 from estimator_trainer.compat.contrib.training import hparams
-from estimator_trainer.errors import ConfigError
 
 # isort: split
 import tensorflow as tf
@@ -112,26 +111,6 @@ def test_the_loss_of_a_sequence_is_a_weighted_mean():
     logits = np.log([[[0.5, 0.5], [0.25, 0.75]]]).astype("float32")
     loss = seq2seq.sequence_loss(logits, [[0, 1]], np.array([[1, 3]], "float32"))
     assert float(loss) == pytest.approx((-np.log(0.5) - 3 * np.log(0.75)) / 4, rel=1e-5)
-
-
-def test_embeddings_are_looked_up_once_each_on_request():
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        ids = [[1, 2, 1], [0, 0, 1]]
-        plain = layers.embed_sequence(ids, 3, 2, scope="e")
-        once = layers.embed_sequence(ids, 3, 2, unique=True, scope="e", reuse=True)
-        session.run(tf.compat.v1.global_variables_initializer())
-        plain, once = session.run([plain, once])
-    assert plain.shape == (2, 3, 2) and (plain == once).all()
-
-
-def test_a_column_of_old_is_one_of_today_or_is_refused():
-    column = feature_columns.crossed_column(
-        [feature_columns.sparse_column_with_hash_bucket("a", 10),
-         feature_columns.sparse_column_with_keys("b", ["x", "y"])], 7)
-    assert column.num_buckets == 7 and column.keys[0] == "a"
-    assert feature_columns.real_valued_column("x", 3).shape == (3,)
-    with pytest.raises(ConfigError, match="sparse_column_with_hash_bucket was given 'mean'"):
-        feature_columns.sparse_column_with_hash_bucket("a", 10, combiner="mean")
 
 
 def test_optimizers_update_what_they_are_to_update():
