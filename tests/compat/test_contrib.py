@@ -54,7 +54,7 @@ def _has_home(name):
     """Returns whether a name works, or would with tf_slim."""
     try:
         return namespace.is_living(name)
-    except GoneError as error:
+    except AttributeError as error:
         return "install tf_slim" in str(error)
 
 
