@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from estimator_trainer.compat.contrib import crf  # Before TensorFlow.
-from estimator_trainer.compat.contrib import fused_rnn, optimizers, seq2seq
+from estimator_trainer.compat.contrib import fused_rnn, seq2seq
 from estimator_trainer.compat.contrib.training import hparams
 
 # isort: split
@@ -111,24 +111,6 @@ def test_the_loss_of_a_sequence_is_a_weighted_mean():
     logits = np.log([[[0.5, 0.5], [0.25, 0.75]]]).astype("float32")
     loss = seq2seq.sequence_loss(logits, [[0, 1]], np.array([[1, 3]], "float32"))
     assert float(loss) == pytest.approx((-np.log(0.5) - 3 * np.log(0.75)) / 4, rel=1e-5)
-
-
-def test_optimizers_update_what_they_are_to_update():
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        table = tf.compat.v1.get_variable("t", initializer=np.ones((3, 2), "float32"))
-        rows = tf.reduce_sum(tf.gather(table, [1]))
-        lazy = optimizers.LazyAdamOptimizer(0.1).minimize(rows)
-        number = tf.compat.v1.get_variable("n", initializer=2.0)
-        decayed = optimizers.AdamWOptimizer(0.5, 0.0).minimize(number * 3, var_list=[number])
-        clipped = optimizers.clip_gradients_by_norm(
-            tf.compat.v1.train.GradientDescentOptimizer(1.0), 0.1).minimize(
-                100 * number, var_list=[number])
-        session.run(tf.compat.v1.global_variables_initializer())
-        session.run([lazy, decayed])
-        assert session.run(table)[:, 0] == pytest.approx([1, 0.9, 1], abs=1e-4)
-        assert session.run(number) == pytest.approx(1.0)
-        session.run(clipped)
-        assert session.run(number) == pytest.approx(0.9)
 
 
 def test_hparams_keep_their_types():

@@ -9,4 +9,4 @@ import pkgutil
 # `tensorflow1/namespace.py` says what a table has. Tables name private modules of TensorFlow;
 # `tests/compat/test_contrib.py` notices when one moves.
 PACKAGES = frozenset(each.name for each in pkgutil.iter_modules(__path__)) - {
-    "moved", "fused_rnn", "optimizers"}
+    "moved", "fused_rnn"}

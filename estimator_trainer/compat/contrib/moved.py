@@ -58,8 +58,6 @@ TABLES = {
         "mean_pairwise_squared_error", "mean_squared_error", "npairs_loss",
         "npairs_loss_multilabel", "sigmoid_cross_entropy", "softmax_cross_entropy",
         "sparse_softmax_cross_entropy", "triplet_semihard_loss")}),
-    "mixed_precision": Table({}, (), {}, "use "
-                             "tf.train.experimental.enable_mixed_precision_graph_rewrite"),
     "quantize": Table({}, (), {}, "use tensorflow_model_optimization"),
     "resampler": Table({}, (), {}, "use tfa.image.resampler of tensorflow_addons' source"),
     "staging": Table({"StagingArea": "tensorflow.python.ops.data_flow_ops.StagingArea"}),

@@ -127,7 +127,7 @@ def _between(labels: Any, n_classes: int, message: str) -> Any:
     return _HEAD._assert_range(labels, n_classes, message=message)
 
 
-class _MultiLabelHead(_HEAD._Head):  # type: ignore[misc]
+class _MultiLabelHead(_HEAD._Head):
     """A head with a sigmoid for each class."""
 
     def __init__(self, n_classes: int, weight_column: Any, thresholds: tuple[float, ...],
@@ -158,7 +158,8 @@ class _MultiLabelHead(_HEAD._Head):  # type: ignore[misc]
             ids = lookup_ops.index_table_from_tensor(
                 tuple(self._label_vocabulary), name="class_id_lookup").lookup(labels.values)
         else:
-            message = f"labels must be an integer SparseTensor with values in [0, {self._n_classes})"
+            message = ("labels must be an integer SparseTensor with values in "
+                       f"[0, {self._n_classes})")
             ids = labels.values
             _V1.debugging.assert_integer(ids, message=message)
             ids = _between(ids, self._n_classes, message)

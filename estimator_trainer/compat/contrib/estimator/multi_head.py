@@ -41,7 +41,7 @@ def multi_head(heads: Sequence[Any], head_weights: Optional[Sequence[float]] = N
     return _MultiHead(tuple(heads), tuple(head_weights or ()))
 
 
-class _MultiHead(_HEAD._Head):  # type: ignore[misc]
+class _MultiHead(_HEAD._Head):
     """A head for each task. Logits are a dict by head, or one Tensor that is split."""
 
     def __init__(self, heads: tuple[Any, ...], head_weights: tuple[Any, ...]) -> None:
