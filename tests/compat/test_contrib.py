@@ -105,23 +105,23 @@ def test_the_manual_lists_what_is_covered():
 
 
 @pytest.mark.parametrize("use", [
-    lambda contrib: contrib.seq2seq.BeamSearchDecoder(3),
-    lambda contrib: type(contrib)("tensorflow.contrib.seq2seq.dynamic_decode")(3),
-    lambda contrib: contrib.seq2seq.BeamSearchDecoder.zero_state,
-    lambda contrib: contrib.seq2seq.BeamSearchDecoder == 3,
-    lambda contrib: exec("class A(B): pass", {"B": contrib.seq2seq.BeamSearchDecoder}),
+    lambda contrib: contrib.labeled_tensor.LabeledTensor(3),
+    lambda contrib: type(contrib)("tensorflow.contrib.labeled_tensor.reshape")(3),
+    lambda contrib: contrib.labeled_tensor.LabeledTensor.zero_state,
+    lambda contrib: contrib.labeled_tensor.LabeledTensor == 3,
+    lambda contrib: exec("class A(B): pass", {"B": contrib.labeled_tensor.LabeledTensor}),
     lambda contrib: list(contrib.seq2seq.python.ops.beam_search_decoder.BeamSearchDecoder),
 ])
 def test_what_is_gone_fails_by_name_when_it_is_used(contrib, use):
-    with pytest.raises(GoneError, match=r"^tf\.contrib\.seq2seq\.[\w.]+ went with TensorFlow 1, .*"
-                       "; instead, copy tfa.seq2seq from tensorflow_addons' source into the"):
+    with pytest.raises(GoneError, match=r"^tf\.contrib\.labeled_tensor\.[\w.]+ went with "
+                       "TensorFlow 1, .*; instead, copy it from TensorFlow 1.15's source, tens"):
         use(contrib)
 
 
 def test_what_is_gone_can_be_looked_up(contrib):
-    assert not hasattr(contrib.seq2seq.BeamSearchDecoder, "zero_state")
-    assert not isinstance(3, contrib.seq2seq.BeamSearchDecoder)
-    assert "gone" in repr(contrib.seq2seq.BeamSearchDecoder)
+    assert not hasattr(contrib.labeled_tensor.LabeledTensor, "zero_state")
+    assert not isinstance(3, contrib.labeled_tensor.LabeledTensor)
+    assert "gone" in repr(contrib.labeled_tensor.LabeledTensor)
 
 
 def test_a_module_of_a_package_is_importable_by_each_of_its_names(contrib):

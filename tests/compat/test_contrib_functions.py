@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from estimator_trainer.compat.contrib import crf  # Before TensorFlow.
-from estimator_trainer.compat.contrib import fused_rnn, seq2seq
+from estimator_trainer.compat.contrib import fused_rnn
 from estimator_trainer.compat.contrib.training import hparams
 
 # isort: split
@@ -105,12 +105,6 @@ def _lstm(x, kernel):
 
 def _sigmoid(x):
     return 1 / (1 + np.exp(-x))
-
-
-def test_the_loss_of_a_sequence_is_a_weighted_mean():
-    logits = np.log([[[0.5, 0.5], [0.25, 0.75]]]).astype("float32")
-    loss = seq2seq.sequence_loss(logits, [[0, 1]], np.array([[1, 3]], "float32"))
-    assert float(loss) == pytest.approx((-np.log(0.5) - 3 * np.log(0.75)) / 4, rel=1e-5)
 
 
 def test_hparams_keep_their_types():
