@@ -118,7 +118,7 @@ def import_tensorflow(plan: Plan) -> None:
     environment.set_threads(config.intra_op_threads, config.inter_op_threads)
     if config.xla:
         environment.compile_on_cpus()
-    tensorflow_import.load(config.verbose, config.tf1)
+    tensorflow_import.load(config.verbose, config.tf1, config.tf1_op_seeds)
     params = plan.params.values.values() if plan.params else ()
     paths = [*config.paths.values(), *(value for value in params if isinstance(value, str))]
     if plan.versions.mode == "native" and storage.needs_plugin(paths):

@@ -14,10 +14,11 @@ from typing import Any, Iterator
 from estimator_trainer import environment, errors, logs
 
 
-def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
+def load(is_verbose: bool, as_tensorflow1: bool = False, counts_operations: bool = True) -> None:
     """Imports TensorFlow; unless `is_verbose`, drops what its libraries print meanwhile.
 
-    With `as_tensorflow1`, `import tensorflow` gives plug-ins TensorFlow 1.
+    With `as_tensorflow1`, `import tensorflow` gives plug-ins TensorFlow 1, whose random ops take
+    their seeds from the number of operations if `counts_operations`.
 
     Raises:
       ConfigError: if there is no place for temporary files, as in a read-only container.
@@ -37,7 +38,8 @@ def load(is_verbose: bool, as_tensorflow1: bool = False) -> None:
         # isort: split
         import tensorflow  # noqa: F401
         if as_tensorflow1:
-            from estimator_trainer.compat import tf1  # noqa: F401
+            from estimator_trainer.compat import tf1
+            tf1.seed_by_operations(counts_operations)
     logs.silence_tensorflow()
 
 

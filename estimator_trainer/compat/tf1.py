@@ -20,6 +20,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/old_numpy.py    puts names and behaviour of NumPy 1.18 back
     tensorflow1/old_arrays.py   puts methods of its arrays back
     tensorflow1/old_protobuf.py imports what an old protoc generated
+    tensorflow1/operations/     makes the operations of TensorFlow 1.15, on which seeds depend
     tensorflow1/tutorials/      reads MNIST as tutorials did
     tensorflow1/stand_in.py     stands in for what is gone, and says so by name when it is used
 """
@@ -30,7 +31,7 @@ import functools
 
 from estimator_trainer import compat
 
-__all__ = ["install"]
+__all__ = ["install", "seed_by_operations"]
 
 
 @functools.lru_cache(maxsize=None)
@@ -43,8 +44,8 @@ def install() -> None:
     compat.install()
     # These modules import TensorFlow, which needs `compat` first.
     from estimator_trainer.compat.tensorflow1 import (importing, namespace, old_numpy, old_protobuf,
-                                                      old_python, program_flags, root_module,
-                                                      supplied, tensorflow0)
+                                                      old_python, operations, program_flags,
+                                                      root_module, supplied, tensorflow0)
     namespace.install()
     importing.install(root_module.module())
     supplied.supply()
@@ -53,6 +54,18 @@ def install() -> None:
     old_python.supply()
     old_numpy.supply()
     old_protobuf.supply()
+    operations.install()
+    seed_by_operations()
+
+
+def seed_by_operations(is_wanted: bool = True) -> None:
+    """Lets random ops take their seeds from the number of operations, as in TensorFlow 1.15.
+
+    Args:
+      is_wanted: False gives them the seeds of the installed TensorFlow, which numbers random ops.
+    """
+    from estimator_trainer.patches import op_seeds
+    (op_seeds.install if is_wanted else op_seeds.remove)()
 
 
 install()

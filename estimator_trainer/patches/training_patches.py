@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterable, Iterator
 
 import tensorflow as tf
 
-from estimator_trainer.patches import private_api, replacement
+from estimator_trainer.patches import op_seeds, private_api, replacement
 
 Values = list[Any]
 POLL_SECS = 1
@@ -52,10 +52,12 @@ def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
     derive = module.get_seed
 
     @functools.wraps(derive)
-    def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+    def get_seed(op_seed: int | None) -> Any:
         graph = tf.compat.v1.get_default_graph()
         numbering = graph_of(graph)
-        with contextlib.nullcontext() if numbering is graph else numbering.as_default():
+        if numbering is graph:
+            return derive(op_seed)
+        with op_seeds.also_in(graph), numbering.as_default():
             return derive(op_seed)
 
     with replacement.attributes([(module, "get_seed", get_seed)]):

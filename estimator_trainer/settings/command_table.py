@@ -52,7 +52,7 @@ _SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start
                    "warm_start_vars", "warm_start_rename", "warm_start_missing", "freeze",
                    "eval_every_steps", "num_evaluations", "checkpoint")
 _SCRIPT = tuple(
-    field for field in _TRAINER if field.name == "tf1" or
+    field for field in _TRAINER if field.name in ("tf1", "tf1_op_seeds") or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES) + _RANKS
 _JSON, _PROBE = dataclasses.fields(OutputConfig)
 

@@ -104,6 +104,10 @@ class TrainerConfig(RankConfig):
         " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
     tf1: bool = setting("What to train", False, "Give the plug-ins TensorFlow 1's names and"
                         " behaviour, and tf.contrib, by `import tensorflow`.")
+    tf1_op_seeds: bool = setting(
+        "What to train", True, "With --tf1: an op without a seed of its own takes it from the"
+        " number of operations before it, as in TensorFlow 1.15; false: from the number of random"
+        " ops, as in later versions.")
     allow_changed: tuple[str, ...] = setting(
         "What to train", (), "Params and settings, with commas, in which a resumed training may"
         " differ from record.json in model_dir, even where that changes its model or its data.")

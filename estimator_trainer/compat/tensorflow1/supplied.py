@@ -14,6 +14,7 @@ from estimator_trainer.compat.tensorflow1 import homes
 
 _FRAMEWORK = "tensorflow.python.framework"
 _OPS = "tensorflow.python.ops"
+_RESOURCE = "resource_variable_ops.BaseResourceVariable"
 
 NAMES: dict[str, Any] = {
     "tensorflow._api.v2.compat.v1.data.experimental.CheckpointInputPipelineHook":
@@ -61,3 +62,5 @@ def supply() -> None:
         module = importlib.import_module(module_name)
         if not hasattr(module, attribute):
             setattr(module, attribute, homes.resolve(home))
+    # In TensorFlow 1 a resource variable was a tf.Variable too.
+    homes.resolve("tf.Variable").register(homes.resolve(f"{_OPS}.{_RESOURCE}"))

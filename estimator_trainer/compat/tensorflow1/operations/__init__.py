@@ -1,0 +1,22 @@
+"""Functions that make the operations that TensorFlow 1.15 made, in its number and order.
+
+A random op without a seed of its own takes it from the number of operations before it
+(`patches/op_seeds.py`), and programs fetch tensors by name. Where another operation makes no other
+name that a program would fetch, its number is only counted.
+
+    drawn.py      random_uniform, random_gamma and dropout
+    arrays.py     split, tensordot, embedding_lookup and other functions of arrays
+    layers.py     layers of Keras, which tf.layers are too
+    replaced.py   puts a function in the place of another, wherever TensorFlow has that
+"""
+
+from __future__ import annotations
+
+from estimator_trainer.compat.tensorflow1.operations import arrays, drawn, layers, replaced
+
+
+def install() -> None:
+    """Gives every program of this process the functions."""
+    replaced.functions({**drawn.FUNCTIONS, **arrays.FUNCTIONS})
+    replaced.methods(arrays.METHODS)
+    replaced.methods(layers.METHODS)
