@@ -3,9 +3,10 @@
     cd estimator_trainer/compat/tensorflow1
     python3.7 -W ignore ../../../tests/oracle/contrib_names.py > contrib_names.txt
 
-A package has four lines: the names that it offers, those that only modules in it have, these
-modules, and those of them whose name is in their package that of a function or class. The file has
-to be understood by Python 3.7, which TensorFlow 1.15 needs.
+A package has five lines: the names that it offers, those that only modules in it have, these
+modules, those of them whose name is in their package that of a function or class, and the modules
+that it or a package in it has by other names. The file has to be understood by Python 3.7, which
+TensorFlow 1.15 needs.
 """
 
 import importlib
@@ -20,7 +21,7 @@ _ROOT = "tensorflow.contrib"
 _OURS = (_ROOT, "tensorflow_estimator.contrib")
 # Python's own, and what `from __future__ import` leaves behind.
 _NOISE = {"absolute_import", "division", "print_function", "unicode_literals"}
-KINDS = ("offered", "inner", "modules", "hidden")
+KINDS = ("offered", "inner", "modules", "hidden", "aliases")
 _MODULES = ("LazyLoader", "TFModuleWrapper", "DeprecationWrapper")
 
 
@@ -45,6 +46,7 @@ def main():
             parent, _, child = path.rpartition(".")
             if not _is_module(getattr(sys.modules[parent], child, module)):
                 kinds["hidden"].add(inner)
+        kinds["aliases"].update(_aliases(path, module))
     print("# The names of TensorFlow 1.15.5's tf.contrib, by tests/oracle/contrib_names.py.")
     for package, kinds in sorted(found.items()):
         print("\n[{}]".format(package))
@@ -70,6 +72,17 @@ def _names(module):
         if not name.startswith("__") and name not in _NOISE and not _is_module(value) and not (
                 isinstance(home, str) and _is_foreign(name, home)):
             yield name
+
+
+def _aliases(path, module):
+    """Yields what a package calls modules of TensorFlow that lie elsewhere."""
+    for name in dir(module) if hasattr(module, "__path__") else ():
+        value = getattr(module, name, None)
+        home = getattr(value, "__name__", "")
+        if (_is_module(value) and not name.startswith("_") and home != path + "." + name
+                and home.startswith((_ROOT + ".", "tensorflow.python."))):
+            inner = ".".join((path + "." + name).split(".")[3:])
+            yield inner + "=" + (home[len(_ROOT) + 1:] if home.startswith(_ROOT) else home)
 
 
 def _is_foreign(name, home):

@@ -20,18 +20,25 @@ class Package(NamedTuple):
       inner: Those that only modules in it have.
       modules: These modules, such as "python.ops.lookup_ops".
       hidden: Modules whose name is that of a function or class in their package.
+      aliases: Names of modules that lie elsewhere, as in "io=learn.python.learn.learn_io".
     """
 
     offered: frozenset[str]
     inner: frozenset[str]
     modules: frozenset[str]
     hidden: frozenset[str]
+    aliases: frozenset[str]
 
     def has(self, path: str) -> bool:
         """Returns whether there was such a name, of the package or of a module in it."""
         module, _, name = path.rpartition(".")
         return (name in self.offered or path in self.modules
                 or bool(module) and name in self.inner)
+
+    def alias(self, path: str) -> Optional[str]:
+        """Returns where a module lies that the package has by another name."""
+        return next((each.partition("=")[2] for each in self.aliases
+                     if each.partition("=")[0] == path), None)
 
 
 @functools.lru_cache(maxsize=None)

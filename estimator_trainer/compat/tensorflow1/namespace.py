@@ -145,6 +145,9 @@ def _look_up(module: Namespace, full_name: str) -> Any:
             return found
         if _is_module(full_name) and (package is not None or not name[0].isupper()):
             return _namespace(full_name)
+    elif (alias := package.alias(path)) is not None:
+        return (homes.resolve(alias) if alias.startswith("tensorflow.")
+                else _namespace(f"{_ROOT}.{alias}"))
     elif name not in getattr(table, "INSTEAD", {}):
         raise _no_attribute(module, name)
     return StandIn(full_name, _gone(full_name))

@@ -93,3 +93,12 @@ def names_by_a_star():
 def what_dir_says():
     return ["fully_connected" in dir(tf.contrib.layers), "nope" in dir(tf.contrib.layers),
             "layers" in dir(tf.contrib)]
+
+
+def modules_by_other_names():
+    import tensorflow.contrib.learn as learn
+    return [callable(learn.io.read_batch_examples), callable(learn.utils.make_export_strategy),
+            callable(learn.learn_runner.run), callable(tf.contrib.layers.summaries.summarize_tensor),
+            callable(tf.contrib.losses.metric_learning.triplet_semihard_loss),
+            hasattr(learn.io, "nope"),
+            tf.contrib.framework.nest.flatten([[1], 2])]
