@@ -8,14 +8,18 @@ from typing import Any, Callable, Mapping
 from estimator_trainer.compat.tensorflow1 import homes, said_once
 
 
-def offer(module: ModuleType, names: Mapping[str, Any], release: str) -> None:
+def offer(module: ModuleType, names: Mapping[str, Any], release: str,
+          shown_module: str = "") -> None:
     """Lets a module have `names` where it lacks them.
 
     Args:
       module: The module.
       names: Each name, and its dotted home or the object itself.
       release: The release that removed them, for the log.
+      shown_module: What programs call the module, where that is another name.
     """
+    # What TensorFlow wraps asks the module for what it does not know.
+    module = getattr(module, "_tfmw_wrapped_module", module)
     present: Callable[[str], Any] = getattr(module, "__getattr__", _none_of(module))
 
     def get(name: str) -> Any:
@@ -24,8 +28,8 @@ def offer(module: ModuleType, names: Mapping[str, Any], release: str) -> None:
         home = names[name]
         value = homes.resolve(home)
         shown = home if isinstance(home, str) else getattr(home, "__name__", repr(home))
-        said_once.say(f"{module.__name__}.{name} went with {release}; the program gets "
-                      f"{shown.removeprefix('builtins.')}.")
+        said_once.say(f"{shown_module or module.__name__}.{name} went with {release}; the program"
+                      f" gets {shown.removeprefix('builtins.')}.")
         setattr(module, name, value)
         return value
 

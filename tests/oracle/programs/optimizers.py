@@ -87,9 +87,13 @@ def decays():
         t.cosine_decay(1.0, step, 10),
         t.cosine_decay_restarts(1.0, step, 4),
         t.linear_cosine_decay(1.0, step, 10),
-        t.noisy_linear_cosine_decay(1.0, step, 10),
-        tf.random_normal([2]),
     ]
+
+
+def noisy_decay():
+    return [
+        tf.train.noisy_linear_cosine_decay(1.0, tf.constant(7), 10),
+        tf.train.linear_cosine_decay(1.0, tf.constant(7), 10), tf.random_normal([2])]
 
 
 def clipped():
