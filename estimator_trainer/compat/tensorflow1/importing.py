@@ -15,6 +15,8 @@ import sys
 from types import ModuleType
 from typing import Any, Mapping, Optional, Sequence
 
+from estimator_trainer.compat.tensorflow1 import private_modules
+
 # Top-level packages to which `tensorflow` means TensorFlow 2, though programs import them.
 _LIBRARIES = frozenset((
     "adanet", "array_record", "deepctr", "easy_rec", "estimator_trainer", "etils", "keras",
@@ -42,9 +44,13 @@ def install(tensorflow1: ModuleType) -> None:
             return python_import(name, globals, locals, fromlist or (), level)
         if name == "tensorflow":
             return tensorflow1
+        if name.startswith("tensorflow.python") and fromlist and (
+                private_modules.find(name) or private_modules.contains(name)):
+            return _with_children(private_modules.package(name), fromlist)
         home = _home(name)
         if not fromlist:
-            importlib.import_module(home)
+            if not private_modules.find(name):
+                importlib.import_module(home)
             return tensorflow1
         return python_import(home, globals, locals, fromlist, 0)
 
@@ -65,23 +71,20 @@ def _is_library(importer: Optional[Mapping[str, Any]]) -> bool:
 def _home(name: str) -> str:
     """Returns the module that has TensorFlow 1's version of `name`, `name` itself by default."""
     child = name.partition(".")[2]
-    if child.partition(".")[0] == "python" and _is_found(_keras_home(child)):
-        return _keras_home(child)
     if child.partition(".")[0] in ("compat", "contrib", "core", "python"):
         return name
     home = f"tensorflow.compat.v1.{child}"
     return home if home in sys.modules or _is_found(home) else name
 
 
-def _keras_home(child: str) -> str:
-    """Returns the present name of a module of `python.keras`; "" for others.
-
-    TensorFlow still has a copy there, whose classes `tf.keras` does not accept.
-    """
-    if child != "python.keras" and not child.startswith("python.keras."):
-        return ""
-    package: str = sys.modules["tensorflow"].keras.layers.Layer.__module__.partition(".")[0]
-    return f"{package}.src{child.removeprefix('python.keras')}"
+def _with_children(package: ModuleType, names: Sequence[str]) -> ModuleType:
+    """Returns a package after those of its modules are imported that an import names."""
+    if "*" in names:
+        return private_modules.without_modules(package)
+    for name in names:
+        if not hasattr(package, name):
+            raise ImportError(f"cannot import name {name!r} from {package.__name__!r}", name=name)
+    return package
 
 
 def _is_found(name: str) -> bool:

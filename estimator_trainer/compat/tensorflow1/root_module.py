@@ -6,7 +6,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from estimator_trainer.compat.tensorflow1 import namespace
+from estimator_trainer.compat.tensorflow1 import namespace, private_modules
 
 # Programs choose names and calls by the version, and get those of this one.
 VERSION = "1.15.5"
@@ -27,6 +27,8 @@ class _Tensorflow1(ModuleType):
         self.contrib = namespace.contrib()
 
     def __getattr__(self, name: str) -> Any:
+        if name == "python":
+            return private_modules.package("tensorflow.python")
         if name in _PACKAGES:
             return importlib.import_module(f"tensorflow.{name}")
         return getattr(self.compat.v1, name)

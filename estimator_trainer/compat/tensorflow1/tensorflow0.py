@@ -165,13 +165,13 @@ def _sparse_split(args: Any, kwargs: Any) -> Any:
 
 def _resize_images(args: Any, kwargs: Any) -> Any:
     by_name = dict(kwargs)
-    images, *rest = [*args, *([by_name.pop("images")] if "images" in by_name else [])]
-    for name in ("new_height", "new_width"):
+    given = list(args)
+    for name in ("images", "new_height", "new_width"):
         if name in by_name:
-            rest.append(by_name.pop(name))
-    if len(rest) < 2 or not all(isinstance(each, int) for each in rest[:2]):
+            given.append(by_name.pop(name))
+    if len(given) < 3 or not all(isinstance(each, int) for each in given[1:3]):
         return None
-    return (images, rest[:2], *rest[2:]), by_name
+    return (given[0], given[1:3], *given[3:]), by_name
 
 
 def _without_replica_id(args: Any, kwargs: Any) -> Any:
