@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from estimator_trainer.compat.contrib import crf  # Before TensorFlow.
 from estimator_trainer.compat.contrib import fused_rnn
+from estimator_trainer.compat.contrib.crf import chain as crf  # Before TensorFlow.
 from estimator_trainer.compat.contrib.training import hparams
 
 # isort: split

@@ -43,8 +43,6 @@ TABLES = {
         "gan_model", "gan_train", "gan_train_ops", "get_joint_train_hooks",
         "get_sequential_train_hooks", "get_sequential_train_steps", "infogan_model", "losses")}),
     "hooks": Table({"ProfilerHook": "tf.train.ProfilerHook"}),
-    "image": Table({}, (), {}, "use tfa.image of tensorflow_addons' source"),
-    "integrate": Table({}, (), {}, "use tfp.math.ode of tensorflow_probability"),
     "legacy_seq2seq": Table({}, (), {}, "use tf.contrib.seq2seq.sequence_loss or "
                                         "tf.nn.dynamic_rnn"),
     "linalg": Table({"LinearOperatorTriL": "tf.linalg.LinearOperatorLowerTriangular"},
@@ -59,7 +57,11 @@ TABLES = {
         "npairs_loss_multilabel", "sigmoid_cross_entropy", "softmax_cross_entropy",
         "sparse_softmax_cross_entropy", "triplet_semihard_loss")}),
     "quantize": Table({}, (), {}, "use tensorflow_model_optimization"),
-    "resampler": Table({}, (), {}, "use tfa.image.resampler of tensorflow_addons' source"),
+    "resampler": Table({
+        "resampler": "estimator_trainer.compat.contrib.image.resampling.resampler"}),
+    "sparsemax": Table({
+        name: f"estimator_trainer.compat.contrib.nn.sparsemax.{name}" for name in (
+            "sparsemax", "sparsemax_loss")}),
     "staging": Table({"StagingArea": "tensorflow.python.ops.data_flow_ops.StagingArea"}),
     "stateless": Table({f"stateless_{old}": f"tf.random.stateless_{new}" for old, new in (
         ("multinomial", "multinomial"), ("random_normal", "normal"),

@@ -1,6 +1,7 @@
-"""`tf.contrib.crf`: linear-chain conditional random fields.
+"""Linear-chain conditional random fields.
 
-Lafferty et al., "Conditional Random Fields", ICML 2001. Shapes: `inputs` are unary scores,
+Lafferty et al., "Conditional Random Fields", ICML 2001. The API is that of
+`tensorflow/contrib/crf/python/ops/crf.py` of TensorFlow 1.15. Shapes: `inputs` are unary scores,
 [batch, length, tags] float32; `sequence_lengths` [batch] integers; `transition_params`
 [tags, tags] float32, from the row's tag to the column's.
 """
@@ -11,6 +12,10 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+
+from estimator_trainer.compat.contrib.crf import cells
+
+v1 = tf.compat.v1
 
 
 def crf_log_likelihood(inputs: Any, tag_indices: Any, sequence_lengths: Any,
@@ -25,7 +30,7 @@ def crf_log_likelihood(inputs: Any, tag_indices: Any, sequence_lengths: Any,
     """
     if transition_params is None:
         tags = inputs.shape[2]
-        transition_params = tf.compat.v1.get_variable("transitions", [tags, tags])
+        transition_params = v1.get_variable("transitions", [tags, tags])
     score = crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
     norm = crf_log_norm(inputs, sequence_lengths, transition_params)
     return score - norm, transition_params
@@ -34,8 +39,9 @@ def crf_log_likelihood(inputs: Any, tag_indices: Any, sequence_lengths: Any,
 def crf_sequence_score(inputs: Any, tag_indices: Any, sequence_lengths: Any,
                        transition_params: Any) -> Any:
     """Returns the unnormalized score of tag sequences, [batch]."""
-    return (crf_unary_score(tag_indices, sequence_lengths, inputs)
-            + crf_binary_score(tag_indices, sequence_lengths, transition_params))
+    unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
+    return _by_length(inputs, lambda: unary, lambda: unary + crf_binary_score(
+        tag_indices, sequence_lengths, transition_params))
 
 
 def crf_multitag_sequence_score(inputs: Any, tag_bitmap: Any, sequence_lengths: Any,
@@ -45,11 +51,13 @@ def crf_multitag_sequence_score(inputs: Any, tag_bitmap: Any, sequence_lengths: 
     Args:
       inputs: Unary scores.
       tag_bitmap: [batch, length, tags] booleans, the allowed tags.
-      sequence_lengths: Lengths.
+      sequence_lengths: Lengths; where the batch's length is 1, all are taken for 1.
       transition_params: Transition scores.
     """
-    allowed = tf.where(tag_bitmap, inputs, tf.fill(tf.shape(inputs), float("-inf")))
-    return crf_log_norm(allowed, sequence_lengths, transition_params)
+    allowed = v1.where(tag_bitmap, inputs, tf.fill(tf.shape(inputs), float("-inf")))
+    return _by_length(
+        inputs, lambda: tf.reduce_logsumexp(allowed, axis=[1, 2]),
+        lambda: crf_log_norm(allowed, sequence_lengths, transition_params))
 
 
 def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Any:
@@ -68,17 +76,16 @@ def crf_binary_score(tag_indices: Any, sequence_lengths: Any, transition_params:
 
 def crf_log_norm(inputs: Any, sequence_lengths: Any, transition_params: Any) -> Any:
     """Returns the logarithm of the summed exponentials of all sequences' scores, [batch]."""
+    first = tf.squeeze(tf.slice(inputs, [0, 0, 0], [-1, 1, -1]), [1])
 
-    def step(alphas: Any, at: Any) -> Any:
-        scores, is_within = at
-        reached = tf.reduce_logsumexp(alphas[:, :, None] + transition_params, axis=1) + scores
-        return tf.compat.v1.where(is_within, reached, alphas)
+    def sums() -> Any:
+        rest = tf.slice(inputs, [0, 1, 0], [-1, -1, -1])
+        return v1.nn.dynamic_rnn(
+            cells.CrfForwardRnnCell(transition_params), rest, _less_one(sequence_lengths),
+            initial_state=first, dtype=tf.float32)[1]
 
-    within = tf.transpose(tf.sequence_mask(sequence_lengths, tf.shape(inputs)[1]))
-    by_time = tf.transpose(inputs, [1, 0, 2])
-    alphas = tf.foldl(step, (by_time[1:], within[1:]), initializer=by_time[0])
-    norm = tf.reduce_logsumexp(alphas, axis=1)
-    return tf.compat.v1.where(tf.less_equal(sequence_lengths, 0), tf.zeros_like(norm), norm)
+    norm = tf.reduce_logsumexp(_by_length(inputs, lambda: first, sums), [1])
+    return v1.where(tf.less_equal(sequence_lengths, 0), tf.zeros_like(norm), norm)
 
 
 def crf_decode(potentials: Any, transition_params: Any, sequence_length: Any) -> Any:
@@ -89,27 +96,27 @@ def crf_decode(potentials: Any, transition_params: Any, sequence_length: Any) ->
       transition_params: Transition scores.
       sequence_length: Lengths; tags beyond them are 0.
     """
-    tags = tf.shape(potentials)[2]
-    lengths = tf.maximum(tf.cast(sequence_length, tf.int32), 1)
-    by_time = tf.transpose(potentials, [1, 0, 2])
-    stay = tf.zeros_like(by_time[0], tf.int32) + tf.range(tags)
+    first = tf.squeeze(tf.slice(potentials, [0, 0, 0], [-1, 1, -1]), [1])
 
-    def forward(state: Any, at: Any) -> Any:
-        best, _ = state
-        scores, time = at
-        reached = best[:, :, None] + transition_params
-        moves = tf.logical_and(time > 0, time < lengths)
-        return (tf.compat.v1.where(moves, tf.reduce_max(reached, axis=1) + scores, best),
-                tf.compat.v1.where(moves, tf.argmax(reached, axis=1, output_type=tf.int32), stay))
+    def one() -> Any:
+        return tf.cast(tf.argmax(first, axis=1)[:, None], tf.int32), tf.reduce_max(first, axis=1)
 
-    best, came_from = tf.scan(forward, (by_time, tf.range(tf.shape(by_time)[0])),
-                              initializer=(by_time[0], stay))
-    last = tf.argmax(best[-1], axis=1, output_type=tf.int32)
-    before = tf.scan(lambda tag, origins: tf.gather(origins, tag, batch_dims=1),
-                     came_from, initializer=last, reverse=True)
-    decoded = tf.transpose(tf.concat([before[1:], last[None]], axis=0))
-    mask = tf.sequence_mask(lengths, tf.shape(potentials)[1], tf.int32)
-    return decoded * mask, tf.reduce_max(best[-1], axis=1)
+    def many() -> Any:
+        lengths = _less_one(sequence_length)
+        rest = tf.slice(potentials, [0, 1, 0], [-1, -1, -1])
+        before, scores = v1.nn.dynamic_rnn(
+            cells.CrfDecodeForwardRnnCell(transition_params), rest, lengths, initial_state=first,
+            dtype=tf.int32)
+        before = tf.reverse_sequence(before, lengths, seq_axis=1)
+        last = tf.cast(tf.argmax(scores, axis=1), tf.int32)[:, None]
+        tags = tf.compat.dimension_value(potentials.shape[2])
+        found, _ = v1.nn.dynamic_rnn(cells.CrfDecodeBackwardRnnCell(tags), before, lengths,
+                                     initial_state=last, dtype=tf.int32)
+        found = tf.concat([last, tf.squeeze(found, axis=[2])], axis=1)
+        found = tf.reverse_sequence(found, sequence_length, seq_axis=1)
+        return found, tf.reduce_max(scores, axis=1)
+
+    return _by_length(potentials, one, many)
 
 
 def viterbi_decode(score: Any, transition_params: Any) -> Any:
@@ -134,6 +141,14 @@ def _mask(sequence_lengths: Any, inputs: Any) -> Any:
     return tf.sequence_mask(sequence_lengths, tf.shape(inputs)[1], inputs.dtype)
 
 
-NAMES = {each.__name__: each for each in (
-    crf_binary_score, crf_decode, crf_log_likelihood, crf_log_norm, crf_multitag_sequence_score,
-    crf_sequence_score, crf_unary_score, viterbi_decode)}
+def _less_one(lengths: Any) -> Any:
+    lengths = tf.convert_to_tensor(lengths)
+    return tf.maximum(tf.constant(0, lengths.dtype), lengths - 1)
+
+
+def _by_length(inputs: Any, one: Any, many: Any) -> Any:
+    """Returns what `one` does where the batch's length is 1, and else what `many` does."""
+    static = tf.compat.dimension_value(inputs.shape[1])
+    if static is None:
+        return v1.cond(tf.equal(tf.shape(inputs)[1], 1), one, many)
+    return one() if static == 1 else many()
