@@ -8,9 +8,11 @@ variables, so each graph could use a name of the other, as checkpoints and event
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, ContextManager, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import tensorflow as tf
+
+from estimator_trainer.patches import op_seeds
 
 # A variable of the model's may have any other name.
 _SCOPE = "estimator_trainer/"
@@ -18,10 +20,14 @@ _SCOPE = "estimator_trainer/"
 _LOSS = "loss"
 
 
-def own() -> ContextManager[str]:
-    """Puts operations that are made within a `with` statement into this program's scope."""
-    made: ContextManager[str] = tf.name_scope(_SCOPE)
-    return made
+@contextlib.contextmanager
+def own() -> Iterator[str]:
+    """Puts operations that are made within a `with` statement into this program's scope.
+
+    The seeds of the model's operations do not depend on their number.
+    """
+    with op_seeds.uncounted(), tf.name_scope(_SCOPE) as scope:
+        yield scope
 
 
 def of_graph(graph: tf.Graph) -> set[str]:

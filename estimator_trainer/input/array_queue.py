@@ -6,9 +6,12 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer.input import batches
+from estimator_trainer.patches import op_seeds
 
 # Larger arrays are not constants, because a graph holds at most 2 GB.
 _LARGEST_CONSTANT_BYTES = 64_000_000
+# Operations that take a batch from a queue: the batch size is one.
+_DEQUEUING = 2
 
 
 class Rows(NamedTuple):
@@ -62,11 +65,16 @@ class ArrayQueue:
 
     def dequeue_many(self, size: int) -> list[tf.Tensor]:
         """Returns a batch of `size` rows, column by column."""
-        return list(self._take(self._content.in_batches(size, is_partial=False)))
+        return self._taken(size, is_partial=False)
 
     def dequeue_up_to(self, size: int) -> list[tf.Tensor]:
         """Returns a batch of `size` rows, or of the remaining ones."""
-        return list(self._take(self._content.in_batches(size, is_partial=True)))
+        return self._taken(size, is_partial=True)
+
+    def _taken(self, size: int, is_partial: bool) -> list[tf.Tensor]:
+        op_seeds.count(_DEQUEUING)
+        with op_seeds.uncounted():
+            return list(self._take(self._content.in_batches(size, is_partial)))
 
 
 def rows(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue: int | None = None,

@@ -17,7 +17,11 @@ import tensorflow as tf
 
 from estimator_trainer.graph import operations
 from estimator_trainer.input import array_queue, batches
-from estimator_trainer.patches import private_api, training_patches
+from estimator_trainer.patches import op_seeds, private_api, training_patches
+
+# Operations of the Estimator's iterator of a dataset, as TensorFlow 1.15 made them. An input_fn
+# that returns tensors has none of them there.
+_ITERATING = 7
 
 
 class _Recorded(NamedTuple):
@@ -51,7 +55,9 @@ class Iterated:
                 raise Impossible("they come from queues")
             if any(len(each.pulled) > 1 for each in used):
                 raise Impossible("they are of several elements of one iterator")
-            made = self._replayed(result, used)
+            op_seeds.count(-_ITERATING)
+            with op_seeds.uncounted():
+                made = self._replayed(result, used)
         except Impossible as impossible:
             self.reason = str(impossible)
             for each in self._iterators:
@@ -101,7 +107,9 @@ class Iterated:
             # A one-shot iterator would hold its dataset's data again, but its number among the
             # graph's random ops has to be used.
             private_api.seeds().get_seed(None)
-            make = self._initializable
+            op_seeds.count(2)  # The iterator, and its handle.
+            with op_seeds.uncounted():
+                return self._observed(dataset, self._initializable(dataset), is_one_shot)
         return self._observed(dataset, make(dataset, *args, **kwargs), is_one_shot)
 
     def _observed(self, dataset: tf.data.Dataset, iterator: Any, is_one_shot: bool) -> _Observed:
@@ -114,6 +122,10 @@ class Iterated:
         rows = array_queue.rows(data, *args, **options)
         if rows is None:
             return make(data, *args, **options)
+        if op_seeds.is_installed():
+            with tf.Graph().as_default() as alone:
+                make(data, *args, **options)
+            op_seeds.count(alone.num_operations())
         return array_queue.ArrayQueue(rows, lambda dataset: self._observed(
             dataset, self._initializable(dataset), is_one_shot=True).get_next())
 

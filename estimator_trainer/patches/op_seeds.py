@@ -28,7 +28,7 @@ def install() -> None:
     """Makes the seed of a random op the number of operations before it; undone by `remove`."""
     module = private_api.seeds()
     derive = module.get_seed
-    if hasattr(derive, "by_calls"):
+    if is_installed():
         return
 
     @functools.wraps(derive)
@@ -50,6 +50,11 @@ def remove() -> None:
     tf.compat.v1.get_seed = tf.compat.v1.random.get_seed = module.get_seed
 
 
+def is_installed() -> bool:
+    """Returns whether the number of operations is the seed of a random op."""
+    return hasattr(private_api.seeds().get_seed, "by_calls")
+
+
 def number(graph: tf.Graph) -> int:
     """Returns the number of operations that TensorFlow 1.15 would have made in a graph."""
     made: int = graph.num_operations()
@@ -60,6 +65,17 @@ def count(more: int) -> None:
     """Counts operations that TensorFlow 1.15 would have made now in the default graph."""
     graph = tf.compat.v1.get_default_graph()
     _MISSING[graph] = _MISSING.get(graph, 0) + more
+
+
+@contextlib.contextmanager
+def uncounted() -> Iterator[None]:
+    """Counts no operations that are made in the default graph, within a `with` statement."""
+    graph = tf.compat.v1.get_default_graph()
+    before = number(graph)
+    try:
+        yield
+    finally:
+        _MISSING[graph] = _MISSING.get(graph, 0) + before - number(graph)
 
 
 @contextlib.contextmanager

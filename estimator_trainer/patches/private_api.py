@@ -26,6 +26,7 @@ _QUEUES = "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions
 _STEP = "tensorflow.python.training.training_util"
 _SEEDS = "tensorflow.python.framework.random_seed"
 _OP_DEFS = "tensorflow.python.framework.op_def_registry"
+_COLUMNS = "tensorflow.python.feature_column.feature_column_v2"
 _ARRAYS = "tensorflow.python.ops.tensor_array_ops"
 _TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 
@@ -43,6 +44,7 @@ USED = {
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
     f"{_SEEDS}.get_seed": "derives the seeds of an op from the graph that the op is made in",
     f"{_OP_DEFS}.get": "the definition of an op of a name, in a function's body",
+    f"{_COLUMNS}.IdentityCategoricalColumn": "under --tf1 it rejects a number out of range",
     f"{_ARRAYS}._GraphTensorArray": "asked for its size, TensorFlow 1 made an operation",
     f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",
 }

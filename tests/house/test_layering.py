@@ -14,7 +14,7 @@ PACKAGES = ["api", "cli", "commands", "script", "start", "roles", "reports", "pr
             "record.runs", "evaluation", "checks.probe", "estimator",
             "training", "communication", "input", "graph", "launcher", "manifest", "checks",
             "record", "plugins", "coordination", "settings", "cluster", "tensorflow_import",
-            "patches", "compat", "patches.private_api"]
+            "patches", "compat", "patches.op_seeds", "patches.private_api"]
 # The modules with which every command begins: nothing that they import at the top needs TensorFlow.
 STARTS = ("__main__", "api", "commands", "start")
 MODULES = sorted(ROOT.rglob("*.py"))

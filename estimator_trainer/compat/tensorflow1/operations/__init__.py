@@ -7,16 +7,18 @@ name that a program would fetch, its number is only counted.
     drawn.py      random_uniform, random_gamma and dropout
     arrays.py     split, tensordot, embedding_lookup and other functions of arrays
     layers.py     layers of Keras, which tf.layers are too
+    columns.py    feature columns
+    data.py       datasets
     replaced.py   puts a function in the place of another, wherever TensorFlow has that
 """
 
 from __future__ import annotations
 
-from estimator_trainer.compat.tensorflow1.operations import arrays, drawn, layers, replaced
+from estimator_trainer.compat.tensorflow1.operations import (arrays, columns, data, drawn, layers,
+                                                             replaced)
 
 
 def install() -> None:
     """Gives every program of this process the functions."""
-    replaced.functions({**drawn.FUNCTIONS, **arrays.FUNCTIONS})
-    replaced.methods(arrays.METHODS)
-    replaced.methods(layers.METHODS)
+    replaced.functions({**drawn.FUNCTIONS, **arrays.FUNCTIONS, **data.FUNCTIONS})
+    replaced.methods({**arrays.METHODS, **columns.METHODS, **data.METHODS, **layers.METHODS})

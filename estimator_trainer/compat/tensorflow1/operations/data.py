@@ -1,0 +1,107 @@
+"""Datasets that draw and count as in TensorFlow 1.15.
+
+There `shuffle` and a `repeat` after it became one operation, whose first pass drew by the seeds
+themselves. Today each pass draws by other seeds, which `shuffle` derives. The first pass is as it
+was, if there are seeds; later passes have other orders.
+
+Source: tensorflow/python/data/ops/dataset_ops.py and
+tensorflow/core/kernels/data/shuffle_dataset_op.cc of TensorFlow 1.15
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+import weakref
+
+import tensorflow as tf
+
+from estimator_trainer.compat.tensorflow1.operations.replaced import Make
+from estimator_trainer.patches import op_seeds
+
+
+class _Shuffled(NamedTuple):
+    data: Any
+    size: Any
+    seed: int
+
+
+_SHUFFLED: weakref.WeakKeyDictionary[Any, _Shuffled] = weakref.WeakKeyDictionary()
+
+
+def _shuffle(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def shuffle(self: Any, buffer_size: Any, seed: Any = None,
+                reshuffle_each_iteration: bool | None = None, name: str | None = None) -> Any:
+        op_seed = seed
+        if seed is None and op_seeds.is_installed():
+            graph = tf.compat.v1.get_default_graph()
+            size = 0 if tf.is_tensor(buffer_size) else 1  # An operation before the seed is taken.
+            op_seed = None if graph.seed is None else op_seeds.number(graph) + size
+        shuffled = newer(self, buffer_size, seed, reshuffle_each_iteration, name=name)
+        if isinstance(op_seed, int) and reshuffle_each_iteration in (None, True):
+            _SHUFFLED[shuffled] = _Shuffled(self, buffer_size, op_seed)
+        return shuffled
+
+    return shuffle
+
+
+def _repeat(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def repeat(self: Any, count: Any = None, name: str | None = None) -> Any:
+        found = _SHUFFLED.get(self)
+        if found is None or tf.is_tensor(count) or count in (0, 1):
+            return newer(self, count, name)
+        op_seeds.count(2)  # The number of passes, and their operation.
+        with op_seeds.uncounted():
+            first = found.data.shuffle(found.size, found.seed, reshuffle_each_iteration=False)
+            return first.concatenate(newer(self, None if count in (None, -1) else count - 1))
+
+    return repeat
+
+
+def _enumerate(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def numbered(*args: Any, **kwargs: Any) -> Any:
+        op_seeds.count(-2)  # What a strategy does with the numbers.
+        return newer(*args, **kwargs)
+
+    return numbered
+
+
+def _make_iterator(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def make_initializable_iterator(*args: Any, **kwargs: Any) -> Any:
+        op_seeds.count(3)  # The dataset was optimized and modelled in the graph.
+        return newer(*args, **kwargs)
+
+    return make_initializable_iterator
+
+
+def _shuffle_and_repeat(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Any:
+        def apply(dataset: Any) -> Any:
+            op_seeds.count(1)  # The number of passes came before the seed.
+            repeated = dataset.shuffle(buffer_size, seed).repeat(count)
+            op_seeds.count(-2)  # One operation was both.
+            return repeated
+
+        return apply
+
+    return shuffle_and_repeat
+
+
+def _parallel_interleave(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def parallel_interleave(*args: Any, **kwargs: Any) -> Any:
+        op_seeds.count(1)  # Whether the order may change was an operation.
+        return newer(*args, **kwargs)
+
+    return parallel_interleave
+
+
+METHODS: dict[str, Make] = {
+    "tf.data.Dataset.shuffle": _shuffle,
+    "tf.data.Dataset.repeat": _repeat,
+    "tf.data.Dataset.enumerate": _enumerate,
+    "tf.data.Dataset.make_initializable_iterator": _make_iterator,
+}
+FUNCTIONS: dict[str, Make] = {
+    "tf.data.make_initializable_iterator": _make_iterator,
+    "tf.data.experimental.shuffle_and_repeat": _shuffle_and_repeat,
+    "tf.data.experimental.parallel_interleave": _parallel_interleave,
+}
