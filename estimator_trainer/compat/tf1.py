@@ -15,6 +15,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/homes.py        finds where a name lives today
     tensorflow1/supplied.py     puts private names back that programs import
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
+    tensorflow1/rnn_cells.py    makes private names of cells those of `tf.nn.rnn_cell`
     tensorflow1/program_flags.py lets a program define flags that absl has by the same name
     tensorflow1/old_python.py   puts names and modules of Python 3.7 back
     tensorflow1/old_numpy.py    puts names and behaviour of NumPy 1.18 back
@@ -45,10 +46,11 @@ def install() -> None:
     # These modules import TensorFlow, which needs `compat` first.
     from estimator_trainer.compat.tensorflow1 import (importing, namespace, old_numpy, old_protobuf,
                                                       old_python, operations, program_flags,
-                                                      root_module, supplied, tensorflow0)
+                                                      rnn_cells, root_module, supplied, tensorflow0)
     namespace.install()
     importing.install(root_module.module())
     supplied.supply()
+    rnn_cells.supply()
     tensorflow0.supply()
     program_flags.give_way()
     old_python.supply()

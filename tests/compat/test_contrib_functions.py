@@ -7,12 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from estimator_trainer.compat.contrib import fused_rnn
 from estimator_trainer.compat.contrib.crf import chain as crf  # Before TensorFlow.
 from estimator_trainer.compat.contrib.training import hparams
-
-# isort: split
-import tensorflow as tf
 
 TAGS, LENGTHS = 3, (4, 1, 3)
 
@@ -69,42 +65,6 @@ def test_sequences_of_length_one_and_none_have_scores():
     zeros = np.zeros((2, 2), "float32")
     assert crf.crf_decode(one, zeros, [1])[0].numpy().tolist() == [[1]]
     assert crf.crf_log_norm(one, [0], zeros).numpy() == [0]
-
-
-def test_the_fused_cell_is_the_lstm_step_by_step():
-    random, lengths = np.random.RandomState(3), [4, 2]
-    x = random.randn(4, 2, 3).astype("float32")
-    kernel = random.randn(5 + 3 - 3, 8).astype("float32")
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        cell = fused_rnn.LSTMBlockFusedCell(2)
-        outputs, state = cell(tf.constant(x), dtype=tf.float32, sequence_length=lengths)
-        backwards, _ = fused_rnn.TimeReversedFusedRNN(cell)(tf.constant(x), dtype=tf.float32)
-        variables = tf.compat.v1.global_variables()
-        assert [v.op.name for v in variables] == ["lstm_fused_cell/kernel", "lstm_fused_cell/bias"]
-        session.run(tf.compat.v1.global_variables_initializer())
-        variables[0].load(kernel, session)
-        outputs, state, backwards = session.run([outputs, state, backwards])
-    expected = _lstm(x, kernel)
-    np.testing.assert_allclose(outputs[:, 0], expected[:, 0], rtol=1e-4)
-    np.testing.assert_allclose(outputs[:2, 1], expected[:2, 1], rtol=1e-4)
-    assert not outputs[2:, 1].any()
-    np.testing.assert_allclose(state.h, [expected[3, 0], expected[1, 1]], rtol=1e-4)
-    np.testing.assert_allclose(backwards, _lstm(x[::-1], kernel)[::-1], rtol=1e-4)
-
-
-def _lstm(x, kernel):
-    c = h = np.zeros((x.shape[1], 2))
-    outputs = []
-    for step in x:
-        i, j, f, o = np.split(np.concatenate([step, h], 1) @ kernel, 4, axis=1)
-        c = c * _sigmoid(f + 1) + _sigmoid(i) * np.tanh(j)
-        h = np.tanh(c) * _sigmoid(o)
-        outputs.append(h)
-    return np.array(outputs)
-
-
-def _sigmoid(x):
-    return 1 / (1 + np.exp(-x))
 
 
 def test_hparams_keep_their_types():

@@ -8,5 +8,4 @@ import pkgutil
 # wrote of it is in other modules of the folder `NAME/`. Small packages are in `moved.py`.
 # `tensorflow1/namespace.py` says what a table has. Tables name private modules of TensorFlow;
 # `tests/compat/test_contrib.py` notices when one moves.
-PACKAGES = frozenset(each.name for each in pkgutil.iter_modules(__path__)) - {
-    "moved", "fused_rnn"}
+PACKAGES = frozenset(each.name for each in pkgutil.iter_modules(__path__)) - {"moved"}

@@ -31,7 +31,6 @@ WHOLE = {
     "timeseries": "tensorflow_estimator.python.estimator.canned.timeseries",
 }
 TABLES = {
-    "cudnn_rnn": Table({}, (), {}, "use tf.keras.layers.LSTM or GRU, which take cuDNN"),
     "compiler": Table({"experimental_jit_scope": "tf.xla.experimental.jit_scope"},
                       ("tf.xla.experimental",)),
     "distributions": Table({}, ("tf.distributions",), DEFAULT="use tensorflow_probability"),
@@ -43,8 +42,6 @@ TABLES = {
         "gan_model", "gan_train", "gan_train_ops", "get_joint_train_hooks",
         "get_sequential_train_hooks", "get_sequential_train_steps", "infogan_model", "losses")}),
     "hooks": Table({"ProfilerHook": "tf.train.ProfilerHook"}),
-    "legacy_seq2seq": Table({}, (), {}, "use tf.contrib.seq2seq.sequence_loss or "
-                                        "tf.nn.dynamic_rnn"),
     "linalg": Table({"LinearOperatorTriL": "tf.linalg.LinearOperatorLowerTriangular"},
                     ("tf.linalg",)),
     "linear_optimizer": Table({}, (), {
