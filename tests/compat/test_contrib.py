@@ -110,7 +110,7 @@ def test_the_manual_lists_what_is_covered():
     lambda contrib: contrib.labeled_tensor.LabeledTensor.zero_state,
     lambda contrib: contrib.labeled_tensor.LabeledTensor == 3,
     lambda contrib: exec("class A(B): pass", {"B": contrib.labeled_tensor.LabeledTensor}),
-    lambda contrib: list(contrib.seq2seq.python.ops.beam_search_decoder.BeamSearchDecoder),
+    lambda contrib: list(contrib.labeled_tensor.python.ops.core.LabeledTensor),
 ])
 def test_what_is_gone_fails_by_name_when_it_is_used(contrib, use):
     with pytest.raises(GoneError, match=r"^tf\.contrib\.labeled_tensor\.[\w.]+ went with "

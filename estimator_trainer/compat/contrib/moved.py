@@ -53,7 +53,6 @@ TABLES = {
         "mean_pairwise_squared_error", "mean_squared_error", "npairs_loss",
         "npairs_loss_multilabel", "sigmoid_cross_entropy", "softmax_cross_entropy",
         "sparse_softmax_cross_entropy", "triplet_semihard_loss")}),
-    "quantize": Table({}, (), {}, "use tensorflow_model_optimization"),
     "resampler": Table({
         "resampler": "estimator_trainer.compat.contrib.image.resampling.resampler"}),
     "sparsemax": Table({
