@@ -54,7 +54,7 @@ class _Aliases(abc.MetaPathFinder, abc.Loader):
                 setattr(present, child, importlib.import_module(home))
 
 
-_ALIASES = _Aliases()
+_ALIASES, _LAST_ALIASES = _Aliases(), _Aliases()
 
 
 def add(name: str, home: str, note: str = "") -> None:
@@ -65,6 +65,13 @@ def add(name: str, home: str, note: str = "") -> None:
     if _ALIASES not in sys.meta_path:
         # Otherwise other finders would search TensorFlow's packages first.
         sys.meta_path.insert(0, _ALIASES)
+
+
+def add_last(name: str, home: str, note: str = "") -> None:
+    """Does the same where no module of that name is installed."""
+    _LAST_ALIASES.homes[name], _LAST_ALIASES.notes[name] = home, note
+    if _LAST_ALIASES not in sys.meta_path:
+        sys.meta_path.append(_LAST_ALIASES)
 
 
 def is_there(name: str) -> bool:

@@ -21,6 +21,8 @@ still get TensorFlow 2 by that name.
     tensorflow1/old_numpy.py    puts names and behaviour of NumPy 1.18 back
     tensorflow1/old_arrays.py   puts methods of its arrays back
     tensorflow1/old_protobuf.py imports what an old protoc generated
+    tensorflow1/old_packages.py puts names of pandas, PyYAML and others back
+    tensorflow1/lost_methods.py puts methods of TensorFlow's classes back
     tensorflow1/operations/     makes the operations of TensorFlow 1.15, on which seeds depend
     tensorflow1/tutorials/      reads MNIST as tutorials did
     tensorflow1/stand_in.py     stands in for what is gone, and says so by name when it is used
@@ -44,9 +46,10 @@ def install() -> None:
     """
     compat.install()
     # These modules import TensorFlow, which needs `compat` first.
-    from estimator_trainer.compat.tensorflow1 import (importing, namespace, old_numpy, old_protobuf,
-                                                      old_python, operations, program_flags,
-                                                      rnn_cells, root_module, supplied, tensorflow0)
+    from estimator_trainer.compat.tensorflow1 import (importing, lost_methods, namespace, old_numpy,
+                                                      old_packages, old_protobuf, old_python,
+                                                      operations, program_flags, rnn_cells,
+                                                      root_module, supplied, tensorflow0)
     namespace.install()
     importing.install(root_module.module())
     supplied.supply()
@@ -56,6 +59,8 @@ def install() -> None:
     old_python.supply()
     old_numpy.supply()
     old_protobuf.supply()
+    old_packages.supply()
+    lost_methods.supply()
     operations.install()
     seed_by_operations()
 
