@@ -832,6 +832,41 @@ def names_of_modules():
             issubclass(wrapper.BahdanauAttention, wrapper._BaseAttentionMechanism)]
 
 
+def an_encoder_and_a_decoder():
+    table = _embedding()
+    inputs = tf.nn.embedding_lookup(table, [[1, 2, 3, 4], [5, 1, 0, 0], [3, 3, 3, 0]])
+    outputs, state = tf.nn.dynamic_rnn(_cell(), inputs, LENGTHS, dtype=tf.float32)
+    mechanism = seq2seq.LuongAttention(UNITS, outputs, LENGTHS, scale=True)
+    cell = seq2seq.AttentionWrapper(_cell(), mechanism, UNITS, name="attention")
+    first = cell.zero_state(BATCH, tf.float32).clone(cell_state=state)
+    helper = seq2seq.TrainingHelper(inputs, LENGTHS)
+    with tf.variable_scope("decode"):
+        decoded, _, _ = _decoded(helper, cell, tf.layers.Dense(SYMBOLS, use_bias=False), first)
+    loss = _error(lambda: seq2seq.sequence_loss(decoded.rnn_output, tf.ones([3, 4]), 1))
+    return [decoded.rnn_output, loss]
+
+
+def attention_wrapper_with_default_initial_values():
+    return _wrapped(seq2seq.BahdanauAttention(UNITS, _memory(), [7, 3, 1]), attention_layer_size=4)
+
+
+def bahdanau_attention_with_default_initial_values():
+    return _aligned(seq2seq.BahdanauAttention(UNITS, _memory(), [7, 3, 1], normalize=True))
+
+
+def basic_decoder_with_default_initial_values():
+    outputs, state, lengths = _decoded(seq2seq.TrainingHelper(_inputs(), LENGTHS),
+                                       output_layer=_projection())
+    return {"rnn": outputs.rnn_output, "ids": outputs.sample_id, "state": state}
+
+
+def sample_embedding_helper_graph_seed():
+    with _scope():
+        helper = seq2seq.SampleEmbeddingHelper(_embedding(), [1, 2, 3], 0, 2.0)
+        outputs, _, _ = _decoded(helper, output_layer=_projection(), maximum_iterations=7)
+        return outputs
+
+
 SOAK = (
     "a_decoder_without_step", "a_helper_of_ones_own", "attention_decoder_history",
     "attention_wrapper", "attention_wrapper_dynamic_rnn", "attention_wrapper_given_function",

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from estimator_trainer.patches import op_seeds
+
 v1 = tf.compat.v1
 
 
@@ -37,26 +39,32 @@ def bipartite_match(distance_mat: Any, num_valid_rows: Any, top_k: int = -1,
     """
     with v1.name_scope(name):
         distances = tf.convert_to_tensor(distance_mat, tf.float32)
-        valid = tf.reshape(tf.convert_to_tensor(num_valid_rows, tf.float32), [])
-        rows, columns = tf.shape(distances)[0], tf.shape(distances)[1]
-        valid = tf.cast(tf.where(valid < 0, tf.cast(rows, tf.float32), valid), tf.int32)
-        valid = tf.minimum(valid, rows)
-        limit = tf.minimum(valid, columns)
-        limit = tf.minimum(limit, top_k) if top_k > 0 else limit
-        order = tf.argsort(tf.reshape(distances[:valid], [-1]), stable=True)
+        valid = tf.convert_to_tensor(num_valid_rows, tf.float32)
+        op_seeds.count(1)
+        with op_seeds.uncounted():
+            return _matched(distances, tf.reshape(valid, []), top_k)
 
-        def match(index: Any, count: Any, of_rows: Any, of_columns: Any) -> Any:
-            row, column = order[index] // columns, order[index] % columns
-            is_free = tf.logical_and(of_rows[row] < 0, of_columns[column] < 0)
-            return (index + 1, count + tf.cast(is_free, tf.int32),
-                    _put(of_rows, row, column, is_free), _put(of_columns, column, row, is_free))
 
-        none = [tf.fill([rows], np.int32(-1)), tf.fill([columns], np.int32(-1))]
-        _, _, of_rows, of_columns = v1.while_loop(
-            lambda index, count, *_: count < limit, match, [0, 0, *none], back_prop=False)
-        of_rows.set_shape(distances.shape[:1])
-        of_columns.set_shape(distances.shape[1:])
-        return BipartiteMatch(of_rows, of_columns)
+def _matched(distances: Any, valid: Any, top_k: int) -> BipartiteMatch:
+    rows, columns = tf.shape(distances)[0], tf.shape(distances)[1]
+    valid = tf.cast(tf.where(valid < 0, tf.cast(rows, tf.float32), valid), tf.int32)
+    valid = tf.minimum(valid, rows)
+    limit = tf.minimum(valid, columns)
+    limit = tf.minimum(limit, top_k) if top_k > 0 else limit
+    order = tf.argsort(tf.reshape(distances[:valid], [-1]), stable=True)
+
+    def match(index: Any, count: Any, of_rows: Any, of_columns: Any) -> Any:
+        row, column = order[index] // columns, order[index] % columns
+        is_free = tf.logical_and(of_rows[row] < 0, of_columns[column] < 0)
+        return (index + 1, count + tf.cast(is_free, tf.int32),
+                _put(of_rows, row, column, is_free), _put(of_columns, column, row, is_free))
+
+    none = [tf.fill([rows], np.int32(-1)), tf.fill([columns], np.int32(-1))]
+    _, _, of_rows, of_columns = v1.while_loop(
+        lambda index, count, *_: count < limit, match, [0, 0, *none], back_prop=False)
+    of_rows.set_shape(distances.shape[:1])
+    of_columns.set_shape(distances.shape[1:])
+    return BipartiteMatch(of_rows, of_columns)
 
 
 def _put(matches: Any, where: Any, value: Any, is_free: Any) -> Any:

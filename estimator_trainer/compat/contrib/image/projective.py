@@ -11,6 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_trainer.patches import op_seeds
+
 v1 = tf.compat.v1
 _DTYPES = (tf.uint8, tf.int32, tf.int64, tf.float16, tf.float32, tf.float64)
 
@@ -43,6 +45,7 @@ def transform(images: Any, transforms: Any, interpolation: str = "NEAREST",
         if not output_shape.shape.is_compatible_with([2]):
             raise ValueError("output_shape must be a 1-D Tensor of 2 elements: new_height, "
                              "new_width")
+        op_seeds.count(-1)  # The value outside of the images is an operation.
         transformed = tf.raw_ops.ImageProjectiveTransformV3(
             images=batch, transforms=_as_rows(transforms, "Transforms"), fill_value=0.0,
             output_shape=output_shape, interpolation=interpolation.upper())
@@ -95,13 +98,16 @@ def angles_to_projective_transforms(angles: Any, image_height: Any, image_width:
         if len(angles.shape) not in (0, 1):
             raise TypeError("Angles should have rank 0 or 1.")
         angles = angles[None] if len(angles.shape) == 0 else angles
-        cos, sin = tf.cos(angles), tf.sin(angles)
-        right, bottom = image_width - 1, image_height - 1
-        x_offset = (right - (cos * right - sin * bottom)) / 2.0
-        y_offset = (bottom - (sin * right + cos * bottom)) / 2.0
-        return tf.concat([cos[:, None], -sin[:, None], x_offset[:, None], sin[:, None],
-                          cos[:, None], y_offset[:, None],
-                          tf.zeros((tf.shape(angles)[0], 2), tf.float32)], axis=1)
+        # Nothing is computed once for two uses, as in 1.15: seeds count operations.
+        x_offset = ((image_width - 1) - (tf.cos(angles) * (image_width - 1)
+                                         - tf.sin(angles) * (image_height - 1))) / 2.0
+        y_offset = ((image_height - 1) - (tf.sin(angles) * (image_width - 1)
+                                          + tf.cos(angles) * (image_height - 1))) / 2.0
+        count = tf.shape(angles)[0]
+        return tf.concat([
+            tf.cos(angles)[:, None], -tf.sin(angles)[:, None], x_offset[:, None],
+            tf.sin(angles)[:, None], tf.cos(angles)[:, None], y_offset[:, None],
+            tf.zeros((count, 2), tf.float32)], axis=1)
 
 
 def translations_to_projective_transforms(translations: Any, name: Any = None) -> Any:
@@ -117,10 +123,10 @@ def translations_to_projective_transforms(translations: Any, name: Any = None) -
     with v1.name_scope(name, "translations_to_projective_transforms"):
         translations = tf.convert_to_tensor(translations, tf.float32, name="translations")
         moves = _as_rows(translations, "Translations")
-        ones = tf.ones((tf.shape(moves)[0], 1), tf.float32)
-        zeros = tf.zeros_like(ones)
-        return tf.concat([ones, zeros, -moves[:, 0, None], zeros, ones, -moves[:, 1, None],
-                          zeros, zeros], axis=1)
+        count = tf.shape(moves)[0]
+        return tf.concat([
+            tf.ones((count, 1)), tf.zeros((count, 1)), -moves[:, 0, None], tf.zeros((count, 1)),
+            tf.ones((count, 1)), -moves[:, 1, None], tf.zeros((count, 2))], axis=1)
 
 
 def compose_transforms(*transforms: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_trainer.patches import op_seeds
+
 v1 = tf.compat.v1
 
 
@@ -36,9 +38,11 @@ def resampler(data: Any, warp: Any, name: str = "resampler") -> Any:
             raise TypeError(f"data is {data.dtype.name} and warp {warp.dtype.name}; expected one "
                             "type of floats.")
         _check_shapes(data.shape, warp.shape)
-        shape = tf.concat([tf.shape(warp)[:-1], tf.shape(data)[3:]], 0)
-        points = tf.reshape(warp, [tf.shape(data)[0], -1, 2])
-        values = tf.reshape(_values(data, points), shape)
+        op_seeds.count(1)
+        with op_seeds.uncounted():
+            shape = tf.concat([tf.shape(warp)[:-1], tf.shape(data)[3:]], 0)
+            points = tf.reshape(warp, [tf.shape(data)[0], -1, 2])
+            values = tf.reshape(_values(data, points), shape)
         values.set_shape(warp.shape[:-1].concatenate(data.shape[3:]))
         return values
 

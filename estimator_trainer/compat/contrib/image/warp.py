@@ -12,8 +12,11 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer.compat.contrib.image.spline import interpolate_spline
+from estimator_trainer.patches import op_seeds
 
 v1 = tf.compat.v1
+# The number of operations that 1.15 made for a dense warp, on which seeds after it depend.
+_OPERATIONS = 236
 
 
 def dense_image_warp(image: Any, flow: Any, name: str = "dense_image_warp") -> Any:
@@ -24,7 +27,8 @@ def dense_image_warp(image: Any, flow: Any, name: str = "dense_image_warp") -> A
       flow: [batch, height, width, 2] floats, of y and x.
       name: A name for the ops.
     """
-    with v1.name_scope(name):
+    op_seeds.count(_OPERATIONS)
+    with v1.name_scope(name), op_seeds.uncounted():
         batch, height, width, channels = (tf.shape(image)[axis] for axis in range(4))
         x, y = tf.meshgrid(tf.range(width), tf.range(height))
         places = tf.cast(tf.stack([y, x], axis=2), flow.dtype)[None] - flow
@@ -108,7 +112,8 @@ def sparse_image_warp(image: Any, source_control_point_locations: Any,
     source = tf.convert_to_tensor(source_control_point_locations)
     destination = tf.convert_to_tensor(dest_control_point_locations)
     flows = destination - source
-    with v1.name_scope(name):
+    op_seeds.count(_OPERATIONS)
+    with v1.name_scope(name), op_seeds.uncounted():
         batch, height, width, _ = image.shape.as_list()
 
         def batched(points: Any, dtype: Any) -> Any:

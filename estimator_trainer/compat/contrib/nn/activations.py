@@ -46,7 +46,8 @@ def alpha_dropout(x: Any, keep_prob: Any, noise_shape: Any = None, seed: Any = N
         is_kept = tf.cast(tf.greater_equal(drawn, 1 - keep_prob), x.dtype)
         x = x * is_kept + _SATURATED * (1 - is_kept)
         scale = (keep_prob + keep_prob * (1 - keep_prob) * _SATURATED ** 2) ** -0.5
-        return scale * x - scale * _SATURATED * (1 - keep_prob)
+        shift = -scale * _SATURATED * (1 - keep_prob)
+        return scale * x + shift
 
 
 def scaled_softplus(x: Any, alpha: Any, clip: Any = None, name: Any = None) -> Any:

@@ -323,7 +323,8 @@ def mask_score(score: Any, memory_sequence_length: Any = None, memory_mask: Any 
             message="All values in memory_sequence_length must be greater than zero.")
         with tf.control_dependencies([positive]):
             memory_mask = tf.sequence_mask(memory_sequence_length, tf.shape(score)[1])
-    return v1.where(memory_mask, score, score_mask_value * tf.ones_like(score))
+    masked = score_mask_value * tf.fill(tf.shape(score), tf.ones([], score.dtype))
+    return v1.where(memory_mask, score, masked)
 
 
 def _check_one_mask(lengths: Any, mask: Any) -> None:

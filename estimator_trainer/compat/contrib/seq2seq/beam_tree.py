@@ -10,6 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_trainer.patches import op_seeds
+
 v1 = tf.compat.v1
 _ADVICE = ("Consider setting reorder_tensor_arrays to False to disable TensorArray reordering "
            "during the beam search.")
@@ -67,25 +69,32 @@ def gather_tree(step_ids: Any, parent_ids: Any, max_sequence_lengths: Any, end_t
             _int32(each, rank) for each, rank in
             ((step_ids, 3), (parent_ids, 3), (max_sequence_lengths, 1), (end_token, 0)))
         step_ids.shape.assert_is_compatible_with(parent_ids.shape)
-        shape = tf.shape(step_ids)
-        beams = tf.zeros(shape[1:], tf.int32) + tf.range(shape[2])
-        ends = tf.zeros_like(beams) + end_token
+        op_seeds.count(1)
+        with op_seeds.uncounted():
+            return _traced(step_ids, parent_ids, lengths, end_token)
 
-        def back(after: Any, at: Any) -> Any:
-            time, ids, parents = at
-            beam = after[0]
-            with tf.control_dependencies([_check_parents(beam, shape[2], time)]):
-                beam = tf.identity(beam)
-            is_within = tf.logical_and(time < lengths[:, None], tf.ones_like(ids, tf.bool))
-            return (v1.where(is_within, tf.gather(parents, beam, batch_dims=1), beam),
-                    v1.where(is_within, tf.gather(ids, beam, batch_dims=1), ends))
 
-        _, ids = tf.scan(back, (tf.range(shape[0]), step_ids, parent_ids), (beams, ends),
-                         reverse=True)
-        ended = tf.cumsum(tf.cast(tf.equal(ids, end_token), tf.int32), axis=0, exclusive=True)
-        ids = v1.where(ended > 0, tf.zeros_like(ids) + end_token, ids)
-        ids.set_shape(step_ids.shape)
-        return ids
+def _traced(step_ids: Any, parent_ids: Any, lengths: Any, end_token: Any) -> Any:
+    """Returns the ids of each beam at the end, from the last step to the first."""
+    shape = tf.shape(step_ids)
+    beams = tf.zeros(shape[1:], tf.int32) + tf.range(shape[2])
+    ends = tf.zeros_like(beams) + end_token
+
+    def back(after: Any, at: Any) -> Any:
+        time, ids, parents = at
+        beam = after[0]
+        with tf.control_dependencies([_check_parents(beam, shape[2], time)]):
+            beam = tf.identity(beam)
+        is_within = tf.logical_and(time < lengths[:, None], tf.ones_like(ids, tf.bool))
+        return (v1.where(is_within, tf.gather(parents, beam, batch_dims=1), beam),
+                v1.where(is_within, tf.gather(ids, beam, batch_dims=1), ends))
+
+    _, ids = tf.scan(back, (tf.range(shape[0]), step_ids, parent_ids), (beams, ends),
+                     reverse=True)
+    ended = tf.cumsum(tf.cast(tf.equal(ids, end_token), tf.int32), axis=0, exclusive=True)
+    ids = v1.where(ended > 0, tf.zeros_like(ids) + end_token, ids)
+    ids.set_shape(step_ids.shape)
+    return ids
 
 
 def _int32(value: Any, rank: int) -> Any:
