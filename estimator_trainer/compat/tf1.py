@@ -14,6 +14,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/old_modules.py finds modules by the folders that they were in
     tensorflow1/homes.py        finds where a name lives today
     tensorflow1/supplied.py     puts private names back that programs import
+    tensorflow1/dimensions.py   makes shapes take whole floats
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
     tensorflow1/rnn_cells.py    makes private names of cells those of `tf.nn.rnn_cell`
     tensorflow1/program_flags.py lets a program define flags that absl has by the same name
@@ -46,16 +47,18 @@ def install() -> None:
     """
     compat.install()
     # These modules import TensorFlow, which needs `compat` first.
-    from estimator_trainer.compat.tensorflow1 import (importing, lost_methods, namespace, old_numpy,
-                                                      old_packages, old_protobuf, old_python,
-                                                      operations, program_flags, rnn_cells,
-                                                      root_module, supplied, tensorflow0)
+    from estimator_trainer.compat.tensorflow1 import (dimensions, importing, lost_methods,
+                                                      namespace, old_numpy, old_packages,
+                                                      old_protobuf, old_python, operations,
+                                                      program_flags, rnn_cells, root_module,
+                                                      supplied, tensorflow0)
     namespace.install()
     importing.install(root_module.module())
     supplied.supply()
     rnn_cells.supply()
     tensorflow0.supply()
     program_flags.give_way()
+    dimensions.accept_floats()
     old_python.supply()
     old_numpy.supply()
     old_protobuf.supply()

@@ -309,10 +309,10 @@ def evaluates_once():
         variable = tf.get_variable("v", initializer=0.)
         tf.train.create_global_step()
         total = tf.get_local_variable("total", initializer=0.)
-        given = tf.placeholder(tf.float32, [])
+        fed = tf.placeholder(tf.float32, [])
         return training.evaluate_once(
-            path, scaffold=tf.train.Scaffold(), eval_ops=tf.assign_add(total, variable * given),
-            feed_dict={given: 2.}, final_ops={"total": total, "v": variable},
+            path, scaffold=tf.train.Scaffold(), eval_ops=tf.assign_add(total, variable * fed),
+            feed_dict={fed: 2.}, final_ops={"total": total, "v": variable},
             hooks=[training.StopAfterNEvalsHook(4)], config=tf.ConfigProto())
 
 
@@ -320,10 +320,10 @@ def evaluates_final_ops_alone():
     path = _checkpoint(tempfile.mkdtemp(), 3)
     with _graph():
         variable = tf.get_variable("v", initializer=0.)
-        given = tf.placeholder(tf.float32, [])
+        fed = tf.placeholder(tf.float32, [])
         tf.train.create_global_step()
-        return training.evaluate_once(path, final_ops=[variable * given, tf.constant("a")],
-                                      final_ops_feed_dict={given: 2.})
+        return training.evaluate_once(path, final_ops=[variable * fed, tf.constant("a")],
+                                      final_ops_feed_dict={fed: 2.})
 
 
 def evaluates_each_checkpoint():

@@ -24,7 +24,7 @@ class LMDBDataset(dataset_ops.DatasetSource):
 
     @property
     def element_spec(self) -> Any:
-        """What an element is."""
+        """The type and shape of an element."""
         return tf.TensorSpec([], tf.string), tf.TensorSpec([], tf.string)
 
 
@@ -43,5 +43,5 @@ class SlidingWindowDataset(dataset_ops.UnaryDataset):
 
     @property
     def element_spec(self) -> Any:
-        """What an element is."""
+        """The type and shape of an element."""
         return self._element_spec

@@ -10,7 +10,7 @@ from typing import Any, Mapping
 from google.protobuf import (descriptor_pb2, descriptor_pool,  # type: ignore[import-untyped]
                              message_factory)
 
-# What a parameter of each type is stored as, the type's number in a FieldDescriptorProto, and the
+# The kind that each type is stored as, the number of the type in a FieldDescriptorProto, and the
 # fields of one value and of a list. `bool` is before `int`, of which it is a kind.
 _KINDS = ((bool, "bool", 8, 7, 8), (int, "int64", 3, 1, 4), ((str, bytes), "bytes", 12, 3, 6),
           (float, "float", 2, 2, 5))

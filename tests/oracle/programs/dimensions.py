@@ -1,0 +1,40 @@
+"""Sizes of shapes that are floats, as `units / 2` is in Python 3."""
+
+import numpy as np
+import tensorflow as tf
+
+
+def _error(function):
+    try:
+        function()
+    except Exception as error:
+        return type(error).__name__
+    return None
+
+
+def shapes():
+    tensor = tf.placeholder(tf.float32)
+    tensor.set_shape([2.0, None])
+    return [tf.TensorShape([4 / 2, 3, None]), tf.TensorShape([np.float64(3.0)]),
+            tf.placeholder(tf.float32, [None, 4 / 2]).shape, tensor.shape,
+            tf.Dimension(6 / 3).value,
+            _error(lambda: tf.Dimension(2.5)), _error(lambda: tf.Dimension(-1.0)),
+            _error(lambda: tf.zeros([4 / 2])),
+            _error(lambda: tf.reshape(tf.ones([4]), [-1, 4 / 2]))]
+
+
+def layers():
+    x = tf.ones([2, 4])
+    return [tf.layers.dense(x, 10 / 2).shape,
+            tf.layers.conv2d(tf.ones([1, 4, 4, 2]), 8 / 2, 3).shape,
+            tf.get_variable("a", [4 / 2, 3]).shape,
+            _error(lambda: tf.contrib.layers.fully_connected(x, 10 / 2)),
+            tf.contrib.layers.conv2d(tf.ones([1, 4, 4, 2]), 8 / 2, 3).shape]
+
+
+def cells():
+    x = tf.ones([1, 2, 3])
+    with tf.variable_scope("a", initializer=tf.constant_initializer(0.1)):
+        lstm, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(4 / 2), x, dtype=tf.float32)
+        gru, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(4 / 2), x, dtype=tf.float32, scope="g")
+    return [lstm, gru]
