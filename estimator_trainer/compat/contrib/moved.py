@@ -33,7 +33,6 @@ WHOLE = {
 TABLES = {
     "compiler": Table({"experimental_jit_scope": "tf.xla.experimental.jit_scope"},
                       ("tf.xla.experimental",)),
-    "distributions": Table({}, ("tf.distributions",), DEFAULT="use tensorflow_probability"),
     "feature_column": Table({}, ("tf.feature_column",), {
         "sequence_input_layer": "use tf.keras.experimental.SequenceFeatures"}),
     "gan": Table({name: f"tensorflow_gan.{name}" for name in (

@@ -5,6 +5,7 @@ A package of `tf.contrib` is one table, whatever modules it was made of: what a 
 
     NAMES    a name, and where it lives today: a dotted name, or the object itself
     MODULES  modules in which all other names are looked for
+    INNER    a name in a module of the package, where another one is called the same
     INSTEAD  a name that is gone, and what to use instead
     DEFAULT  what to use instead of all other names that are gone
 
@@ -132,7 +133,7 @@ def _look_up(module: Namespace, full_name: str) -> Any:
     table, package = _table(full_name), contrib_names.package(full_name.split(".")[2])
     if "." in path and package and path in package.modules - package.hidden:
         return _namespace(full_name)
-    home = table.NAMES.get(name)
+    home = getattr(table, "INNER", {}).get(path, table.NAMES.get(name))
     if home is not None:
         if homes.missing_package(home) is None:
             return homes.resolve(home)

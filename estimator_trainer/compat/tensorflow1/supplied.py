@@ -45,6 +45,8 @@ MODULES = {
         "tensorflow.python.distribute.distribute_lib",
     "tensorflow.python.training.distribution_strategy_context":
         "tensorflow.python.distribute.distribute_lib",
+    "tensorflow.python.ops.distributions.transformed_distribution":
+        "estimator_trainer.compat.contrib.distributions.transformed",
     # Only `input_data`, in the last of the three packages, is supplied.
     "tensorflow.examples": _TUTORIALS,
     "tensorflow.examples.tutorials": _TUTORIALS,
