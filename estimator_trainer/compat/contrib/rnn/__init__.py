@@ -30,7 +30,8 @@ NAMES = {
     **{name: f"{_HERE}.{module}.{name}" for module, names in _MODULES.items() for name in names},
     "best_effort_input_batch_size": "tensorflow.python.ops.rnn._best_effort_input_batch_size",
     "transpose_batch_time": "tensorflow.python.ops.rnn._transpose_batch_time",
-    # Private names that published cells import from `core_rnn_cell`.
+    # Private names that published cells import from `core_rnn_cell` and `lstm_ops`.
     "_Linear": f"{_HERE}.cells.Linear",
+    "_block_lstm": f"{_HERE}.block.block_lstm",
     "_linear": f"{_HERE}.cells.linear",
 }

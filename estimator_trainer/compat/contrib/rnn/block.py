@@ -153,3 +153,31 @@ class GRUBlockCellV2(GRUBlockCell):
     """A GRU with the variables' names of `tf.nn.rnn_cell.GRUCell`."""
 
     _NAMES = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")
+
+
+def block_lstm(seq_len_max: Any, x: Any, w: Any, b: Any, cs_prev: Any = None, h_prev: Any = None,
+               wci: Any = None, wcf: Any = None, wco: Any = None, forget_bias: Any = None,
+               cell_clip: Optional[float] = None, use_peephole: Optional[bool] = None,
+               name: Optional[str] = None) -> Any:
+    """Runs the op BlockLSTM over a list of [batch, size]; zeros stand for what is not given.
+
+    Returns:
+      Lists of a [batch, units] for each step: i, cs, f, o, ci, co, h.
+
+    Raises:
+      ValueError: The size of `b` is unknown.
+    """
+    width = cells.size_of(b.shape.with_rank(1), 0)
+    if width is None:
+        raise ValueError("`b` shape must not be None.")
+    zeros = tf.zeros([width // 4], x[0].dtype)
+    state = tf.zeros([cells.actual_size(x[0], 0), width // 4], x[0].dtype)
+    ran = tf.raw_ops.BlockLSTM(
+        seq_len_max=seq_len_max, x=tf.stack(x), w=w, b=b,
+        cs_prev=state if cs_prev is None else cs_prev,
+        h_prev=state if h_prev is None else h_prev, wci=zeros if wci is None else wci,
+        wcf=zeros if wcf is None else wcf, wco=zeros if wco is None else wco,
+        forget_bias=1.0 if forget_bias is None else forget_bias,
+        cell_clip=-1 if cell_clip is None else cell_clip,
+        use_peephole=bool(use_peephole), name=name)
+    return [tf.unstack(each) for each in ran]

@@ -31,7 +31,8 @@ class Plain:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "call" in vars(cls) and cls.__module__.startswith(__name__.partition(".")[0]):
-            setattr(cls, "call", tf.autograph.experimental.do_not_convert(vars(cls)["call"]))
+            # Not by `do_not_convert`, whose wrapper hides the arguments that Keras looks for.
+            vars(cls)["call"].autograph_info__ = None
 
     @property
     def state_size(self) -> Any:
