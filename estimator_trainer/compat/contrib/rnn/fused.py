@@ -125,18 +125,27 @@ class LSTMBlockWrapper(V1.layers.Layer, metaclass=abc.ABCMeta):
         elif len(initial_state) != 2:
             raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
         dtype = initial_state[0].dtype if dtype is None else dtype
+        if sequence_length is not None:
+            sequence_length = tf.convert_to_tensor(sequence_length)
         c, h = initial_state
         c_all, outputs = self._call_cell(x, c, h, dtype, sequence_length)
         if sequence_length is None:
             state = LSTMStateTuple(c_all[-1], outputs[-1])
         else:
-            mask = tf.sequence_mask(sequence_length, time, dtype=dtype)
-            outputs *= tf.transpose(mask)[:, :, None]
-            lengths = tf.convert_to_tensor(sequence_length)
-            where = tf.stack([lengths, tf.cast(tf.range(batch), lengths.dtype)], axis=1)
-            state = LSTMStateTuple(*(tf.gather_nd(tf.concat([first[None], states], 0), where)
-                                     for first, states in ((c, c_all), (h, outputs))))
+            outputs *= self._mask(sequence_length, time, dtype)
+            state = LSTMStateTuple(*_at(sequence_length, batch, (c, c_all), (h, outputs)))
         return (tf.unstack(outputs) if is_list else outputs), state
+
+    def _mask(self, lengths: Any, time: Any, dtype: Any) -> Any:
+        mask = tf.transpose(tf.sequence_mask(lengths, time, dtype=dtype), [1, 0])
+        return tf.tile(tf.expand_dims(mask, [-1]), [1, 1, self.num_units])
+
+
+def _at(lengths: Any, batch: Any, *sequences: tuple[Any, Any]) -> list[Any]:
+    """Returns the state after each row's last step, of pairs of the first state and all others."""
+    whole = [tf.concat([tf.expand_dims(first, [0]), others], 0) for first, others in sequences]
+    return [tf.gather_nd(states, tf.stack(
+        [lengths, tf.cast(tf.range(batch), lengths.dtype)], axis=1)) for states in whole]
 
 
 class LSTMBlockFusedCell(LSTMBlockWrapper):
@@ -163,9 +172,9 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
     def _call_cell(self, inputs: Any, initial_cell_state: Any = None, initial_output: Any = None,
                    dtype: Any = None, sequence_length: Any = None) -> Any:
+        wci, wcf, wco = block.peepholes(self, self._num_units, self._use_peephole, dtype)
         longest = (cells.actual_size(inputs, 0) if sequence_length is None
                    else tf.reduce_max(sequence_length))
-        wci, wcf, wco = block.peepholes(self, self._num_units, self._use_peephole, dtype)
         ran = tf.raw_ops.BlockLSTM(
             seq_len_max=tf.cast(longest, tf.int64), x=inputs, cs_prev=initial_cell_state,
             h_prev=initial_output, w=self._kernel, wci=wci, wcf=wcf, wco=wco, b=self._bias,
