@@ -1,7 +1,8 @@
 """tf.contrib.cudnn_rnn, as far as TensorFlow 1.15 goes without a GPU."""
 
-from rnn import _dynamic, _start, _x
 import tensorflow as tf
+
+from rnn import _dynamic, _start, _x
 
 cudnn = tf.contrib.cudnn_rnn
 

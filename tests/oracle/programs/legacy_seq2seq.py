@@ -1,7 +1,8 @@
 """tf.contrib.legacy_seq2seq."""
 
-from rnn import _ran, _x
 import tensorflow as tf
+
+from rnn import _ran, _x
 
 seq2seq = tf.contrib.legacy_seq2seq
 rnn_cell = tf.nn.rnn_cell

@@ -203,4 +203,5 @@ def regularized_weights():
     with tf.variable_scope("r", regularizer=tf.contrib.layers.l2_regularizer(0.1)):
         tf.nn.dynamic_rnn(tf.contrib.rnn.AttentionCellWrapper(tf.nn.rnn_cell.GRUCell(3), 2),
                           _x(2, 3, 4), dtype=tf.float32)
-    return tf.losses.get_regularization_loss()
+    losses = tf.losses.get_regularization_losses()
+    return [losses, [each.name for each in losses], isinstance(losses[0], tf.Tensor)]

@@ -9,16 +9,18 @@ name that a program would fetch, its number is only counted.
     layers.py     layers of Keras, which tf.layers are too
     columns.py    feature columns
     data.py       datasets
+    regularizers.py  variables' regularizers
     replaced.py   puts a function in the place of another, wherever TensorFlow has that
 """
 
 from __future__ import annotations
 
 from estimator_trainer.compat.tensorflow1.operations import (arrays, columns, data, drawn, layers,
-                                                             replaced)
+                                                             regularizers, replaced)
 
 
 def install() -> None:
     """Gives every program of this process the functions."""
     replaced.functions({**drawn.FUNCTIONS, **arrays.FUNCTIONS, **data.FUNCTIONS})
-    replaced.methods({**arrays.METHODS, **columns.METHODS, **data.METHODS, **layers.METHODS})
+    replaced.methods({**arrays.METHODS, **columns.METHODS, **data.METHODS, **layers.METHODS,
+                      **regularizers.METHODS})
