@@ -67,6 +67,15 @@ TABLES = {
         "visualize_embeddings": visualize_embeddings}),
     "tensorrt": Table({"create_inference_graph":
                        "tensorflow.python.compiler.tensorrt.trt_convert.create_inference_graph"}),
-    "util": Table({"make_ndarray": "tf.make_ndarray", "make_tensor_proto": "tf.make_tensor_proto",
-                   "constant_value": "tf.get_static_value"}),
+    "checkpoint": Table({
+        "CheckpointManager": "tf.train.CheckpointManager",
+        "Checkpointable": "tensorflow.python.trackable.autotrackable.AutoTrackable",
+        "CheckpointableBase": "tensorflow.python.trackable.base.Trackable",
+        **{name: f"tensorflow.python.trackable.data_structures.{name}" for name in (
+            "List", "Mapping", "NoDependency")}}, DEFAULT="use tf.train.Checkpoint"),
+    "util": Table({
+        **{name: f"tensorflow.python.framework.meta_graph.{name}" for name in (
+            "ops_used_by_graph_def", "stripped_op_list_for_graph")},
+        "make_ndarray": "tf.make_ndarray", "make_tensor_proto": "tf.make_tensor_proto",
+        "constant_value": "tf.get_static_value"}),
 }

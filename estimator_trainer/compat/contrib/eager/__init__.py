@@ -21,6 +21,16 @@ def num_gpus() -> int:
 
 
 NAMES = {
+    "metrics": "estimator_trainer.compat.contrib.eager.metrics",
+    "Checkpoint": "tf.train.Checkpoint",
+    "EagerVariableStore": "tensorflow.python.ops.variable_scope.EagerVariableStore",
+    "TensorSpec": "tf.TensorSpec",
+    "in_eager_mode": "tf.executing_eagerly",
+    "value_and_gradients_function":
+        "tensorflow.python.eager.backprop.val_and_grad_function",
+    **{name: f"tensorflow.python.eager.context.{name}" for name in (
+        "ASYNC", "DEVICE_PLACEMENT_EXPLICIT", "DEVICE_PLACEMENT_SILENT", "DEVICE_PLACEMENT_WARN",
+        "SYNC", "async_clear_error", "async_wait", "execution_mode", "set_execution_mode")},
     "list_devices": list_devices,
     "num_gpus": num_gpus,
     "Variable": "tensorflow.python.ops.resource_variable_ops.ResourceVariable",
@@ -37,5 +47,5 @@ NAMES = {
         "add_check_numerics_ops", "custom_gradient", "enable_eager_execution",
         "executing_eagerly", "init_scope")},
 }
-INSTEAD = {"metrics": "use tf.metrics or tf.keras.metrics", "Iterator": "iterate over the Dataset",
+INSTEAD = {"Iterator": "iterate over the Dataset",
            "Network": "use tf.keras.Model"}
