@@ -64,11 +64,12 @@ def _misfit(path: str, variables: list[Any]) -> str:
     reader = tf.train.load_checkpoint(path)
     saved = reader.get_variable_to_shape_map()
     # Replicas and parts of variables are saved under the whole variable's name.
-    model = {variable.op.name: variable.shape.as_list() for variable in variables
+    model = {variable.op.name: variable.shape for variable in variables
              if not _REPLICA_OR_PART.search(variable.op.name)}
     missing = model.keys() - saved.keys()
-    shapes = [f"{name} is {saved[name]} there, {shape} in the model"
-              for name, shape in model.items() if name in saved and saved[name] != shape]
+    shapes = [f"{name} is {saved[name]} there, {shape.as_list()} in the model"
+              for name, shape in model.items()
+              if name in saved and not shape.is_compatible_with(saved[name])]
     if not missing and not shapes:
         return ""
     lines = [f"checkpoint {path} does not fit the model:"]

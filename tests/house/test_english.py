@@ -35,6 +35,8 @@ _KEPT_NAMES = {
     "notes": ("estimator_trainer/c", "what `check` prints below a plan"),
     "_notes": ("estimator_trainer/cluster/", "what `check` prints below a plan"),
     "feed_dict": ("", "TensorFlow's"),
+    **{name: ("estimator_trainer/compat/contrib/learn/", "a name of tf.contrib.learn") for name in (
+        "feed_dicts", "feed_fn", "get_feed_dict_fn", "run_feeds", "run_feeds_iter")},
     "feed_tensors": ("estimator_trainer/compat/contrib/", "a name of tf.contrib.predictor"),
     "test_upstream": ("tests/compat/", "tests of tensorflow/estimator itself"),
     "test_a_file_of_upstream_tests_runs_to_its_end": ("tests/compat/", "the same"),

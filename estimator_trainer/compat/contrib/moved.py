@@ -33,8 +33,6 @@ WHOLE = {
 TABLES = {
     "compiler": Table({"experimental_jit_scope": "tf.xla.experimental.jit_scope"},
                       ("tf.xla.experimental",)),
-    "feature_column": Table({}, ("tf.feature_column",), {
-        "sequence_input_layer": "use tf.keras.experimental.SequenceFeatures"}),
     "gan": Table({name: f"tensorflow_gan.{name}" for name in (
         "CycleGANModel", "GANLoss", "GANModel", "GANTrainOps", "GANTrainSteps", "InfoGANModel",
         "cyclegan_loss", "cyclegan_model", "estimator", "eval", "features", "gan_loss",

@@ -1,4 +1,4 @@
-"""What a model gets of feature columns of `tf.contrib.layers`: inputs of networks, linear sums.
+"""Models get inputs of networks, and linear sums, of feature columns of `tf.contrib.layers`.
 
 Columns are taken in the order of their keys. Variables are called `SCOPE/COLUMN/weights`, or
 `SCOPE/COLUMN/weight` for numbers in a sum, and `SCOPE/bias_weight`.
@@ -146,9 +146,9 @@ def _with_rank(tensor: Any, rank: int, column_name: str) -> Any:
 
 
 def _input(column: Any, tensor: Any, collections: Any, trainable: bool, output_rank: int) -> Any:
-    asked = getattr(column, "_deep_lookup")(tensor)
-    if asked is not None:
-        return deep.look_up(column, asked, collections, trainable, output_rank)
+    wanted = getattr(column, "_deep_lookup")(tensor)
+    if wanted is not None:
+        return deep.look_up(column, wanted, collections, trainable, output_rank)
     make = getattr(column, "_to_dnn_input_layer")
     try:
         return make(tensor, collections, trainable, output_rank=output_rank)
@@ -182,11 +182,11 @@ def weighted_sum_from_feature_columns(columns_to_tensors: Any, feature_columns: 
                                      list(tensors.values())):
         for column in columns:
             tensor = Features(tensors).get(column)
-            asked = _wide(column, tensor)
+            wanted = _wide(column, tensor)
             with _column_scope(column, tensors):
                 made = (_product(column, tensor, num_outputs, weight_collections, trainable)
-                        if asked is None else
-                        _looked_up(asked, num_outputs, weight_collections, trainable,
+                        if wanted is None else
+                        _looked_up(wanted, num_outputs, weight_collections, trainable,
                                    f"{column.name}_weights"))
             variables[column] = made[0]
             sums.append(tf.reshape(made[1], [-1, num_outputs]))
@@ -211,33 +211,33 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors: Any, feature_col
       NotImplementedError: a column is real-valued.
       AssertionError: a column has weights, or another combiner.
     """
-    tensors, asked = dict(columns_to_tensors), []
+    tensors, wanted = dict(columns_to_tensors), []
     columns = _sorted(feature_columns)
     with tf.compat.v1.variable_scope(scope, "joint_weighted_sum_from_feature_columns",
                                      list(tensors.values())):
         for column in columns:
-            asked.append(_wide(column, Features(tensors).get(column)))
-            if asked[-1] is None:
+            wanted.append(_wide(column, Features(tensors).get(column)))
+            if wanted[-1] is None:
                 raise NotImplementedError(f"Column {column.name!r} is real-valued; expected a "
                                           "bucketized_column of it.")
-        joint = _joint(asked)
+        joint = _joint(wanted)
         with tf.compat.v1.variable_scope(None, "linear_weights", list(tensors.values())):
             variables, sums = _looked_up(joint, num_outputs, weight_collections, trainable,
                                          "_weights")
         return _with_bias(sums, variables, num_outputs, weight_collections, trainable)
 
 
-def _joint(asked: Any) -> Any:
-    assert asked, "feature_columns is empty; expected a column."
-    assert all(each.weight_tensor is None and each.combiner == "sum" for each in asked), (
+def _joint(wanted: Any) -> Any:
+    assert wanted, "feature_columns is empty; expected a column."
+    assert all(each.weight_tensor is None and each.combiner == "sum" for each in wanted), (
         "feature_columns has a column with weights, or with another combiner than 'sum'; "
         "expected neither in a joint sum.")
     before, parts = 0, []
-    for each in asked:
+    for each in wanted:
         ids = each.input_tensor
         parts.append(tf.sparse.SparseTensor(ids.indices, ids.values + before, ids.dense_shape))
         before += each.vocab_size
-    return asked[0]._replace(input_tensor=tf.sparse.concat(1, parts), vocab_size=before)
+    return wanted[0]._replace(input_tensor=tf.sparse.concat(1, parts), vocab_size=before)
 
 
 def _wide(column: Any, tensor: Any) -> Any:
@@ -248,12 +248,12 @@ def _wide(column: Any, tensor: Any) -> Any:
                          f"{error}") from error
 
 
-def _looked_up(asked: Any, num_outputs: int, collections: Any, trainable: bool, name: str) -> Any:
+def _looked_up(wanted: Any, num_outputs: int, collections: Any, trainable: bool, name: str) -> Any:
     weights = deep.partitions(model_variable(
-        "weights", shape=[asked.vocab_size, num_outputs], dtype=tf.float32,
-        initializer=asked.initializer, trainable=trainable, collections=collections))
-    return weights, safe_embedding_lookup_sparse(weights, asked.input_tensor, asked.weight_tensor,
-                                                 asked.combiner, name=name)
+        "weights", shape=[wanted.vocab_size, num_outputs], dtype=tf.float32,
+        initializer=wanted.initializer, trainable=trainable, collections=collections))
+    return weights, safe_embedding_lookup_sparse(weights, wanted.input_tensor, wanted.weight_tensor,
+                                                 wanted.combiner, name=name)
 
 
 def _product(column: Any, tensor: Any, num_outputs: int, collections: Any,

@@ -25,7 +25,7 @@ Dense: Any = getattr(core, "_DenseColumn")
 
 
 class WideLookup(NamedTuple):
-    """What a linear model looks up for a column: ids, and their weights if they have any."""
+    """A linear model looks up these ids of a column, with weights if there are any."""
 
     input_tensor: Any
     weight_tensor: Any
@@ -58,7 +58,7 @@ class _FeatureColumn:
 
     @property
     def key(self) -> str:
-        """What orders columns."""
+        """The text by which columns are ordered."""
         return str(self)
 
     @property
@@ -257,9 +257,9 @@ class _SparseColumnVocabulary(_SparseColumn):
         from tensorflow.python.ops import lookup_ops
         if self.dtype.is_integer:
             tensor = _with_values(tensor, tf.as_string(tensor.values))
-        asked = self.lookup_config
+        wanted = self.lookup_config
         return lookup_ops.index_table_from_file(
-            asked.vocabulary_file, asked.num_oov_buckets, asked.vocab_size, asked.default_value,
+            wanted.vocabulary_file, wanted.num_oov_buckets, wanted.vocab_size, wanted.default_value,
             name=f"{self.name}_lookup").lookup(tensor)
 
 

@@ -32,35 +32,36 @@ class DeepLookup(NamedTuple):
     trainable: bool = True
 
 
-def look_up(column: Any, asked: DeepLookup, weight_collections: Any, trainable: bool,
+def look_up(column: Any, wanted: DeepLookup, weight_collections: Any, trainable: bool,
             output_rank: int = 2) -> Any:
     """Makes or reuses a column's embeddings in the current variable scope, and looks ids up."""
-    ids = flatten(asked.ids, output_rank)
-    weights = None if asked.weights is None else flatten(asked.weights, output_rank)
-    parts = partitions(_variable(asked, weight_collections, trainable))
-    if asked.hash_key:
+    ids = flatten(wanted.ids, output_rank)
+    weights = None if wanted.weights is None else flatten(wanted.weights, output_rank)
+    parts = partitions(_variable(wanted, weight_collections, trainable))
+    if wanted.hash_key:
         return embeddings.scattered_embedding_lookup_sparse(
-            parts, ids, asked.dimension, asked.combiner, name="lookup", hash_key=asked.hash_key)
+            parts, ids, wanted.dimension, wanted.combiner, name="lookup", hash_key=wanted.hash_key)
     restore(getattr(column, "_checkpoint_path")(), parts)
     return embeddings.safe_embedding_lookup_sparse(
-        parts, ids, weights, asked.combiner, name=f"{column.name}weights", max_norm=asked.max_norm)
+        parts, ids, weights, wanted.combiner, name=f"{column.name}weights",
+        max_norm=wanted.max_norm)
 
 
-def _variable(asked: DeepLookup, collections: Any, trainable: bool) -> Any:
+def _variable(wanted: DeepLookup, collections: Any, trainable: bool) -> Any:
     def make(name: str) -> Any:
         return model_variable(
-            name, shape=asked.shape, dtype=tf.float32, initializer=asked.initializer,
-            trainable=trainable and asked.trainable, collections=collections)
+            name, shape=wanted.shape, dtype=tf.float32, initializer=wanted.initializer,
+            trainable=trainable and wanted.trainable, collections=collections)
 
-    if asked.shared_name is None:
+    if wanted.shared_name is None:
         return make("weights")
     shared = tf.compat.v1.get_collection_ref(
-        f"SHARED_EMBEDDING_COLLECTION_{asked.shared_name.upper()}")
+        f"SHARED_EMBEDDING_COLLECTION_{wanted.shared_name.upper()}")
     if not shared:
-        shared.append(make(asked.shared_name))
-    if shared[0].shape.as_list() != asked.shape:
-        raise ValueError(f"shared_embedding_name is {asked.shared_name!r}, whose embeddings have "
-                         f"the shape {shared[0].shape}; expected {asked.shape}.")
+        shared.append(make(wanted.shared_name))
+    if shared[0].shape.as_list() != wanted.shape:
+        raise ValueError(f"shared_embedding_name is {wanted.shared_name!r}, whose embeddings have "
+                         f"the shape {shared[0].shape}; expected {wanted.shape}.")
     return shared[0]
 
 

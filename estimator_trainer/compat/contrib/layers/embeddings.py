@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_trainer.compat.contrib.layers.crosses import sparse_feature_cross
 
-# What an example without values is said to have.
+# Values for examples without one.
 _NO_STRING, _NO_NUMBER = "6ZxWzWOHxZ", 1288896567
 
 

@@ -33,7 +33,7 @@ class _Numbers(_FeatureColumn):
 
     @property
     def normalizer_fn(self) -> Any:
-        """What makes other numbers of them."""
+        """The function that makes other numbers of the feature."""
         return self.normalizer
 
     def _transform_feature(self, inputs: Any) -> Any:

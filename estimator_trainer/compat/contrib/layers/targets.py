@@ -15,7 +15,7 @@ _metrics: Any = homes.resolve("tf_slim.metrics")
 
 
 class ProblemType:
-    """What a model is to find."""
+    """The kinds of problems."""
 
     UNSPECIFIED = 0
     CLASSIFICATION = 1
