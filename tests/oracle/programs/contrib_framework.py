@@ -239,8 +239,8 @@ def sequence_input():
 
 
 def sequence_with_context():
-    from tensorflow.contrib.feature_column.python.feature_column import (
-        sequence_feature_column as fc)
+    from tensorflow.contrib.feature_column.python.feature_column import \
+        sequence_feature_column as fc
     values, _ = fc.sequence_input_layer(_sequence_features(), [fc.sequence_numeric_column("n")])
     return fc.concatenate_context_input(tf.constant([[5., 6.], [7., 8.]]), values)
 
