@@ -7,9 +7,9 @@ import tensorflow as tf
 from tensorflow.contrib.slim.nets import (alexnet, inception, overfeat, resnet_utils, resnet_v1,
                                           resnet_v2, vgg)
 
-SOAK = ("net_alexnet", "net_inception_v1", "net_inception_v2", "net_inception_v3", "net_overfeat",
-        "net_resnet_v1", "net_resnet_v2", "net_vgg", "slim_training", "batch_norm_renorm",
-        "separable", "optimizers_by_name", "slim_evaluation")
+SOAK = ("metrics", "net_alexnet", "net_inception_v1", "net_inception_v2", "net_inception_v3",
+        "net_overfeat", "net_resnet_v1", "net_resnet_v2", "net_vgg", "slim_training",
+        "batch_norm_renorm", "separable", "optimizers_by_name", "slim_evaluation")
 layers, slim = tf.contrib.layers, tf.contrib.slim
 
 

@@ -1,8 +1,7 @@
 """tf.contrib.cudnn_rnn, as far as TensorFlow 1.15 goes without a GPU."""
 
-import tensorflow as tf
-
 from rnn import _dynamic, _start, _x
+import tensorflow as tf
 
 cudnn = tf.contrib.cudnn_rnn
 

@@ -1,8 +1,7 @@
 """tf.contrib.legacy_seq2seq."""
 
-import tensorflow as tf
-
 from rnn import _ran, _x
+import tensorflow as tf
 
 seq2seq = tf.contrib.legacy_seq2seq
 rnn_cell = tf.nn.rnn_cell

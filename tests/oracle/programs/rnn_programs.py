@@ -4,9 +4,8 @@ import os
 import tempfile
 
 import numpy as np
-import tensorflow as tf
-
 from rnn import _x
+import tensorflow as tf
 
 SOAK = (
     "char_rnn_keeps_its_state", "classifier_of_text_in_an_estimator", "keras_layer_runs_a_cell",

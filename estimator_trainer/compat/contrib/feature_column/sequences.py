@@ -6,45 +6,99 @@ TensorFlow 1.15.
 
 from __future__ import annotations
 
+import collections
+import math
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.feature_column import feature_column as core
 
-_column = tf.feature_column
+_Categorical: Any = getattr(core, "_SequenceCategoricalColumn")
+_Dense: Any = getattr(core, "_SequenceDenseColumn")
+
+
+def _of_sequences(kind: str, **options: Any) -> Any:
+    return _Categorical(getattr(core, f"_categorical_column_with_{kind}")(**options))
 
 
 def sequence_categorical_column_with_identity(key: str, num_buckets: int,
                                               default_value: Any = None) -> Any:
     """Returns a column of sequences of integers."""
-    return _column.sequence_categorical_column_with_identity(key, num_buckets, default_value)
+    return _of_sequences("identity", key=key, num_buckets=num_buckets,
+                         default_value=default_value)
 
 
 def sequence_categorical_column_with_hash_bucket(key: str, hash_bucket_size: int,
                                                  dtype: Any = tf.string) -> Any:
     """Returns a column of sequences of values that are hashed."""
-    return _column.sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype)
+    return _of_sequences("hash_bucket", key=key, hash_bucket_size=hash_bucket_size, dtype=dtype)
 
 
 def sequence_categorical_column_with_vocabulary_file(
         key: str, vocabulary_file: str, vocabulary_size: Any = None, num_oov_buckets: int = 0,
         default_value: Any = None, dtype: Any = tf.string) -> Any:
     """Returns a column of sequences of a file's lines."""
-    return _column.sequence_categorical_column_with_vocabulary_file(
-        key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype)
+    return _of_sequences(
+        "vocabulary_file", key=key, vocabulary_file=vocabulary_file,
+        vocabulary_size=vocabulary_size, num_oov_buckets=num_oov_buckets,
+        default_value=default_value, dtype=dtype)
 
 
 def sequence_categorical_column_with_vocabulary_list(
         key: str, vocabulary_list: Any, dtype: Any = None, default_value: int = -1,
         num_oov_buckets: int = 0) -> Any:
     """Returns a column of sequences of a list's values."""
-    return _column.sequence_categorical_column_with_vocabulary_list(
-        key, vocabulary_list, dtype, default_value, num_oov_buckets)
+    return _of_sequences(
+        "vocabulary_list", key=key, vocabulary_list=vocabulary_list, dtype=dtype,
+        default_value=default_value, num_oov_buckets=num_oov_buckets)
+
+
+class _SequenceNumericColumn(_Dense, collections.namedtuple(
+        "_SequenceNumericColumn", ["key", "shape", "default_value", "dtype", "normalizer_fn"])):
+    """A column of sequences of numbers."""
+
+    @property
+    def name(self) -> str:
+        return str(self.key)
+
+    @property
+    def _parse_example_spec(self) -> dict[str, Any]:
+        return {self.key: tf.io.VarLenFeature(self.dtype)}
+
+    @property
+    def _variable_shape(self) -> Any:
+        return tf.TensorShape(self.shape)
+
+    def _transform_feature(self, inputs: Any) -> Any:
+        found = inputs.get(self.key)
+        return found if self.normalizer_fn is None else self.normalizer_fn(found)
+
+    def _get_sequence_dense_tensor(self, inputs: Any, weight_collections: Any = None,
+                                   trainable: Any = None) -> Any:
+        from tensorflow.python.feature_column import utils
+        sparse = inputs.get(self)
+        dense = tf.sparse.to_dense(sparse, self.default_value)
+        size = math.prod(self.shape) if sparse.shape.ndims == 2 else 1
+        dense = tf.reshape(dense, tf.concat([tf.shape(dense)[:1], [-1], self.shape], 0))
+        return _Dense.TensorSequenceLengthPair(
+            dense_tensor=dense, sequence_length=utils.sequence_length_from_sparse_tensor(
+                sparse, num_elements=size))
 
 
 def sequence_numeric_column(key: str, shape: Any = (1,), default_value: float = 0.,
                             dtype: Any = tf.float32, normalizer_fn: Any = None) -> Any:
-    """Returns a column of sequences of numbers."""
-    return _column.sequence_numeric_column(key, shape, default_value, dtype, normalizer_fn)
+    """Returns a column of sequences of numbers.
+
+    Raises:
+      TypeError: shape holds no integers, or normalizer_fn is no function.
+      ValueError: a size is not positive, or dtype is no number.
+    """
+    shape = getattr(core, "_check_shape")(shape=shape, key=key)
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
+    if normalizer_fn is not None and not callable(normalizer_fn):
+        raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
+    return _SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
 
 
 def sequence_input_layer(features: Any, feature_columns: Any, weight_collections: Any = None,
@@ -62,57 +116,27 @@ def sequence_input_layer(features: Any, feature_columns: Any, weight_collections
       ValueError: a column is none of sequences.
       InvalidArgumentError: columns have other lengths.
     """
-    from tensorflow.python.feature_column import feature_column_v2 as columns_v2
-    columns = getattr(columns_v2, "_normalize_feature_columns")(feature_columns)
+    columns = getattr(core, "_normalize_feature_columns")(feature_columns)
     for column in columns:
-        if not isinstance(column, columns_v2.SequenceDenseColumn):
+        if not isinstance(column, _Dense):
             raise ValueError(f"All feature_columns must be of type _SequenceDenseColumn; {column} "
                              "is none. You can wrap a sequence_categorical_column with an "
                              "embedding_column or indicator_column.")
     v1, values, lengths = tf.compat.v1, [], []
-    made = columns_v2.FeatureTransformationCache(features)
+    columns = sorted(columns, key=lambda each: each.name)
     with v1.variable_scope(None, "sequence_input_layer", list(features.values())):
-        manager = _Variables(weight_collections, trainable)
-        for column in sorted(columns, key=lambda each: each.name):
-            with v1.variable_scope(None, column.name):
-                column.create_state(manager)
-                tensor, length = column.get_sequence_dense_tensor(made, manager)
-            size = column.variable_shape.num_elements()
-            values.append(tf.reshape(tensor, [*tf.unstack(tf.shape(tensor)[:2]), size]))
+        builder = getattr(core, "_LazyBuilder")(features)
+        for column in columns:
+            with v1.variable_scope(None, getattr(column, "_var_scope_name")):
+                tensor, length = getattr(column, "_get_sequence_dense_tensor")(
+                    builder, weight_collections=weight_collections, trainable=trainable)
+            size = getattr(column, "_variable_shape").num_elements()
+            shape = tf.shape(tensor)
+            values.append(tf.reshape(tensor, [shape[0], shape[1], size]))
             lengths.append(length)
-    return tf.concat(values, -1), _equal(lengths)
-
-
-class _Variables:
-    """The variables of columns, each in the current scope."""
-
-    def __init__(self, collections: Any, trainable: bool) -> None:
-        keys = tf.compat.v1.GraphKeys
-        self._collections = [*(collections or ()), keys.GLOBAL_VARIABLES, keys.MODEL_VARIABLES]
-        self._trainable = trainable
-        self._made: dict[Any, Any] = {}
-
-    def create_variable(self, feature_column: Any, name: str, shape: Any, dtype: Any = None,
-                        trainable: bool = True, use_resource: bool = True,
-                        initializer: Any = None) -> Any:
-        """Makes a variable."""
-        del use_resource
-        self._made[feature_column, name] = tf.compat.v1.get_variable(
-            name, shape, dtype, initializer, trainable=trainable and self._trainable,
-            collections=list(dict.fromkeys(self._collections)))
-        return self._made[feature_column, name]
-
-    def has_resource(self, feature_column: Any, name: str) -> bool:
-        """Returns whether a column has a table, which none has here."""
-        del feature_column, name
-        return False
-
-    def add_resource(self, feature_column: Any, name: str, resource: Any) -> None:
-        """Does nothing: a column makes its table where it is used."""
-
-    def get_variable(self, feature_column: Any, name: str) -> Any:
-        """Returns a variable that was made."""
-        return self._made[feature_column, name]
+        for tensors in (values, lengths):
+            getattr(core, "_verify_static_batch_size_equality")(tensors, columns)
+        return tf.concat(values, -1), _equal(lengths)
 
 
 def _equal(tensors: list[Any]) -> Any:
