@@ -18,6 +18,10 @@ still get TensorFlow 2 by that name.
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
     tensorflow1/rnn_cells.py    makes private names of cells those of `tf.nn.rnn_cell`
     tensorflow1/program_flags.py lets a program define flags that absl has by the same name
+    tensorflow1/keras_names.py  names Keras' variables as TensorFlow 1.15 did
+    tensorflow1/keras_additions.py has names of Keras that went
+    tensorflow1/old_arguments.py lets functions take arguments by their old names and places
+    tensorflow1/private_modules.py gives modules of `tensorflow.python`, named in private_names.py
     tensorflow1/old_python.py   puts names and modules of Python 3.7 back
     tensorflow1/old_numpy.py    puts names and behaviour of NumPy 1.18 back
     tensorflow1/old_arrays.py   puts methods of its arrays back
@@ -32,10 +36,27 @@ still get TensorFlow 2 by that name.
 from __future__ import annotations
 
 import functools
+import importlib
 
 from estimator_trainer import compat
 
 __all__ = ["install", "seed_by_operations"]
+
+_MODULES = "estimator_trainer.compat.tensorflow1"
+# Each puts something back, in this order.
+_SUPPLYING = (
+    "supplied",
+    "rnn_cells",
+    "tensorflow0",
+    "old_python",
+    "old_numpy",
+    "old_protobuf",
+    "old_packages",
+    "lost_methods",
+    "keras_names",
+    "keras_additions",
+    "old_arguments",
+)
 
 
 @functools.lru_cache(maxsize=None)
@@ -47,23 +68,14 @@ def install() -> None:
     """
     compat.install()
     # These modules import TensorFlow, which needs `compat` first.
-    from estimator_trainer.compat.tensorflow1 import (dimensions, importing, lost_methods,
-                                                      namespace, old_numpy, old_packages,
-                                                      old_protobuf, old_python, operations,
-                                                      program_flags, rnn_cells, root_module,
-                                                      supplied, tensorflow0)
+    from estimator_trainer.compat.tensorflow1 import (dimensions, importing, namespace, operations,
+                                                      program_flags, root_module)
     namespace.install()
     importing.install(root_module.module())
-    supplied.supply()
-    rnn_cells.supply()
-    tensorflow0.supply()
     program_flags.give_way()
     dimensions.accept_floats()
-    old_python.supply()
-    old_numpy.supply()
-    old_protobuf.supply()
-    old_packages.supply()
-    lost_methods.supply()
+    for name in _SUPPLYING:
+        importlib.import_module(f"{_MODULES}.{name}").supply()
     operations.install()
     seed_by_operations()
 

@@ -6,8 +6,6 @@ from typing import Any, Mapping
 
 import tensorflow as tf
 
-from estimator_trainer.errors import ConfigError
-
 
 class _Predictor:
     """A function from a dict of arrays to a dict of arrays.
@@ -34,7 +32,7 @@ class _Predictor:
 
 def from_saved_model(export_dir: str, signature_def_key: Any = None, signature_def: Any = None,
                      input_names: Any = None, output_names: Any = None, tags: Any = None,
-                     **options: Any) -> Any:
+                     graph: Any = None, config: Any = None) -> Any:
     """Returns a predictor of a SavedModel.
 
     Args:
@@ -43,18 +41,25 @@ def from_saved_model(export_dir: str, signature_def_key: Any = None, signature_d
       signature_def: The signature itself.
       input_names, output_names: Names of tensors by keys, where no signature is to be used.
       tags: Tags, comma-separated; `serve` without.
-      **options: graph and config, of the session.
+      graph, config: Where to predict, and a ConfigProto for the session.
+
+    Raises:
+      ValueError: There is no such signature, or the arguments name tensors in several ways.
     """
     v1 = tf.compat.v1
-    graph = options.pop("graph", None) or tf.Graph()
-    session = v1.Session(graph=graph, config=options.pop("config", None))
+    ways = [signature_def_key is not None, signature_def is not None, input_names is not None]
+    if sum(ways) > 1 or (input_names is None) is not (output_names is None):
+        raise ValueError("from_saved_model was given several ways to find tensors; expected one of "
+                         "signature_def_key, signature_def, and input_names with output_names.")
+    graph = graph or tf.Graph()
+    session = v1.Session(graph=graph, config=config)
     with graph.as_default():
         loaded = v1.saved_model.loader.load(session, (tags or "serve").split(","), export_dir)
     if input_names is None:
         key = signature_def_key or "serving_default"
         if signature_def is None and key not in loaded.signature_def:
-            raise ConfigError(f"signature_def_key is {key!r}; expected one of "
-                              f"{sorted(loaded.signature_def)} (from {export_dir}).")
+            raise ValueError(f"signature_def_key is {key!r}; expected one of "
+                             f"{sorted(loaded.signature_def)} (from {export_dir}).")
         signature = signature_def or loaded.signature_def[key]
         input_names = {key: info.name for key, info in signature.inputs.items()}
         output_names = {key: info.name for key, info in signature.outputs.items()}
@@ -65,28 +70,34 @@ def from_saved_model(export_dir: str, signature_def_key: Any = None, signature_d
 
 def from_estimator(estimator: Any, serving_input_receiver_fn: Any, output_key: Any = None,
                    graph: Any = None, config: Any = None) -> Any:
-    """Returns a predictor of an Estimator's latest checkpoint."""
+    """Returns a predictor of an Estimator's latest checkpoint.
+
+    Args:
+      estimator: The Estimator.
+      serving_input_receiver_fn: Makes the inputs.
+      output_key: Which of the model's export_outputs; serving_default without. Inputs and outputs
+        have the names that an export of it has.
+      graph: Where to predict; a new one without.
+      config: A ConfigProto for the session.
+
+    Raises:
+      KeyError: The model has no such output.
+    """
     v1 = tf.compat.v1
-    checkpoint = tf.train.latest_checkpoint(estimator.model_dir)
-    if checkpoint is None:
-        raise ConfigError(f"model_dir is {estimator.model_dir!r} (from the Estimator), which has "
-                          "no checkpoint; train first.")
     graph = graph or tf.Graph()
     with graph.as_default():
-        v1.train.create_global_step(graph)
         receiver = serving_input_receiver_fn()
         spec = estimator.model_fn(receiver.features, None, tf.estimator.ModeKeys.PREDICT,
                                   estimator.config)
-        outputs = spec.predictions
-        if output_key or not isinstance(outputs, dict):
-            exported = spec.export_outputs[output_key or "serving_default"]
-            outputs = {key.removesuffix("/Tensor"): tensor for key, tensor in
-                       exported.as_signature_def(receiver.receiver_tensors).outputs.items()}
-            outputs = {key: graph.get_tensor_by_name(info.name) for key, info in outputs.items()}
+        key = output_key or "serving_default"
+        if key not in spec.export_outputs:
+            raise KeyError(f"output_key is {key!r}; expected one of {sorted(spec.export_outputs)}")
+        signature = spec.export_outputs[key].as_signature_def(receiver.receiver_tensors)
         session = v1.train.MonitoredSession(v1.train.ChiefSessionCreator(
-            config=config or estimator.config.session_config,
-            checkpoint_filename_with_path=checkpoint))
-    return _Predictor(session, receiver.receiver_tensors, outputs)
+            config=config, checkpoint_dir=estimator.model_dir))
+    return _Predictor(session, *({name: graph.get_tensor_by_name(info.name)
+                                  for name, info in infos.items()}
+                                 for infos in (signature.inputs, signature.outputs)))
 
 
 NAMES = {"from_saved_model": from_saved_model, "from_estimator": from_estimator}

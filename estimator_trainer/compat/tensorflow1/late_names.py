@@ -15,7 +15,7 @@ def offer(module: ModuleType, names: Mapping[str, Any], release: str,
     Args:
       module: The module.
       names: Each name, and its dotted home or the object itself.
-      release: The release that removed them, for the log.
+      release: The release that removed them, for the log; "" logs nothing.
       shown_module: What programs call the module, where that is another name.
     """
     # What TensorFlow wraps asks the module for what it does not know.
@@ -28,8 +28,9 @@ def offer(module: ModuleType, names: Mapping[str, Any], release: str,
         home = names[name]
         value = homes.resolve(home)
         shown = home if isinstance(home, str) else getattr(home, "__name__", repr(home))
-        said_once.say(f"{shown_module or module.__name__}.{name} went with {release}; the program"
-                      f" gets {shown.removeprefix('builtins.')}.")
+        if release:
+            said_once.say(f"{shown_module or module.__name__}.{name} went with {release}; the "
+                          f"program gets {shown.removeprefix('builtins.')}.")
         setattr(module, name, value)
         return value
 

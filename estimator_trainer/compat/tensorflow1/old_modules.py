@@ -20,6 +20,8 @@ _MOVED = {
     "framework.python.framework": "tf_slim.ops",
     "framework.python.ops": "tf_slim.ops",
     "layers.python.layers": "tf_slim.layers",
+    "learn.python.learn.datasets.mnist":
+        "estimator_trainer.compat.tensorflow1.tutorials.input_data",
     "losses.python.losses": "tf_slim.losses",
     "losses.python.metric_learning": "tf_slim.losses",
     "metrics.python.metrics": "tf_slim.metrics",

@@ -86,6 +86,8 @@ def supply() -> None:
 def _logits_first(loss: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(loss)
     def by_place_or_name(*args: Any, _sentinel: Any = None, **options: Any) -> Any:
+        if args and args[0] is None:
+            args = args[1:]  # The place of `_sentinel`.
         if len(args) > 2:
             raise TypeError(f"{loss.__name__} takes logits and labels by place; {len(args)} given")
         if args:

@@ -36,10 +36,28 @@ class DataSet:
       epochs_completed: How often `next_batch` has gone through them.
     """
 
-    def __init__(self, images: np.ndarray, labels: np.ndarray, seed: Optional[int] = None):
+    def __init__(self, images: np.ndarray, labels: np.ndarray, fake_data: bool = False,
+                 one_hot: bool = False, dtype: Any = tf.float32, reshape: bool = True,
+                 seed: Optional[int] = None):
+        """Takes images of [n, rows, columns, 1], uint8.
+
+        Raises:
+          ConfigError: Fake data is asked for.
+          TypeError: `dtype` is neither tf.float32 nor tf.uint8.
+        """
+        del one_hot
+        _refuse_fakes(fake_data)
+        # NumPy's own random numbers start anew, from the graph's seed where there is none here.
+        of_graph, of_set = tf.compat.v1.random.get_seed(seed)
+        np.random.seed(of_graph if seed is None else of_set)
+        if tf.as_dtype(dtype).base_dtype not in (tf.uint8, tf.float32):
+            raise TypeError(f"Invalid image dtype {dtype!r}, expected uint8 or float32")
+        if reshape:
+            images = images.reshape(len(images), -1)
+        if tf.as_dtype(dtype) == tf.float32:
+            images = np.multiply(images.astype(np.float32), 1.0 / 255.0)
         self.images, self.labels = images, labels
         self.num_examples, self.epochs_completed = len(images), 0
-        self._random = np.random.RandomState(seed)
         self._index = 0
 
     def next_batch(self, batch_size: int, fake_data: bool = False,
@@ -64,7 +82,7 @@ class DataSet:
                 np.concatenate([rest[1], self.labels[:self._index]]))
 
     def _shuffle(self) -> None:
-        order = self._random.permutation(self.num_examples)
+        order = np.random.permutation(self.num_examples)
         self.images, self.labels = self.images[order], self.labels[order]
 
 
@@ -88,7 +106,7 @@ def read_data_sets(train_dir: str, fake_data: bool = False, one_hot: bool = Fals
       dtype: tf.float32, pixels in [0, 1], or tf.uint8.
       reshape: Whether an image is 784 numbers in a row.
       validation_size: How many training images become `validation`.
-      seed: Seed of the order of the batches.
+      seed: Seed of the order of the batches; the graph's without.
       **fetching: `source_url`, which is not used, since nothing is fetched.
 
     Raises:
@@ -96,15 +114,15 @@ def read_data_sets(train_dir: str, fake_data: bool = False, one_hot: bool = Fals
     """
     del fetching
     _refuse_fakes(fake_data)
-    parts = {split: (_images(train_dir, split, tf.as_dtype(dtype), reshape),
-                     _labels(train_dir, split, one_hot)) for split in ("train", "t10k")}
+    parts = {split: (_images(train_dir, split), _labels(train_dir, split, one_hot))
+             for split in ("train", "t10k")}
     images, labels = parts["train"]
     if not 0 <= validation_size <= len(images):
         raise ConfigError(f"validation_size is {validation_size} (from read_data_sets); expected 0"
                           f" to {len(images)}, the number of training images")
     kept, rest = slice(validation_size), slice(validation_size, None)
-    return Datasets(DataSet(images[rest], labels[rest], seed),
-                    DataSet(images[kept], labels[kept], seed), DataSet(*parts["t10k"], seed))
+    return Datasets(*(DataSet(*each, dtype=dtype, reshape=reshape, seed=seed) for each in (
+        (images[rest], labels[rest]), (images[kept], labels[kept]), parts["t10k"])))
 
 
 def load_mnist(train_dir: str = "MNIST-data") -> Datasets:
@@ -125,12 +143,8 @@ def load_dataset(name: str, size: str = "small", test_with_fake_data: bool = Fal
     return load_mnist()
 
 
-def _images(folder: str, split: str, dtype: Any, reshape: bool) -> np.ndarray:
-    pixels = _content(folder, f"{split}-images-idx3-ubyte")
-    images = pixels.reshape(len(pixels), -1) if reshape else pixels[..., None]
-    if dtype == tf.uint8:
-        return images
-    return np.multiply(images.astype(np.float32), 1.0 / 255.0)
+def _images(folder: str, split: str) -> np.ndarray:
+    return _content(folder, f"{split}-images-idx3-ubyte")[..., None]
 
 
 def _labels(folder: str, split: str, one_hot: bool) -> np.ndarray:

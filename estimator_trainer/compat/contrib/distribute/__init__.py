@@ -6,6 +6,7 @@ from typing import Any
 
 from estimator_trainer.errors import ConfigError
 
+_LIB = "tensorflow.python.distribute.distribute_lib"
 _CROSS_DEVICE = "tensorflow.python.distribute.cross_device_ops"
 
 
@@ -50,12 +51,20 @@ NAMES = {
     **{name: f"tf.distribute.{name}" for name in (
         "CrossDeviceOps", "OneDeviceStrategy", "ReductionToOneDevice", "get_loss_reduction",
         "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context")},
+    **{name: f"tensorflow.python.distribute.step_fn.{name}" for name in (
+        "StandardInputStep", "StandardSingleLossStep", "Step")},
+    **{name: f"{_LIB}.{name}" for name in (
+        "UpdateContext", "get_cross_replica_context", "require_replica_context")},
     "AllReduceCrossDeviceOps": f"{_CROSS_DEVICE}.AllReduceCrossDeviceOps",
     "AllReduceCrossTowerOps": f"{_CROSS_DEVICE}.AllReduceCrossDeviceOps",
     "CollectiveCommunication": "tf.distribute.experimental.CollectiveCommunication",
     "DistributeConfig": "tensorflow.python.distribute.distribute_config.DistributeConfig",
     "DistributionStrategy": "tf.distribute.Strategy",
+    "Monitor": "estimator_trainer.compat.contrib.distribute.monitor.Monitor",
+    "ReplicaContext": "tf.distribute.ReplicaContext",
     "TPUStrategy": "tf.distribute.experimental.TPUStrategy",
+    "get_distribution_strategy": "tf.distribute.get_strategy",
+    "has_distribution_strategy": "tf.distribute.has_strategy",
     "initialize_tpu_system": "tf.tpu.experimental.initialize_tpu_system",
     "run_standard_tensorflow_server":
         "tensorflow.python.distribute.distribute_coordinator.run_standard_tensorflow_server",
