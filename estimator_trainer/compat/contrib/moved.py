@@ -39,6 +39,7 @@ TABLES = {
         "gan_model", "gan_train", "gan_train_ops", "get_joint_train_hooks",
         "get_sequential_train_hooks", "get_sequential_train_steps", "infogan_model", "losses")}),
     "hooks": Table({"ProfilerHook": "tf.train.ProfilerHook"}),
+    "input_pipeline": Table({}, (), {}, "use tf.data"),
     "linalg": Table({"LinearOperatorTriL": "tf.linalg.LinearOperatorLowerTriangular"},
                     ("tf.linalg",)),
     "linear_optimizer": Table({}, (), {
@@ -50,6 +51,10 @@ TABLES = {
         "mean_pairwise_squared_error", "mean_squared_error", "npairs_loss",
         "npairs_loss_multilabel", "sigmoid_cross_entropy", "softmax_cross_entropy",
         "sparse_softmax_cross_entropy", "triplet_semihard_loss")}),
+    "model_pruning": Table({}, (), {}, "use tfmot.sparsity of tensorflow_model_optimization, or "
+                                       "multiply the weights by a mask"),
+    "periodic_resample": Table({}, (), {}, "use tf.nn.depth_to_space, or tf.reshape and "
+                                           "tf.transpose, as TensorFlow has no kernel for it now"),
     "resampler": Table({
         "resampler": "estimator_trainer.compat.contrib.image.resampling.resampler"}),
     "sparsemax": Table({

@@ -118,5 +118,6 @@ def lanczos():
             module.bidiag_matmul(found.v, found.alpha, found.beta, adjoint_b=True)]
 
 
-SOAK = ("odeint", "odeint_complex", "odeint_fixed_gradients", "odeint_gradients",
-        "odeint_too_many_steps")
+SOAK = (
+    "cgls", "odeint", "odeint_complex", "odeint_fixed_gradients", "odeint_float32",
+    "odeint_gradients", "odeint_too_many_steps")
