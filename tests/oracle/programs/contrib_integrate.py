@@ -64,7 +64,7 @@ def odeint_fixed():
     return [integrate.odeint_fixed(_oscillator, start, [0.0, 0.5, 2.0]),
             integrate.odeint_fixed(_oscillator, start, [0.0, 0.5, 2.0], [0.2, 0.4],
                                    method="midpoint", name="o"),
-            integrate.odeint_fixed(_oscillator, 1.0, tf.constant([0.0, 1.0]), 0.25),
+            integrate.odeint_fixed(_oscillator, 1.0, tf.constant([0.0, 1.0]), tf.constant([0.25])),
             integrate.odeint_fixed(_oscillator, start, np.linspace(0, 1, 4)).shape]
 
 

@@ -89,11 +89,13 @@ def experimental_eval_graph_scope():
 
 def bypass():
     inputs = _inputs(1, 5, 5, 4)
-    net = layers.conv2d(inputs, 4, 3, None, weights_initializer=_ramp, scope="block/a")
+    net = layers.conv2d(inputs, 4, 3, activation_fn=None, weights_initializer=_ramp,
+                        scope="block/a")
     net = tf.nn.relu(net + inputs)
     other = layers.conv2d(net, 4, 3, weights_initializer=_ramp, scope="block/b")
     net = net + other
-    net = layers.conv2d(net, 4, 3, None, weights_initializer=_ramp, scope="block/c") + net
+    net = layers.conv2d(net, 4, 3, activation_fn=None, weights_initializer=_ramp,
+                        scope="block/c") + net
     quantize.create_training_graph()
     return _answer(net * 2.0)
 

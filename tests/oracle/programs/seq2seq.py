@@ -651,7 +651,8 @@ def tile_batch():
     unknown = tf.placeholder_with_default(_numbers(2, 3), [None, 3])
     state = tf.nn.rnn_cell.LSTMStateTuple(tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [4.0]]))
     tiled = seq2seq.tile_batch(unknown, 2)
-    return [seq2seq.tile_batch([1, 2], 3), seq2seq.tile_batch(state, 2), tiled, tiled.shape,
+    return [seq2seq.tile_batch(tf.constant([1, 2]), 3), _error(lambda: seq2seq.tile_batch([1], 2)),
+            seq2seq.tile_batch(state, 2), tiled, tiled.shape,
             seq2seq.tile_batch(unknown, multiplier=1, name="t").op.name,
             _error(lambda: seq2seq.tile_batch(3, 2)),
             _error(lambda: seq2seq.tile_batch(tf.placeholder(tf.float32), 2))]
@@ -732,7 +733,8 @@ def _attending_beams(dynamic=False, **options):
     if dynamic:
         memory = tf.placeholder_with_default(_numbers(BATCH, 7, 3), [None, None, 3])
     mechanism = seq2seq.BahdanauAttention(
-        UNITS, seq2seq.tile_batch(memory, width), seq2seq.tile_batch([7, 3, 1], width))
+        UNITS, seq2seq.tile_batch(memory, width),
+        seq2seq.tile_batch(tf.constant([7, 3, 1]), width))
     cell = seq2seq.AttentionWrapper(_cell(), mechanism, 4, alignment_history=True)
     batch = tf.shape(memory)[0]
     state = cell.zero_state(batch * width if dynamic else BATCH * width, tf.float32)
@@ -742,7 +744,8 @@ def _attending_beams(dynamic=False, **options):
     outputs, state, lengths = seq2seq.dynamic_decode(decoder, maximum_iterations=5)
     history = state.cell_state.alignment_history
     return {"outputs": outputs, "lengths": lengths, "log_probs": state.log_probs,
-            "attention": state.cell_state.attention, "kind": type(history).__name__,
+            "attention": state.cell_state.attention,
+            "is_array": isinstance(history, tf.TensorArray),
             "history": history.stack() if isinstance(history, tf.TensorArray) else history,
             "accumulated": state.accumulated_attention_probs,
             "alignments": state.cell_state.alignments}
@@ -828,7 +831,8 @@ def names_of_modules():
     memory = wrapper._prepare_memory(tf.ones([2, 4, 3]), tf.constant([1, 4]))
     draws = helper.categorical_sample(tf.constant([[0.0, 50.0], [50.0, 0.0]]), sample_shape=[2])
     bits = helper.bernoulli_sample(logits=tf.constant([50.0, -50.0]), sample_shape=3)
-    return [scores, masked, memory, draws, bits, beam_search_decoder.tile_batch([1], 2),
+    tiled = beam_search_decoder.tile_batch(tf.constant([1]), 2)
+    return [scores, masked, memory, draws, bits, tiled,
             issubclass(wrapper.BahdanauAttention, wrapper._BaseAttentionMechanism)]
 
 
