@@ -5,6 +5,7 @@ Source: tensorflow/python/ops of TensorFlow 1.15: array_ops, math_ops, nn_impl, 
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable, Sequence
 
 import tensorflow as tf
@@ -90,16 +91,34 @@ def _left_out(dims: list[int], axes: Sequence[int], is_second: bool) -> int:
 
 
 def _fused_batch_norm(newer: Callable[..., Any]) -> Callable[..., Any]:
-    def fused_batch_norm(x: Any, scale: Any, offset: Any, mean: Any = None, variance: Any = None,
-                         epsilon: float = 0.001, data_format: str = "NHWC",
-                         is_training: bool = True, name: str | None = None,
-                         exponential_avg_factor: Any = 1.0) -> Any:
-        if is_training and exponential_avg_factor in (None, 1.0):
-            mean = variance = None  # Nothing reads them.
-        return newer(x, scale, offset, mean, variance, epsilon, data_format, is_training, name,
-                     1.0 if exponential_avg_factor is None else exponential_avg_factor)
+    names = tuple(inspect.signature(newer).parameters)
+
+    def fused_batch_norm(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(names, args)), **kwargs}
+        if given.get("exponential_avg_factor") is None:
+            given.pop("exponential_avg_factor", None)
+        if given.get("is_training", True) and given.get("exponential_avg_factor", 1.0) == 1.0:
+            given.update(mean=None, variance=None)  # Nothing reads them.
+        return newer(**given)
 
     return fused_batch_norm
+
+
+def _reduced_axes(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def _ReductionDims(x: Any, axis: Any) -> Any:
+        is_scalar = axis is None and tf.is_tensor(x) and getattr(x, "shape", None) == ()
+        return tf.constant([], tf.int32) if is_scalar else newer(x, axis)
+
+    return _ReductionDims
+
+
+def _crop_to_bounding_box(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def crop_to_bounding_box(*args: Any, **kwargs: Any) -> Any:
+        is_dynamic = any(map(tf.is_tensor, [*args[1:], *kwargs.values()]))
+        count(-8 if is_dynamic else -12)  # Today two sizes are read from the image.
+        return newer(*args, **kwargs)
+
+    return crop_to_bounding_box
 
 
 def _swish(newer: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,6 +194,8 @@ FUNCTIONS: dict[str, Make] = {
     f"{_OPS}.array_ops.ones": _filled,
     f"{_OPS}.array_ops.one_hot": _one_hot,
     f"{_OPS}.math_ops.tensordot": _tensordot,
+    f"{_OPS}.math_ops._ReductionDims": _reduced_axes,
+    f"{_OPS}.image_ops_impl.crop_to_bounding_box": _crop_to_bounding_box,
     f"{_OPS}.nn_impl.fused_batch_norm": _fused_batch_norm,
     f"{_OPS}.nn_impl.swish": _swish,
     "tf.nn.swish": _swish,

@@ -59,7 +59,7 @@ def _repeat(newer: Callable[..., Any]) -> Callable[..., Any]:
 
 def _enumerate(newer: Callable[..., Any]) -> Callable[..., Any]:
     def numbered(*args: Any, **kwargs: Any) -> Any:
-        op_seeds.count(-2)  # What a strategy does with the numbers.
+        op_seeds.count(-2)  # A strategy's copies of the numbers.
         return newer(*args, **kwargs)
 
     return numbered

@@ -18,7 +18,7 @@ def _uniform(newer: Callable[..., tf.Tensor]) -> Callable[..., tf.Tensor]:
     def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = tf.float32,
                        seed: int | None = None, name: str | None = None) -> tf.Tensor:
         if tf.as_dtype(dtype).is_floating:
-            # Of the integers 0 and 1 newer versions make no operations.
+            # Newer versions make no operations of the integers 0 and 1.
             minval = float(minval) if isinstance(minval, int) else minval
             maxval = 1.0 if maxval is None else maxval
             maxval = float(maxval) if isinstance(maxval, int) else maxval

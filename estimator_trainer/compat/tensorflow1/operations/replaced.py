@@ -36,7 +36,7 @@ def functions(makers: Mapping[str, Make]) -> None:
 def methods(makers: Mapping[str, Make]) -> None:
     """Replaces methods, each the dotted name of a class and its own, where they are defined.
 
-    That may be a base of the class; "tf." stands for `tf.compat.v1.`.
+    The definition may be in a base of the class. "tf." stands for `tf.compat.v1.`.
     """
     for name, make in makers.items():
         kind, _, method = name.rpartition(".")
