@@ -3,6 +3,9 @@
 import numpy as np
 import tensorflow as tf
 
+SOAK = (
+    "contrib_convolutions", "contrib_normalizations", "contrib_others",)
+
 
 def _x(*shape):
     return tf.constant(np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape).astype("float32"))

@@ -4,13 +4,17 @@ import numpy as np
 import tensorflow as tf
 
 SOAK = (
-    "bucket_by_sequence_length", "cache_and_prefetch", "from_generator", "group_by_window",
-    "interleave_and_flat_map", "map_of_random_numbers", "map_of_random_numbers_initializable",
-    "map_of_seeded_numbers", "padded_batch", "rejection_resample", "scan_unique_counter",
-    "shuffle_map_batch", "zip_concatenate_window", "filter_at_random", "shuffle_batch",
-    "string_producer", "slices_shuffled", "sample_from_datasets", "shuffle_small_buffer",
-    "repeat_and_shuffle", "feedable_iterator", "map_and_batch")
-
+    "bucket_by_sequence_length", "cache_and_prefetch", "filter_at_random", "from_generator",
+    "group_by_window", "interleave_and_flat_map", "map_and_batch", "map_of_random_numbers",
+    "map_of_random_numbers_initializable", "map_of_seeded_numbers", "padded_batch",
+    "parallel_interleave", "queue_runners", "random_dataset", "random_dataset_without_seed",
+    "reinitializable_iterator", "rejection_resample", "sample_from_datasets",
+    "sample_from_datasets_without_seed", "scan_unique_counter",
+    "shuffle_and_repeat_a_small_buffer", "shuffle_and_repeat_initializable",
+    "shuffle_and_repeat_later_passes", "shuffle_and_repeat_once",
+    "shuffle_and_repeat_without_seed", "shuffle_batch", "shuffle_map_batch",
+    "shuffle_not_each_iteration", "shuffle_with_seed", "slices_shuffled",
+    "slices_shuffled_without_seed", "string_producer", "zip_concatenate_window",)
 DIFFERENT = {"shuffle_and_repeat_later_passes": "later passes over shuffled data have other orders"}
 
 

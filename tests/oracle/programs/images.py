@@ -3,6 +3,10 @@
 import numpy as np
 import tensorflow as tf
 
+SOAK = (
+    "augmented", "augmented_in_a_map", "geometry", "random_brightness", "random_contrast",
+    "random_flips_of_batches", "random_hue", "random_saturation", "resizing",)
+
 _IMAGE = np.arange(48, dtype="float32").reshape(4, 4, 3) / 48.0
 _BATCH = np.stack([_IMAGE, _IMAGE[::-1]])
 

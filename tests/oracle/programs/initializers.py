@@ -3,6 +3,14 @@
 import numpy as np
 import tensorflow as tf
 
+SOAK = (
+    "after_other_operations", "contrib_initializers", "convolutional_deltas",
+    "default_of_get_variable", "default_of_other_dtypes", "from_a_function", "glorot",
+    "he_and_lecun", "keras_initializers", "keras_initializers_by_name",
+    "keras_initializers_with_seeds", "orthogonal", "partitioned", "random_normal",
+    "random_uniform", "random_uniform_of_integers", "variance_scaling",
+    "variance_scaling_of_vectors_and_images",)
+
 
 def _first(*initializers, shape=(3, 4)):
     return [

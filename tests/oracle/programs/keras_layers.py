@@ -3,6 +3,10 @@
 import numpy as np
 import tensorflow as tf
 
+SOAK = (
+    "keras_convolutions", "keras_dropouts", "keras_normalization", "keras_others",
+    "keras_recurrent", "keras_recurrent_with_dropout",)
+
 DIFFERENT = {
     "keras_others": "other operations, so later random ops get other seeds",
     "keras_recurrent": "the cell's name is part of a variable's name",

@@ -2,6 +2,11 @@
 
 import tensorflow as tf
 
+SOAK = (
+    "absolute_difference_weighted", "gradient", "huber_loss", "log_loss",
+    "mean_pairwise_squared_error", "mean_squared_error", "names", "reductions",
+    "sparse_softmax_cross_entropy_of_a_dynamic_batch",)
+
 _L = tf.losses
 _X, _Y = [[1.0, 2.0, 0.5], [0.0, -1.0, 3.0]], [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
 

@@ -2,6 +2,9 @@
 
 import tensorflow as tf
 
+SOAK = (
+    "at_k", "precision_and_recall", "relative_errors",)
+
 _M = tf.metrics
 
 

@@ -3,6 +3,11 @@
 import numpy as np
 import tensorflow as tf
 
+SOAK = (
+    "autoencoder", "convolutions", "cross_entropies", "ctc", "embedding_lookup",
+    "embedding_lookup_gradient", "gan", "moving_averages", "normalizations", "pools", "tops",
+    "variational_autoencoder", "word2vec",)
+
 
 def _x(*shape):
     return tf.constant(np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape).astype("float32"))

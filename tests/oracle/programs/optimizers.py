@@ -2,6 +2,11 @@
 
 import tensorflow as tf
 
+SOAK = (
+    "adadelta", "adagrad", "adagrad_da", "adam", "adam_options", "decays", "ftrl",
+    "gradient_descent", "gradients", "momentum", "nesterov", "of_a_decayed_rate", "proximal",
+    "proximal_adagrad", "rmsprop", "rmsprop_centered", "two_optimizers",)
+
 
 def _trained(optimizer, steps=3):
     w = tf.get_variable("w", [2, 2])

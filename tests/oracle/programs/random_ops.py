@@ -3,6 +3,16 @@
 import numpy as np
 import tensorflow as tf
 
+SOAK = (
+    "after_control_flow", "after_gradients", "crop_too_large", "distributions",
+    "distributions_functions", "distributions_with_seeds", "dropout_gradient", "dropout_names",
+    "dropout_of_all_kept", "dropout_of_integers", "dropout_of_wrong_rate", "in_a_branch",
+    "in_a_function", "in_a_loop", "in_map_fn", "in_scan_and_foldl", "in_scopes",
+    "layers_dropout", "log_uniform_candidates", "multinomial", "noise_layer", "normal",
+    "poisson", "seed_of_an_op_alone", "seeds_in_a_loop_of_sessions", "shuffle",
+    "truncated_normal", "uniform_names", "uniform_of_a_dynamic_shape", "uniform_of_a_tensor",
+    "uniform_of_integers", "uniform_of_integers_without_maximum",)
+
 
 def normal():
     return [

@@ -3,6 +3,13 @@
 import numpy as np
 import tensorflow as tf
 
+SOAK = (
+    "bidirectional_dynamic_rnn", "cell_variables_and_names", "dropout_wrapper",
+    "dropout_wrapper_with_seed", "dynamic_rnn_of_a_state", "dynamic_rnn_of_lengths",
+    "dynamic_rnn_of_two_layers", "embedding_and_rnn", "lstm_cell_options", "lstm_cells",
+    "multi_cell", "raw_rnn", "residual_and_device_wrappers", "static_bidirectional_rnn",
+    "static_rnn", "static_rnn_of_lengths", "variational_dropout",)
+
 
 def _x(*shape):
     return tf.constant(np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape).astype("float32"))
