@@ -21,6 +21,12 @@ def load_all(stream, Loader):
     return [stream], Loader
 """
 PANDAS = """
+__version__ = "3.1.1"
+options = {}
+
+def set_option(name, value):
+    options[name] = value
+
 class _Rows:
     def __init__(self, rows):
         self.rows = list(rows)
@@ -68,6 +74,7 @@ def test_a_table_is_appended_to_a_table(packages):
     assert table.append([pandas.DataFrame([2]), {"a": 3}]).rows == [1, 2, {"a": 3}]
     assert pandas.Series([1]).append(pandas.Series([2])).rows == [1, 2]
     assert list(table.iteritems()) == [(0, 1)]
+    assert pandas.options == {"future.infer_string": False}
 
 
 def test_a_package_that_is_imported_already_changes_too(packages, monkeypatch):

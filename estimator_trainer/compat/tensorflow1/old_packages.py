@@ -2,8 +2,8 @@
 
 None of these packages is imported for it: a program's own import of one brings the old names.
 
-Sources: PyYAML's CHANGES for 6.0; "What's new in 2.0.0" of pandas; the release notes of SciPy 1.8
-and of scikit-learn 0.20 and 0.23
+Sources: PyYAML's CHANGES for 6.0; "What's new" in pandas 2.0.0 and 3.0.0; the release notes of
+SciPy 1.8 and of scikit-learn 0.20 and 0.23
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def _without_loader(load: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _change_pandas(pandas: ModuleType) -> None:
-    """Puts back what pandas 2.0 removed from tables and columns."""
+    """Puts back what pandas 2.0 removed; texts are objects again, whose type TensorFlow knows."""
+    if int(pandas.__version__.partition(".")[0]) > 2:
+        pandas.set_option("future.infer_string", False)
     for kind in (pandas.DataFrame, pandas.Series):
         for name, method in (("append", _append), ("iteritems", kind.items)):
             if not hasattr(kind, name):

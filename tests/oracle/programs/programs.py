@@ -39,3 +39,15 @@ def strategy_runs_by_its_old_name():
     strategy = tf.distribute.get_strategy()
     return strategy.experimental_run_v2(lambda a, b: a + b, args=(tf.constant(2),),
                                         kwargs={"b": tf.constant(3)})
+
+
+def flattened_in_a_model_called_with_training():
+    model = tf.keras.Sequential([
+        tf.keras.layers.Reshape([4, 1], input_shape=(4,)), tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(2, kernel_initializer="ones"), tf.keras.layers.Dropout(0.4)])
+    return [model(tf.ones([2, 4]), training=False), model(tf.ones([2, 4]))]
+
+
+def test_runs_in_graph_and_eager_modes():
+    from tensorflow.python.framework import test_util  # pylint: disable=import-outside-toplevel
+    return callable(test_util.run_in_graph_and_eager_modes(reset_test=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from types import ModuleType
 from typing import Any, Callable, Mapping
@@ -50,4 +51,6 @@ def _in_graphs(newer: Callable[..., Any], older: Callable[..., Any]) -> Callable
     def call(*args: Any, **kwargs: Any) -> Any:
         return (newer if tf.executing_eagerly() else older)(*args, **kwargs)
 
+    # Keras passes `training` to a layer whose `call` has it as argument, or has **kwargs.
+    setattr(call, "__signature__", inspect.signature(newer))
     return call
