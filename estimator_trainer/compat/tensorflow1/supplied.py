@@ -47,6 +47,7 @@ MODULES = {
         "tensorflow.python.distribute.distribute_lib",
     "tensorflow.python.ops.distributions.transformed_distribution":
         "estimator_trainer.compat.contrib.distributions.transformed",
+    "tensorflow_estimator.contrib": "tensorflow.contrib",
     # Only `input_data`, in the last of the three packages, is supplied.
     "tensorflow.examples": _TUTORIALS,
     "tensorflow.examples.tutorials": _TUTORIALS,

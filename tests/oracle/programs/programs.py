@@ -51,3 +51,10 @@ def flattened_in_a_model_called_with_training():
 def test_runs_in_graph_and_eager_modes():
     from tensorflow.python.framework import test_util  # pylint: disable=import-outside-toplevel
     return callable(test_util.run_in_graph_and_eager_modes(reset_test=False))
+
+
+def contrib_of_the_package_of_estimators():
+    # pylint: disable=import-outside-toplevel
+    from tensorflow_estimator.contrib.estimator.python.estimator import extenders, head
+    return [extenders.clip_gradients_by_norm.__name__,
+            head.multi_class_head(3).logits_dimension]
