@@ -1,0 +1,110 @@
+"""Runs files of TensorFlow 1.15's own tests, and writes how each of their tests ended.
+
+    python3.7 upstream1_runner.py OUT.jsonl SECS FILE ...            # natively
+    python upstream1_runner.py --tf1 OUT.jsonl SECS FILE ...         # as TensorFlow 1 is here
+
+A line of the output is {"file", "test", "outcome", "why"}. A file gets SECS seconds and a process
+of its own, forked from one that has imported TensorFlow. A file that ends early has a line without
+a test.
+
+The file has to be understood by Python 3.7, which TensorFlow 1.15 needs.
+"""
+
+import importlib.util
+import json
+import os
+import signal
+import sys
+import tempfile
+import unittest
+
+# unittest had these names until Python 3.12.
+OLD_NAMES = (("assertEquals", "assertEqual"), ("assertNotEquals", "assertNotEqual"),
+             ("assertAlmostEquals", "assertAlmostEqual"), ("assert_", "assertTrue"),
+             ("assertNotAlmostEquals", "assertNotAlmostEqual"),
+             ("assertRegexpMatches", "assertRegex"), ("assertItemsEqual", "assertCountEqual"),
+             ("assertNotRegexpMatches", "assertNotRegex"), ("failUnless", "assertTrue"),
+             ("assertRaisesRegexp", "assertRaisesRegex"))
+
+
+class Result(unittest.TestResult):
+    """Writes the outcome of each test as soon as there is one."""
+
+    def __init__(self, write):
+        super(Result, self).__init__()
+        self._write, self._why = write, ("passed", "")
+
+    def startTest(self, test):  # pylint: disable=invalid-name
+        super(Result, self).startTest(test)
+        self._why = ("passed", "")
+
+    def addError(self, test, err):  # pylint: disable=invalid-name
+        self._why = ("failed", "%s: %s" % (err[0].__name__, err[1]))
+        if not isinstance(test, unittest.TestCase) or "setUpClass" in test.id():
+            self._write(str(test), *self._why)
+
+    addFailure = addError
+
+    def addSubTest(self, test, subtest, err):  # pylint: disable=invalid-name
+        if err is not None:
+            self.addError(test, err)
+
+    def addSkip(self, test, reason):  # pylint: disable=invalid-name
+        self._why = ("skipped", reason)
+
+    def addExpectedFailure(self, test, err):  # pylint: disable=invalid-name
+        """Leaves it at passed."""
+
+    def stopTest(self, test):  # pylint: disable=invalid-name
+        super(Result, self).stopTest(test)
+        self._write(test.id().partition(".")[2], *self._why)
+
+
+def run(path, write):
+    """Runs the tests of one file."""
+    name = os.path.basename(path)[:-len(".py")]
+    try:
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        tests = unittest.defaultTestLoader.loadTestsFromModule(module)
+    except BaseException as error:  # pylint: disable=broad-except
+        write("", "failed", "%s: %s" % (type(error).__name__, error))
+        return
+    tests.run(Result(write))
+
+
+def main(arguments):
+    """Runs the files one after the other."""
+    if arguments[0] == "--tf1":
+        arguments = arguments[1:]
+        importlib.import_module("estimator_trainer.compat.tf1")
+    out, secs, files = os.path.abspath(arguments[0]), int(arguments[1]), arguments[2:]
+    from absl import flags  # pylint: disable=import-outside-toplevel
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel
+    for old, new in OLD_NAMES:
+        if not hasattr(unittest.TestCase, old):
+            setattr(unittest.TestCase, old, getattr(unittest.TestCase, new))
+    tf.logging.set_verbosity(tf.logging.FATAL)
+    tf.test.TestCase  # Defines flags.
+    flags.FLAGS([sys.argv[0]])
+    for path in files:
+        def write(test, outcome, why="", path=path):
+            with open(out, "a") as file:
+                file.write(json.dumps({"file": path, "test": test, "outcome": outcome,
+                                       "why": str(why)[:400]}) + "\n")
+
+        child = os.fork()
+        if not child:
+            signal.alarm(secs)
+            os.chdir(tempfile.mkdtemp())
+            run(path, write)
+            sys.stdout.flush()
+            os._exit(0)  # Threads that a failed test left do not end.
+        status = os.waitpid(child, 0)[1]
+        if status:
+            write("", "failed", "ended with status %d, a signal or after %d s" % (status, secs))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
