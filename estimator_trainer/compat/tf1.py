@@ -15,6 +15,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/homes.py        finds where a name lives today
     tensorflow1/supplied.py     puts private names back that programs import
     tensorflow1/dimensions.py   makes shapes take whole floats
+    tensorflow1/keras_optimizers.py lets canned Estimators take today's Keras optimizers
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
     tensorflow1/rnn_cells.py    makes private names of cells those of `tf.nn.rnn_cell`
     tensorflow1/program_flags.py lets a program define flags that absl has by the same name
@@ -68,8 +69,9 @@ def install() -> None:
     """
     compat.install()
     # These modules import TensorFlow, which needs `compat` first.
-    from estimator_trainer.compat.tensorflow1 import (dimensions, importing, namespace, operations,
-                                                      program_flags, root_module)
+    from estimator_trainer.compat.tensorflow1 import (dimensions, importing, keras_optimizers,
+                                                      namespace, operations, program_flags,
+                                                      root_module)
     namespace.install()
     importing.install(root_module.module())
     program_flags.give_way()

@@ -28,7 +28,6 @@ WHOLE = {
     "lite": "tf.lite",
     "nccl": "tensorflow.python.ops.nccl_ops",
     "signal": "tf.signal",
-    "timeseries": "tensorflow_estimator.python.estimator.canned.timeseries",
 }
 TABLES = {
     "compiler": Table({"experimental_jit_scope": "tf.xla.experimental.jit_scope"},

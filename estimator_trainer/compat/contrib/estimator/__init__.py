@@ -4,11 +4,17 @@ from __future__ import annotations
 
 _HERE = "estimator_trainer.compat.contrib.estimator"
 _CANNED = "tensorflow_estimator.python.estimator.canned"
+_EXPORT = "tensorflow_estimator.python.estimator.export.export"
 _OWN = {
+    "export": ("export_all_saved_models", "export_saved_model_for_mode"),
     "extenders": ("clip_gradients_by_norm", "forward_features"),
     "heads": ("binary_classification_head", "logistic_regression_head", "multi_class_head",
               "multi_label_head", "poisson_regression_head", "regression_head"),
+    "layer_annotations": ("DNNClassifierWithLayerAnnotations",
+                          "DNNRegressorWithLayerAnnotations"),
     "multi_head": ("multi_head",),
+    "replicate": ("TowerOptimizer", "replicate_model_fn"),
+    "rnn": ("RNNClassifier", "RNNEstimator"),
 }
 
 NAMES = {
@@ -21,13 +27,11 @@ NAMES = {
         "dnn_logit_fn_builder", "linear_logit_fn_builder", "make_early_stopping_hook",
         "make_stop_at_checkpoint_step_hook", "stop_if_higher_hook", "stop_if_lower_hook",
         "stop_if_no_decrease_hook", "stop_if_no_increase_hook")},
-    **{name: f"{_CANNED}.rnn.{name}" for name in ("RNNClassifier", "RNNEstimator")},
     "SavedModelEstimator": f"{_CANNED}.saved_model_estimator.SavedModelEstimator",
+    "build_supervised_input_receiver_fn_from_input_fn":
+        f"{_EXPORT}.build_supervised_input_receiver_fn_from_input_fn",
     "read_eval_metrics": "tensorflow_estimator.python.estimator.early_stopping.read_eval_metrics",
 }
-INSTEAD = {
-    "TowerOptimizer": "use RunConfig(train_distribute=tf.distribute.MirroredStrategy())",
-    "replicate_model_fn": "use RunConfig(train_distribute=tf.distribute.MirroredStrategy())",
-    "export_all_saved_models": "call Estimator.experimental_export_all_saved_models",
-    "export_saved_model_for_mode": "call Estimator.export_saved_model",
-}
+_KERNELS = "use TensorFlow Decision Forests: TensorFlow 2.16 removed the kernels of boosted trees"
+INSTEAD = {f"boosted_trees_{kind}_train_in_memory": _KERNELS for kind in (
+    "classifier", "regressor")}

@@ -96,8 +96,9 @@ def _check(n_classes: Optional[int], thresholds: Sequence[float],
     if n_classes is None or n_classes < 2:
         raise ValueError("n_classes must be > 1 for multi-class classification. "
                          f"Given: {n_classes}")
-    if not all(0 < each < 1 for each in thresholds):
-        raise ValueError(f"thresholds must be in (0, 1) range. Given: {thresholds}")
+    for each in thresholds:
+        if not 0 < each < 1:
+            raise ValueError(f"thresholds must be in (0, 1) range. Given: {each}")
     if vocabulary is not None and not isinstance(vocabulary, (list, tuple)):
         raise ValueError(f"label_vocabulary must be a list or tuple. Given type: "
                          f"{type(vocabulary)}")

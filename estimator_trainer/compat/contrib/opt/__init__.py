@@ -21,8 +21,8 @@ _OWN = {
              "get_linear_decay_fn", "get_restart_decay_fn"),
     "step_wrappers": ("DropStaleGradientOptimizer", "MultitaskOptimizerWrapper",
                       "VariableClippingOptimizer", "clip_gradients_by_global_norm"),
-    "worker_copies": ("AGNCustomGetter", "ElasticAverageCustomGetter",
-                      "ModelAverageCustomGetter"),
+    "worker_copies": ("AGNCustomGetter", "ElasticAverageCustomGetter", "GLOBAL_VARIABLE_NAME",
+                      "GRAD_VARIABLE_NAME", "LOCAL_VARIABLE_NAME", "ModelAverageCustomGetter"),
 }
 
 NAMES = {name: f"{_HERE}.{module}.{name}" for module, names in _OWN.items() for name in names}

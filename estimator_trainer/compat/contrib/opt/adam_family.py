@@ -18,7 +18,7 @@ _Adam: Any = tf.compat.v1.train.AdamOptimizer
 
 
 class _Moments(Updates):
-    """What the optimizers share that have Adam's two moments and hyperparameters."""
+    """A base of the optimizers that have Adam's two moments and hyperparameters."""
 
     def _numbers(self, var: Any) -> list[Any]:
         """Returns the powers of beta1 and beta2, the rate, beta1, beta2 and epsilon."""

@@ -105,13 +105,13 @@ class ExternalOptimizerInterface:
         flat = [tf.reshape(each, [-1]) for each in tensors]
         return flat[0] if len(flat) == 1 else tf.concat(flat, 0)
 
-    def _function(self, tensors: list[Any], session: Any, feed: dict[Any, Any],
+    def _function(self, tensors: list[Any], session: Any, fed: dict[Any, Any],
                   fetches: list[Any], callback: Optional[Callable[..., None]]) -> Any:
         """Returns a function of the vector that computes the tensors, as a list."""
         def evaluate(x: Any) -> Any:
             values = {var: x[part].reshape(var.shape.as_list())
                       for var, part in zip(self._vars, self._slices)}
-            found = session.run(tensors + fetches, feed_dict={**values, **feed})
+            found = session.run(tensors + fetches, feed_dict={**values, **fed})
             if callback:
                 callback(*found[len(tensors):])
             return found[:len(tensors)]
@@ -131,21 +131,22 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
 
         def loss_and_gradient(x: Any) -> tuple[Any, Any]:
             loss, grad = loss_grad_func(x)
-            return loss, grad.astype("float64")
+            return float(loss), grad.astype("float64")
 
-        given = dict(optimizer_kwargs)
+        options = dict(optimizer_kwargs)
         own = {"jac": True, "callback": step_callback,
-               "method": given.pop("method", self._DEFAULT_METHOD), "bounds": packed_bounds,
+               "method": options.pop("method", self._DEFAULT_METHOD), "bounds": packed_bounds,
                "constraints": [
                    *_constraints("eq", equality_funcs, equality_grad_funcs),
                    *_constraints("ineq", inequality_funcs, inequality_grad_funcs)]}
-        if "bounds" in given:
+        if "bounds" in options:
             raise ValueError("Bounds must be set using the var_to_bounds argument")
         for key in own:
-            if key in given:
+            if key in options:
                 raise ValueError(f"Optimizer keyword arg '{key}' is set automatically and cannot "
                                  "be injected manually")
-        result = scipy.minimize(loss_and_gradient, initial_val, **own, **given)
+        result = scipy.minimize(
+            loss_and_gradient, np.asarray(initial_val, "float64"), **own, **options)
         logging.info("Optimization terminated with: %s; objective function value: %s; %s",
                      result.message, result.fun,
                      {key: result[key] for key in ("nit", "nfev") if key in result})
@@ -155,7 +156,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
 def _constraints(kind: str, functions: Any, gradients: Any) -> list[dict[str, Any]]:
     """Returns SciPy's constraints; a function of one tensor returns it in a list."""
     def first(function: Any) -> Any:
-        return lambda x: np.asarray(function(x)[0])
+        return lambda x: np.asarray(function(x)[0], "float64")
 
     return [{"type": kind, "fun": first(function), "jac": first(gradient)}
             for function, gradient in zip(functions, gradients)]

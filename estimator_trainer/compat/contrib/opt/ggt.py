@@ -49,6 +49,18 @@ class GGTOptimizer(OptimizerV2):
         state.create_non_slot(tf.zeros([total], dtype), "moment1")
         state.create_non_slot(tf.zeros([total], dtype), "flat_grad")
 
+    def _kept(self, name: str) -> Any:
+        return self._get_per_graph_state().get_non_slot(name)
+
+    def _get_moment1(self) -> Any:
+        return self._kept("moment1")
+
+    def _get_grad_buffer(self) -> Any:
+        return self._kept("grad_buffer")
+
+    def _get_flat_grad(self) -> Any:
+        return self._kept("flat_grad")
+
     def _prepare(self, state: Any) -> None:
         self._variables = []
 

@@ -62,7 +62,7 @@ class ModelAverageOptimizer(Wrapper):
             tokens = tf.queue.FIFOQueue(-1, [tf.bool], shapes=[[]], shared_name="sync_queue")
         sent, means = [], []
         for var, center in zip(variables, centers):
-            with tf.device(center.device):
+            with _V1.device(center.device):
                 accumulator = _V1.ConditionalAccumulator(
                     var.dtype.base_dtype, shape=var.shape, shared_name=f"{center.name}/var_accum")
                 sent.append(accumulator.apply_grad(var.read_value(), local_step=global_step))
@@ -85,7 +85,7 @@ class ModelAverageOptimizer(Wrapper):
             raise ValueError("The list of local_variables should not be empty")
         updates = []
         for var in variables:
-            with tf.device(var.device):
+            with _V1.device(var.device):
                 updates.append(_V1.assign(var, self._local_2_global[var].read_value()))
         return tf.group(*updates)
 

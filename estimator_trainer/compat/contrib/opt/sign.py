@@ -66,7 +66,7 @@ def get_restart_decay_fn(decay_steps: int, num_periods: int = 1,
 
 
 class _Sign(Updates):
-    """What both have: a moving average of the gradients, a rate, and the decay of the sign."""
+    """A base of both: a moving average of the gradients, a rate, and the decay of the sign."""
 
     def __init__(self, learning_rate: Any, beta: Any, sign_decay_fn: Optional[Decay],
                  use_locking: bool, name: str) -> None:

@@ -15,7 +15,9 @@ import tensorflow as tf
 _V1: Any = tf.compat.v1
 _LOCAL = [tf.compat.v1.GraphKeys.LOCAL_VARIABLES]
 _GLOBAL = [tf.compat.v1.GraphKeys.GLOBAL_VARIABLES]
-CENTER = "global_center_variable"
+GLOBAL_VARIABLE_NAME = "global_center_variable"
+LOCAL_VARIABLE_NAME = "local_center_variable"
+GRAD_VARIABLE_NAME = "grad_variable"
 
 
 class _CustomGetter:
@@ -29,7 +31,7 @@ class _CustomGetter:
         if not trainable:
             return self._untrained(getter, name, *args, trainable=trainable,
                                    collections=collections, **kwargs)
-        with tf.device(self._worker_device):
+        with _V1.device(self._worker_device):
             local = getter(name, *args, trainable=True, collections=list(_LOCAL), **kwargs)
         self._add_copies(local, getter, name, *args, **kwargs)
         return local
@@ -37,7 +39,7 @@ class _CustomGetter:
     def _untrained(self, getter: Any, name: str, *args: Any, collections: Any,
                    **kwargs: Any) -> Any:
         is_local = _LOCAL[0] in (collections or ())
-        with tf.device(self._worker_device) if is_local else contextlib.nullcontext():
+        with _V1.device(self._worker_device) if is_local else contextlib.nullcontext():
             return getter(name, *args, collections=collections, **kwargs)
 
     def _add_copies(self, local: Any, getter: Any, name: str, *args: Any, **kwargs: Any) -> None:
@@ -57,9 +59,9 @@ class _TwoCopies(_CustomGetter):
     def _add_copies(self, local: Any, getter: Any, name: str, *args: Any, **kwargs: Any) -> None:
         if kwargs.get("reuse") is True:
             return
-        center = getter(*args, name=f"{CENTER}/{name}", trainable=False,
+        center = getter(*args, name=f"{GLOBAL_VARIABLE_NAME}/{name}", trainable=False,
                         collections=list(_GLOBAL), **kwargs)
-        with tf.device(self._worker_device):
+        with _V1.device(self._worker_device):
             second = getter(*args, name=f"{self.SECOND}/{name}", trainable=False,
                             collections=list(_LOCAL), **kwargs)
         is_whole = kwargs.get("partitioner") is None
@@ -71,7 +73,7 @@ class _TwoCopies(_CustomGetter):
 class ElasticAverageCustomGetter(_TwoCopies):
     """Makes the variables that ElasticAverageOptimizer needs: `local_center_variable/NAME` too."""
 
-    SECOND = "local_center_variable"
+    SECOND = LOCAL_VARIABLE_NAME
 
     @property
     def _local_map(self) -> dict[Any, Any]:
@@ -81,7 +83,7 @@ class ElasticAverageCustomGetter(_TwoCopies):
 class AGNCustomGetter(_TwoCopies):
     """Makes the variables that AGNOptimizer needs: `grad_variable/NAME` too."""
 
-    SECOND = "grad_variable"
+    SECOND = GRAD_VARIABLE_NAME
 
     @property
     def _grad_map(self) -> dict[Any, Any]:
@@ -97,7 +99,7 @@ class ModelAverageCustomGetter(_CustomGetter):
 
     def _add_copies(self, local: Any, getter: Any, name: str, *args: Any, **kwargs: Any) -> None:
         self._local_2_global[local] = _V1.Variable(
-            local.initialized_value(), name=f"{CENTER}/{name}", trainable=False,
+            local.initialized_value(), name=f"{GLOBAL_VARIABLE_NAME}/{name}", trainable=False,
             collections=list(_GLOBAL))
 
 

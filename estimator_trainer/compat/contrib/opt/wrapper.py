@@ -1,4 +1,4 @@
-"""What optimizers share that are put around another optimizer."""
+"""The base of optimizers that are put around another optimizer."""
 
 from __future__ import annotations
 

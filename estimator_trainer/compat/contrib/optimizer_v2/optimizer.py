@@ -116,7 +116,7 @@ class OptimizerV2(Minimizing):
 
 
 class _State:
-    """What the methods of an OptimizerV2 get: hyperparameters, slots and other variables."""
+    """The state of an OptimizerV2: hyperparameters, slots and other variables."""
 
     def __init__(self, optimizer: OptimizerV2, stepper: _Stepper) -> None:
         self._optimizer, self._stepper = optimizer, stepper
@@ -170,7 +170,8 @@ class _State:
 
     def get_non_slot(self, name: str) -> Any:
         """Returns such a variable."""
-        return self._stepper._get_non_slot_variable(name, _V1.get_default_graph())
+        graph = None if tf.executing_eagerly() else _V1.get_default_graph()
+        return self._stepper._get_non_slot_variable(name, graph)
 
 
 class _Stepper(_Optimizer):

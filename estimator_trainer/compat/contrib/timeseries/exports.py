@@ -1,0 +1,14 @@
+"""`tf.contrib.timeseries.saved_model_utils`, which is tensorflow-estimator's.
+
+Definition: tensorflow/contrib/timeseries/python/timeseries/saved_model_utils.py of TensorFlow 1.15.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from tensorflow_estimator.python.estimator.canned.timeseries import saved_model_utils
+
+__all__ = ["saved_model_utils"]
+
+# tensorflow-estimator 2.15 uses the name without an import.
+vars(saved_model_utils).setdefault("numpy", np)
