@@ -46,6 +46,12 @@ def read() -> Environment:
         ranks={name: os.environ[name] for name in os.environ if name.startswith(_RANKS)})
 
 
+def names_tpu() -> bool:
+    """Returns whether Google's machines have named their TPU to this process."""
+    return any(name in os.environ for name in (
+        "TPU_CONFIG", "TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS"))
+
+
 def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
     """Returns the environment of a task, in which the user may have set the threads."""
     defaults = {

@@ -15,12 +15,12 @@ still get TensorFlow 2 by that name.
     tensorflow1/homes.py        finds where a name lives today
     tensorflow1/supplied.py     puts private names back that programs import
     tensorflow1/dimensions.py   makes shapes take whole floats
-    tensorflow1/keras_optimizers.py lets canned Estimators take today's Keras optimizers
     tensorflow1/tensorflow0.py  puts names of TensorFlow 0.12 back
     tensorflow1/rnn_cells.py    makes private names of cells those of `tf.nn.rnn_cell`
     tensorflow1/program_flags.py lets a program define flags that absl has by the same name
     tensorflow1/keras_names.py  names Keras' variables as TensorFlow 1.15 did
     tensorflow1/keras_additions.py has names of Keras that went
+    tensorflow1/keras_optimizers.py lets canned Estimators take today's Keras optimizers
     tensorflow1/old_arguments.py lets functions take arguments by their old names and places
     tensorflow1/private_modules.py gives modules of `tensorflow.python`, named in private_names.py
     tensorflow1/old_python.py   puts names and modules of Python 3.7 back
@@ -56,6 +56,7 @@ _SUPPLYING = (
     "lost_methods",
     "keras_names",
     "keras_additions",
+    "keras_optimizers",
     "old_arguments",
 )
 
@@ -69,9 +70,8 @@ def install() -> None:
     """
     compat.install()
     # These modules import TensorFlow, which needs `compat` first.
-    from estimator_trainer.compat.tensorflow1 import (dimensions, importing, keras_optimizers,
-                                                      namespace, operations, program_flags,
-                                                      root_module)
+    from estimator_trainer.compat.tensorflow1 import (dimensions, importing, namespace, operations,
+                                                      program_flags, root_module)
     namespace.install()
     importing.install(root_module.module())
     program_flags.give_way()

@@ -70,8 +70,8 @@ def test_names_and_arguments_mean_what_they_meant():
     assert found["images"] == [[2, 3, 3]] * 3
     assert found["rnn"] == [1, 2] and found["summary"] == "string"
     assert found["writer"] and not found["missing"]
-    for said in ("tf.mul went with TensorFlow 1.0; the program gets tf.multiply.",
+    for line in ("tf.mul went with TensorFlow 1.0; the program gets tf.multiply.",
                  "tf.concat was given arguments as before TensorFlow 1.0",
                  "tf.train.SummaryWriter went with TensorFlow 1.0",
                  "tf.train.SyncReplicasOptimizer was given arguments as before TensorFlow 1.0"):
-        assert run.stderr.count(said) == 1, said
+        assert run.stderr.count(line) == 1, line

@@ -97,7 +97,7 @@ forwarding = tf.contrib.estimator.forward_features(
     tf.estimator.Estimator(model_fn, sys.argv[1], params={}))
 receiver = tf.estimator.export.build_raw_serving_input_receiver_fn(
     {"x": tf.placeholder(tf.float32, [None, 2], "x")})
-kept = tf.contrib.predictor.from_estimator(forwarding, receiver)({"x": [[1.0, 2.0]]})
+kept = tf.contrib.predictor.from_estimator(forwarding, receiver, "predict")({"x": [[1.0, 2.0]]})
 with tf.Graph().as_default():
     receiver = tf.estimator.export.build_raw_serving_input_receiver_fn(
         {"x": tf.placeholder(tf.float32, [None, 2], "x")})

@@ -220,7 +220,7 @@ NAMES: dict[str, dict[str, Any]] = {
         HDF5Matrix, convert_all_kernels_in_model, multi_gpu_model)},
 }
 _TREES = "the gradient boosted trees of tensorflow_decision_forests"
-# What is gone, and what to use instead.
+# Names that are gone, and what to use instead.
 GONE = {
     "estimator": {name: _TREES for name in (
         "BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor")},

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow_estimator.python.estimator.canned import optimizers
 
 
-def accept() -> None:
+def supply() -> None:
     """Makes canned Estimators take Keras's newer optimizers, as the legacy ones of their names."""
     original = optimizers.get_optimizer_instance_v2
 

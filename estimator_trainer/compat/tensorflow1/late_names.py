@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, Callable, Mapping
 
-from estimator_trainer.compat.tensorflow1 import homes, said_once
+from estimator_trainer.compat.tensorflow1 import homes, logged_once
 
 
 def offer(module: ModuleType, names: Mapping[str, Any], release: str,
@@ -18,7 +18,7 @@ def offer(module: ModuleType, names: Mapping[str, Any], release: str,
       release: The release that removed them, for the log; "" logs nothing.
       shown_module: What programs call the module, where that is another name.
     """
-    # What TensorFlow wraps asks the module for what it does not know.
+    # The wrapper that TensorFlow puts around a module asks it for other names.
     module = getattr(module, "_tfmw_wrapped_module", module)
     present: Callable[[str], Any] = getattr(module, "__getattr__", _none_of(module))
 
@@ -29,8 +29,8 @@ def offer(module: ModuleType, names: Mapping[str, Any], release: str,
         value = homes.resolve(home)
         shown = home if isinstance(home, str) else getattr(home, "__name__", repr(home))
         if release:
-            said_once.say(f"{shown_module or module.__name__}.{name} went with {release}; the "
-                          f"program gets {shown.removeprefix('builtins.')}.")
+            logged_once.log(f"{shown_module or module.__name__}.{name} went with {release}; the "
+                            f"program gets {shown.removeprefix('builtins.')}.")
         setattr(module, name, value)
         return value
 

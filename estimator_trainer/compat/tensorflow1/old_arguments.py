@@ -79,9 +79,9 @@ def _placing(function: Any, places: Sequence[str], defaults: Mapping[str, Any]) 
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        own, given = (args[:1], args[1:]) if is_method else ((), args)
-        by_name = dict(zip(places, given))
-        if len(given) > len(places) or by_name.keys() & kwargs.keys():
+        own, by_place = (args[:1], args[1:]) if is_method else ((), args)
+        by_name = dict(zip(places, by_place))
+        if len(by_place) > len(places) or by_name.keys() & kwargs.keys():
             return function(*args, **kwargs)  # Python's own error.
         return function(*own, **{**defaults, **by_name, **kwargs})
 

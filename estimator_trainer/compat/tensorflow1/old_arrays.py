@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from estimator_trainer.compat.tensorflow1 import said_once
+from estimator_trainer.compat.tensorflow1 import logged_once
 
 
 def _itemset(self: Any, *args: Any) -> None:
@@ -54,8 +54,8 @@ def supply() -> None:
 
 def _method(name: str, instead: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        said_once.say(f"The method {name} of arrays went with NumPy 2; the program gets "
-                      f"{instead}.")
+        logged_once.log(f"The method {name} of arrays went with NumPy 2; the program gets "
+                        f"{instead}.")
         return function(self, *args, **kwargs)
 
     return method
@@ -99,8 +99,8 @@ def _conversion(present: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def convert(array: Any) -> Any:
         if array.ndim == 0 or array.size != 1:
             return present(array)
-        said_once.say("Since NumPy 2.5, an array with dimensions is no number; the program gets "
-                      "the number of an array that holds one.")
+        logged_once.log("Since NumPy 2.5, an array with dimensions is no number; the program gets "
+                        "the number of an array that holds one.")
         return present(array.reshape(()))
 
     return convert

@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from estimator_trainer.compat.tensorflow1 import late_names, old_arrays, said_once
+from estimator_trainer.compat.tensorflow1 import late_names, logged_once, old_arrays
 
 NAMES: dict[str, Any] = {
     # Python's own types, and modules.
@@ -81,10 +81,10 @@ def _array(make: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return make(*args, **kwargs)
         except ValueError as error:
-            said = _meant(str(error), kwargs) if not _is_library(1) else None
-            if said is None:
+            meant = _meant(str(error), kwargs) if not _is_library(1) else None
+            if meant is None:
                 raise
-        said_once.say(f"np.{make.__name__}: {said}")
+        logged_once.log(f"np.{make.__name__}: {meant}")
         if kwargs.get("copy") is False:
             return make(*args, **{**kwargs, "copy": None})
         return make(*args, **{**kwargs, "dtype": object})
@@ -107,8 +107,8 @@ def _fromstring(read: Callable[..., Any]) -> Callable[..., Any]:
                    **options: Any) -> Any:
         if sep:
             return read(string, dtype, count, sep=sep, **options)
-        said_once.say("np.fromstring of bytes went with NumPy 2.3; the program gets a copy of"
-                      " np.frombuffer.")
+        logged_once.log("np.fromstring of bytes went with NumPy 2.3; the program gets a copy of"
+                        " np.frombuffer.")
         found = string.encode("latin1") if isinstance(string, str) else string
         return np.frombuffer(found, dtype, count).copy()
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, Callable, Optional, Sequence
 
 from estimator_trainer.compat import module_aliases
-from estimator_trainer.compat.tensorflow1 import said_once
+from estimator_trainer.compat.tensorflow1 import logged_once
 
 # Modules that are looked for only after those that are installed.
 MODULES = {
@@ -37,8 +37,8 @@ def _without_loader(load: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(load)
     def with_default(stream: Any, Loader: Any = None) -> Any:  # pylint: disable=invalid-name
         if Loader is None:
-            said_once.say(f"yaml.{load.__name__} demands a Loader since PyYAML 6.0; the program's"
-                          " call gets yaml.FullLoader.")
+            logged_once.log(f"yaml.{load.__name__} demands a Loader since PyYAML 6.0; the program's"
+                            " call gets yaml.FullLoader.")
             Loader = sys.modules["yaml"].FullLoader
         return load(stream, Loader)
 
@@ -58,7 +58,7 @@ def _change_pandas(pandas: ModuleType) -> None:
 def _append(self: Any, other: Any, ignore_index: bool = False, verify_integrity: bool = False,
             sort: bool = False) -> Any:
     """Returns the rows of a table, or the values of a column, and then those of others."""
-    said_once.say("append of pandas went with pandas 2.0; the program gets pandas.concat.")
+    logged_once.log("append of pandas went with pandas 2.0; the program gets pandas.concat.")
     pandas = sys.modules["pandas"]
     others = list(other) if isinstance(other, (list, tuple)) else [other]
     if isinstance(self, pandas.DataFrame):

@@ -12,7 +12,7 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any, Optional, Sequence
 
-from estimator_trainer.compat.tensorflow1 import said_once
+from estimator_trainer.compat.tensorflow1 import logged_once
 
 _BUILD = """
 from google.protobuf import descriptor_pool as _descriptor_pool
@@ -31,8 +31,8 @@ class _Loader(machinery.SourceFileLoader):
         imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))
                    and not _is_protobuf(node)]
         build = ast.parse(_BUILD.replace("SERIALIZED", repr(_serialized(tree)))).body
-        said_once.say(f"{self.path} is of a protoc before 3.20; its messages are made of the file "
-                      "that it holds.")
+        logged_once.log(f"{self.path} is of a protoc before 3.20; its messages are made of the "
+                        "file that it holds.")
         return compile(ast.Module([*imports, *build], []), self.path, "exec")
 
 
@@ -74,10 +74,10 @@ def _serialized(tree: ast.Module) -> bytes:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        given = [each.value for each in node.keywords if each.arg == "serialized_pb"]
+        texts = [each.value for each in node.keywords if each.arg == "serialized_pb"]
         if getattr(node.func, "attr", "") == "AddSerializedFile":
-            given += node.args[:1]
-        for value in given:
+            texts += node.args[:1]
+        for value in texts:
             if isinstance(value, ast.Call):  # _b('...'), which encodes a text.
                 value = value.args[0]
             found = ast.literal_eval(value)

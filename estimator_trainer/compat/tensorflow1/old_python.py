@@ -18,7 +18,7 @@ from typing import Any, Callable, NamedTuple, Optional
 import unittest
 
 from estimator_trainer.compat import module_aliases
-from estimator_trainer.compat.tensorflow1 import late_names, said_once
+from estimator_trainer.compat.tensorflow1 import late_names, logged_once
 
 
 class ArgSpec(NamedTuple):
@@ -48,10 +48,10 @@ def formatargspec(args: Any, varargs: Any = None, varkw: Any = None, defaults: A
                   annotations: Any = None) -> str:
     """Returns what `inspect.getfullargspec` found as the text of a signature."""
     plain, defaults, notes = list(args), tuple(defaults or ()), annotations or {}
-    given = dict(zip(plain[len(plain) - len(defaults):], defaults))
+    own = dict(zip(plain[len(plain) - len(defaults):], defaults))
     kinds = inspect.Parameter
     parameters: list[tuple[Any, Any, Any]] = [
-        (each, kinds.POSITIONAL_OR_KEYWORD, given) for each in plain]
+        (each, kinds.POSITIONAL_OR_KEYWORD, own) for each in plain]
     parameters += [(varargs, kinds.VAR_POSITIONAL, {})] if varargs else []
     parameters += [(each, kinds.KEYWORD_ONLY, kwonlydefaults or {}) for each in kwonlyargs or ()]
     parameters += [(varkw, kinds.VAR_KEYWORD, {})] if varkw else []
@@ -106,7 +106,7 @@ def supply() -> None:
 
 def _renamed(old: str, new: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        said_once.say(f"TestCase.{old} went with Python 3.12; the program gets {new}.")
+        logged_once.log(f"TestCase.{old} went with Python 3.12; the program gets {new}.")
         return getattr(self, new)(*args, **kwargs)
 
     return method
@@ -116,8 +116,8 @@ def _sample(sample: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(sample)
     def of_sets_too(population: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(population, abc.Set):
-            said_once.say("random.sample takes no sets since Python 3.11; the program's are taken"
-                          " as tuples.")
+            logged_once.log("random.sample takes no sets since Python 3.11; the program's are taken"
+                            " as tuples.")
             population = tuple(population)
         return sample(population, *args, **kwargs)
 
@@ -130,8 +130,8 @@ def _shuffle(shuffle: Callable[..., Any]) -> Callable[..., Any]:
         if random is None:
             shuffle(x)
             return
-        said_once.say("random.shuffle has no argument `random` since Python 3.11; the program's "
-                      "shuffles as before.")
+        logged_once.log("random.shuffle has no argument `random` since Python 3.11; the program's "
+                        "shuffles as before.")
         for index in reversed(range(1, len(x))):
             other = int(random() * (index + 1))
             x[index], x[other] = x[other], x[index]

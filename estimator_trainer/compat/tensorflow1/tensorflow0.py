@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer.compat.contrib import deprecated
-from estimator_trainer.compat.tensorflow1 import late_names, said_once
+from estimator_trainer.compat.tensorflow1 import late_names, logged_once
 
 
 def batch_matmul(x: Any, y: Any, adj_x: bool = False, adj_y: bool = False,
@@ -91,8 +91,8 @@ def _logits_first(loss: Callable[..., Any]) -> Callable[..., Any]:
         if len(args) > 2:
             raise TypeError(f"{loss.__name__} takes logits and labels by place; {len(args)} given")
         if args:
-            said_once.say(f"tf.nn.{loss.__name__} takes logits first where arguments have no names,"
-                          " as before TensorFlow 1.0.")
+            logged_once.log(f"tf.nn.{loss.__name__} takes logits first where arguments have no "
+                            "names, as before TensorFlow 1.0.")
         return loss(**dict(zip(("logits", "labels"), args)), **options)
 
     return by_place_or_name
@@ -111,8 +111,8 @@ def _understanding(name: str, function: Callable[..., Any],
     def call(*args: Any, **kwargs: Any) -> Any:
         old = understand(args, kwargs)
         if old is not None:
-            said_once.say(f"tf.{name} was given arguments as before TensorFlow 1.0; the program "
-                          "gets what they meant.")
+            logged_once.log(f"tf.{name} was given arguments as before TensorFlow 1.0; the program "
+                            "gets what they meant.")
             args, kwargs = old
         return function(*args, **kwargs)
 
@@ -167,13 +167,13 @@ def _sparse_split(args: Any, kwargs: Any) -> Any:
 
 def _resize_images(args: Any, kwargs: Any) -> Any:
     by_name = dict(kwargs)
-    given = list(args)
+    values = list(args)
     for name in ("images", "new_height", "new_width"):
         if name in by_name:
-            given.append(by_name.pop(name))
-    if len(given) < 3 or not all(isinstance(each, int) for each in given[1:3]):
+            values.append(by_name.pop(name))
+    if len(values) < 3 or not all(isinstance(each, int) for each in values[1:3]):
         return None
-    return (given[0], given[1:3], *given[3:]), by_name
+    return (values[0], values[1:3], *values[3:]), by_name
 
 
 def _without_replica_id(args: Any, kwargs: Any) -> Any:

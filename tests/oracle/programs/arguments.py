@@ -138,7 +138,7 @@ def devices():
     return [tf.config.experimental_list_devices()[0]]
 
 
-def what_hasattr_says():
+def answers_of_hasattr():
     return [hasattr(tf.estimator, "BoostedTreesClassifier"), hasattr(tf.keras, "wrappers"),
             hasattr(tf.lite.experimental, "nn"), hasattr(tf.keras.utils, "nope"),
             hasattr(tf.keras.experimental, "export_saved_model"), hasattr(tf, "nope")]

@@ -1,4 +1,4 @@
-"""What programs of Python 3.7 and NumPy 1.18 use, and newer ones lack."""
+"""Names and behaviour of Python 3.7 and NumPy 1.18 that newer ones lack."""
 
 import importlib
 import os

@@ -5,12 +5,12 @@ import importlib
 import tensorflow as tf
 
 
-def what_hasattr_says_of_packages():
+def answers_of_hasattr_for_packages():
     return {name: hasattr(tf.contrib, name) for name in (
         "layers", "slim", "graph_editor", "tensor_forest", "cloud", "nope", "layer")}
 
 
-def what_hasattr_says_of_names():
+def answers_of_hasattr_for_names():
     return [hasattr(tf.contrib.layers, "conv2d"), hasattr(tf.contrib.layers, "nope"),
             hasattr(tf.contrib.layers, "convolution4d"), hasattr(tf.contrib.slim, "nope"),
             hasattr(tf.contrib.seq2seq, "BeamSearchDecoder"), hasattr(tf.contrib.tpu, "np"),
@@ -90,7 +90,7 @@ def names_by_a_star():
     return [callable(found["fully_connected"]), "nope" in found]
 
 
-def what_dir_says():
+def names_by_dir():
     return ["fully_connected" in dir(tf.contrib.layers), "nope" in dir(tf.contrib.layers),
             "layers" in dir(tf.contrib)]
 

@@ -5,16 +5,15 @@ Source: tensorflow/python/distribute/cluster_resolver of TensorFlow 1.15
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_trainer import environment
+
 _RESOLVERS: Any = tf.compat.v1.distribute.cluster_resolver
 # The names of a TPU that is none, or is in this machine.
 _HERE = ("", "local")
-# Google's machines name their TPU by one of these.
-_VARIABLES = ("TPU_CONFIG", "TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS")
 
 
 class TPUClusterResolver(_RESOLVERS.TPUClusterResolver):
@@ -34,7 +33,7 @@ class TPUClusterResolver(_RESOLVERS.TPUClusterResolver):
                  coordinator_address: Any = None, credentials: Any = "default",
                  service: Any = None, discovery_url: Any = None) -> None:
         name = tpu.decode() if isinstance(tpu, bytes) else tpu
-        if name is None and not any(each in os.environ for each in _VARIABLES):
+        if name is None and not environment.names_tpu():
             raise ValueError("Please provide a TPU Name to connect to.")
         self._here = name if name in _HERE else None
         if self._here is None:

@@ -1,18 +1,11 @@
-<<<<<<< HEAD
 """Feature columns of sequences, and the input layer of `tf.contrib.feature_column`.
 
 Source: tensorflow/contrib/feature_column/python/feature_column/sequence_feature_column.py of
-=======
-"""Sequences of features as one Tensor.
-
-Definition: tensorflow/contrib/feature_column/python/feature_column/sequence_feature_column.py of
->>>>>>> 6266b64 (Recurrent Estimators, towers and exports of tf.contrib.estimator, readers, windows and ARRegressor of tf.contrib.timeseries answer as TensorFlow 1.15; canned Estimators take today's Keras optimizers)
 TensorFlow 1.15.
 """
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import collections
 import math
 from typing import Any
@@ -176,80 +169,3 @@ def concatenate_context_input(context_input: Any, sequence_input: Any) -> Any:
         length = tf.shape(sequence_input)[1]
         tiled = tf.tile(tf.expand_dims(context_input, 1), [1, length, 1])
     return tf.concat([sequence_input, tiled], 2)
-=======
-from typing import Any, Iterable, Mapping, Optional, Sequence
-
-import tensorflow as tf
-from tensorflow.python.feature_column import feature_column, feature_column_v2
-
-_V1: Any = tf.compat.v1
-
-
-def sequence_input_layer(features: Mapping[str, Any], feature_columns: Any,
-                         weight_collections: Optional[Iterable[str]] = None,
-                         trainable: bool = True) -> tuple[Any, Any]:
-    """Returns sequences [batch, time, numbers of all columns], and their lengths [batch].
-
-    Args:
-      features: Tensors by key.
-      feature_columns: Sequence columns: numeric ones, or embedding and indicator columns of
-        sequence_categorical_column_*.
-      weight_collections: Collections to which variables are added.
-      trainable: Whether the variables are trained.
-
-    Raises:
-      ValueError: A column is of another kind.
-      InvalidArgumentError: The columns' lengths differ.
-    """
-    columns = [feature_columns] if not isinstance(feature_columns, (list, tuple, set)) else list(
-        feature_columns)
-    for each in columns:
-        if not hasattr(each, "_get_sequence_dense_tensor") and not hasattr(
-                each, "get_sequence_dense_tensor"):
-            raise ValueError(
-                "All feature_columns must be of type _SequenceDenseColumn. You can wrap a "
-                "sequence_categorical_column with an embedding_column or indicator_column. "
-                f"Given (type {type(each)}): {each}")
-    parts, lengths = [], []
-    builder = feature_column._LazyBuilder(features)
-    cache = feature_column_v2.FeatureTransformationCache(features)
-    with _V1.variable_scope(None, default_name="sequence_input_layer", values=features.values()):
-        for each in sorted(columns, key=lambda column: str(column.name)):
-            with _V1.variable_scope(None, getattr(each, "_var_scope_name", each.name)):
-                if hasattr(each, "_get_sequence_dense_tensor"):
-                    found, length = each._get_sequence_dense_tensor(
-                        builder, weight_collections=weight_collections, trainable=trainable)
-                    size = each._variable_shape.num_elements()
-                else:
-                    found, length = each.get_sequence_dense_tensor(cache, None)
-                    size = each.variable_shape.num_elements()
-                shape = tf.shape(found)
-                parts.append(tf.reshape(found, [shape[0], shape[1], size]))
-                lengths.append(length)
-        return tf.concat(parts, -1), _one_length(lengths)
-
-
-def _one_length(lengths: Sequence[Any]) -> Any:
-    checks = [_V1.assert_equal(lengths[0], each) for each in lengths[1:]]
-    with tf.control_dependencies(checks):
-        return tf.identity(lengths[0]) if checks else lengths[0]
-
-
-def concatenate_context_input(context_input: Any, sequence_input: Any) -> Any:
-    """Returns a sequence [batch, time, n + m] of one [batch, time, n] and a context [batch, m].
-
-    Raises:
-      ValueError, TypeError: The Tensors have other ranks or types than float32.
-    """
-    checks = []
-    for name, value, rank in (("sequence_input", sequence_input, 3),
-                              ("context_input", context_input, 2)):
-        message = f"{name} must have rank {rank}"
-        checks.append(_V1.assert_rank(value, rank, data=[tf.shape(value)], message=message))
-        checks.append(_V1.assert_type(
-            value, tf.float32, message=f"{name} must have dtype float32; got {value.dtype}."))
-    with tf.control_dependencies([each for each in checks if each is not None]):
-        time = tf.shape(sequence_input)[1]
-        repeated = tf.tile(tf.expand_dims(context_input, 1), tf.concat([[1], [time], [1]], 0))
-    return tf.concat([sequence_input, repeated], 2)
->>>>>>> 6266b64 (Recurrent Estimators, towers and exports of tf.contrib.estimator, readers, windows and ARRegressor of tf.contrib.timeseries answer as TensorFlow 1.15; canned Estimators take today's Keras optimizers)

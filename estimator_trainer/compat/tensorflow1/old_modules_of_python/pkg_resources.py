@@ -1,4 +1,4 @@
-"""What programs use of pkg_resources, which setuptools 82 removed, by importlib.
+"""The part of pkg_resources that programs use, by importlib; setuptools 82 removed it.
 
 Source: https://setuptools.pypa.io/en/stable/pkg_resources.html
 """

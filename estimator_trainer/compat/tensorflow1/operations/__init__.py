@@ -1,17 +1,8 @@
-"""Functions that make the operations that TensorFlow 1.15 made, in its number and order.
+"""Functions that make the operations that TensorFlow 1.15 made, in its number and order."""
 
-A random op without a seed of its own takes it from the number of operations before it
-(`patches/op_seeds.py`), and programs fetch tensors by name. Where another operation makes no other
-name that a program would fetch, its number is only counted.
-
-    drawn.py      random_uniform, random_gamma and dropout
-    arrays.py     split, tensordot, embedding_lookup and other functions of arrays
-    layers.py     layers of Keras, which tf.layers are too
-    columns.py    feature columns
-    data.py       datasets
-    regularizers.py  variables' regularizers
-    replaced.py   puts a function in the place of another, wherever TensorFlow has that
-"""
+# A random op without a seed of its own takes it from the number of operations before it
+# (`patches/op_seeds.py`), and programs fetch tensors by name. Where another operation makes no
+# other name that a program would fetch, its number is only counted.
 
 from __future__ import annotations
 

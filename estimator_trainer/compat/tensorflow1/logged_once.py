@@ -8,6 +8,6 @@ from absl import logging
 
 
 @functools.lru_cache(maxsize=None)
-def say(sentence: str) -> None:
+def log(sentence: str) -> None:
     """Logs a sentence, unless it was logged before."""
     logging.warning("%s", sentence)
