@@ -21,10 +21,14 @@ SOAK = ("adadelta_slots", "adagrad_slots", "ftrl_slots", "proximal_slots", "rmsp
 NUMBERS = np.arange(12.).reshape(2, 3, 2) / 12
 
 
-def _dense_and_averages():
+def _dense():
     x = tf.constant(NUMBERS[0], tf.float32)
     hidden = tf.layers.batch_normalization(tf.layers.dense(x, 3, tf.nn.relu), training=True)
-    loss = tf.reduce_mean(tf.square(tf.layers.dense(hidden, 1)))
+    return tf.reduce_mean(tf.square(tf.layers.dense(hidden, 1)))
+
+
+def _dense_and_averages():
+    loss = _dense()
     step = tf.train.get_or_create_global_step()
     averages = tf.train.ExponentialMovingAverage(0.9, step)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
@@ -173,7 +177,7 @@ def slim_layers():
 
 
 def averages_in_the_place_of_variables():
-    _dense_and_averages()
+    _dense()
     averages = tf.train.ExponentialMovingAverage(0.9)
     with tf.Session() as session:
         saver = tf.train.Saver(averages.variables_to_restore(tf.trainable_variables()))
