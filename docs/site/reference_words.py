@@ -188,6 +188,8 @@ VARIABLES = (
     ("`CUDA_VISIBLE_DEVICES`", "The GPUs to use. `launch` divides them among its tasks."),
     ("`TF_USE_LEGACY_KERAS`", "On TensorFlow 2.16 and newer the program sets it to `1`, so that"
      " `tf.keras` is Keras 2; another value is an error."),
+    ("`TPU_NAME`, `TPU_CONFIG`, `KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS`", "Whether there is a TPU for a"
+     " TensorFlow 1 program that names none."),
     ("`NO_COLOR`", "With any value `launch` prints no colours."),
     ("`TF_CPP_MIN_LOG_LEVEL`", "The program sets it to `3` unless you have set it or"
      " `--verbose`."),

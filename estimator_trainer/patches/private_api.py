@@ -44,7 +44,7 @@ USED = {
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
     f"{_SEEDS}.get_seed": "derives the seeds of an op from the graph that the op is made in",
     f"{_OP_DEFS}.get": "the definition of an op of a name, in a function's body",
-    f"{_COLUMNS}.IdentityCategoricalColumn": "under --tf1 it rejects a number out of range",
+    f"{_COLUMNS}.IdentityCategoricalColumn": "in old programs it rejects a number out of range",
     "tensorflow.python.ops.math_ops._ReductionDims": "the axes of a sum of all elements",
     f"{_ARRAYS}._GraphTensorArray": "asked for its size, TensorFlow 1 made an operation",
     f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",

@@ -54,7 +54,7 @@ def packages(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     for name in ("yaml", "pandas"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-        # What is imported here is forgotten at the end.
+        # Modules that are imported here are forgotten at the end.
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
         monkeypatch.delitem(sys.modules, name)
     old_packages.supply()

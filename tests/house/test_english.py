@@ -38,6 +38,10 @@ _KEPT_NAMES = {
     **{name: ("estimator_trainer/compat/contrib/learn/", "a name of tf.contrib.learn") for name in (
         "feed_dicts", "feed_fn", "get_feed_dict_fn", "run_feeds", "run_feeds_iter")},
     "feed_tensors": ("estimator_trainer/compat/contrib/", "a name of tf.contrib.predictor"),
+    "feed_previous": ("estimator_trainer/compat/contrib/legacy_seq2seq/", "TensorFlow's"),
+    "test_upstream1": ("tests/compat/", "tests of TensorFlow's contrib itself"),
+    "upstream1_runner": ("tests/compat/", "the same"),
+    "upstream1_different": ("tests/compat/", "the same"),
     "test_upstream": ("tests/compat/", "tests of tensorflow/estimator itself"),
     "test_a_file_of_upstream_tests_runs_to_its_end": ("tests/compat/", "the same"),
     "_UPSTREAM": ("", "the sources of TensorFlow, and its logger"),

@@ -1,7 +1,7 @@
 """Makes the cells of `tensorflow.python.ops.rnn_cell_impl` those of `tf.nn.rnn_cell`.
 
-They were the same in TensorFlow 1. TensorFlow has other classes by these names there, of which a
-program's `isinstance` knows nothing.
+The classes were the same in TensorFlow 1. TensorFlow has other classes by these names there, of
+which a program's `isinstance` knows nothing.
 """
 
 from __future__ import annotations

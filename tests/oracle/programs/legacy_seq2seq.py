@@ -111,9 +111,9 @@ def embedding_rnn_seq2seq_projected():
 
 
 def embedding_rnn_seq2seq_fed_by_a_tensor():
-    feed = tf.placeholder_with_default(True, [])
+    is_fed = tf.placeholder_with_default(True, [])
     return _ran(seq2seq.embedding_rnn_seq2seq(
-        _source(), _target(), rnn_cell.LSTMCell(3), 4, 5, 2, feed_previous=feed))
+        _source(), _target(), rnn_cell.LSTMCell(3), 4, 5, 2, feed_previous=is_fed))
 
 
 def embedding_rnn_seq2seq_not_fed_by_a_tensor():

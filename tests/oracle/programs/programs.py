@@ -1,4 +1,4 @@
-"""What whole published programs use, and no other area has: methods that classes had."""
+"""Names that whole published programs use, and no other area has: methods that classes had."""
 
 import tensorflow as tf
 

@@ -70,10 +70,10 @@ def char_rnn_keeps_its_state():
         session.run(tf.global_variables_initializer())
         state, found = session.run(initial), []
         for _ in range(3):
-            feed = {}
+            fed = {}
             for (c, h), value in zip(initial, state):
-                feed[c], feed[h] = value.c, value.h
-            output, state = session.run([outputs, last], feed)
+                fed[c], fed[h] = value.c, value.h
+            output, state = session.run([outputs, last], fed)
             found.append(output)
     return found
 

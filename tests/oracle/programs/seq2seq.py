@@ -563,13 +563,13 @@ def attention_wrapper_many_without_layers():
                          seq2seq.LuongMonotonicAttention(UNITS, _memory() + 1)])
 
 
-def attention_wrapper_given_layer():
+def attention_wrapper_own_layer():
     with _scope():
         return _wrapped(seq2seq.LuongAttention(UNITS, _memory()),
                         attention_layer=tf.layers.Dense(3, tf.tanh, name="given"))
 
 
-def attention_wrapper_given_function():
+def attention_wrapper_own_function():
     def attend(mechanism, output, state, layer):
         alignments, state = mechanism(output, state)
         return tf.einsum("bt,btd->bd", alignments, mechanism.values) * 2, alignments, state
@@ -874,7 +874,7 @@ def sample_embedding_helper_graph_seed():
 SOAK = (
     "a_decoder_without_step", "a_helper_of_ones_own", "an_encoder_and_a_decoder",
     "attention_decoder_history", "attention_wrapper", "attention_wrapper_cell_input",
-    "attention_wrapper_dynamic_rnn", "attention_wrapper_given_function",
+    "attention_wrapper_dynamic_rnn", "attention_wrapper_own_function",
     "attention_wrapper_history", "attention_wrapper_layer",
     "attention_wrapper_many_without_layers", "attention_wrapper_other_batch",
     "attention_wrapper_other_batch_later", "attention_wrapper_with_default_initial_values",

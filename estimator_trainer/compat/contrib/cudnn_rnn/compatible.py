@@ -61,7 +61,8 @@ class CudnnCompatibleGRUCell(V1.nn.rnn_cell.GRUCell):
         """Returns the new state, [batch, num_units], twice."""
         gates = tf.matmul(tf.concat([inputs, state], 1), self._gate_kernel)
         reset, update = tf.split(tf.sigmoid(tf.nn.bias_add(gates, self._gate_bias)), 2, 1)
-        given, kept = (tf.nn.bias_add(tf.matmul(each, kernel), bias)
-                       for each, kernel, bias in zip((inputs, state), self._kernels, self._biases))
-        state = (1 - update) * self._activation(given + reset * kept) + update * state
+        of_inputs, kept = (tf.nn.bias_add(tf.matmul(each, kernel), bias)
+                           for each, kernel, bias in zip((inputs, state), self._kernels,
+                                                         self._biases))
+        state = (1 - update) * self._activation(of_inputs + reset * kept) + update * state
         return state, state

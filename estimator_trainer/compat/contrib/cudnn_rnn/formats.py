@@ -150,23 +150,23 @@ class CudnnParamsFormatConverter:
 
 
 class CudnnParamsFormatConverterLSTM(CudnnParamsFormatConverter):
-    """Of an LSTM: cuDNN has the forget gate before the new input."""
+    """The format of an LSTM: cuDNN has the forget gate before the new input."""
 
     _ORDER = (0, 2, 1, 3)
 
 
 class CudnnParamsFormatConverterTanh(CudnnParamsFormatConverter):
-    """Of an RNN with tanh."""
+    """The format of an RNN with tanh."""
 
     _ORDER = (0,)
 
 
 class CudnnParamsFormatConverterRelu(CudnnParamsFormatConverterTanh):
-    """Of an RNN with relu."""
+    """The format of an RNN with relu."""
 
 
 class CudnnParamsFormatConverterGRU(CudnnParamsFormatConverter):
-    """Of a GRU: a cell has kernels of both gates, of the inputs and of the state."""
+    """The format of a GRU: a cell has kernels of both gates, of the inputs and of the state."""
 
     _ORDER = (0, 1, 2)
     _KERNELS = 3
@@ -176,9 +176,9 @@ class CudnnParamsFormatConverterGRU(CudnnParamsFormatConverter):
         return [tf.transpose(each) for each in (tf.concat(gates, 0), weights[2], weights[5])]
 
     def _to_matrices(self, kernels: Sequence[Any], width: int) -> list[Any]:
-        gates, given, kept = (tf.transpose(each) for each in kernels)
+        gates, of_inputs, kept = (tf.transpose(each) for each in kernels)
         reset, update = tf.split(gates, 2, 0)
-        return [reset[:, :width], update[:, :width], given,
+        return [reset[:, :width], update[:, :width], of_inputs,
                 reset[:, width:], update[:, width:], kept]
 
     def _to_biases(self, biases: Sequence[Any]) -> list[Any]:

@@ -7,7 +7,6 @@ TensorFlow 1.15.
 
 from __future__ import annotations
 
-import os
 from typing import Any, Optional
 
 import tensorflow as tf
@@ -184,8 +183,6 @@ class _CudnnRNN(V1.layers.Layer):
             "seed": seed or 0, "seed2": seed2 or 0}
         if lengths is not None:
             ran = tf.raw_ops.CudnnRNNV3(sequence_lengths=lengths, time_major=True, **options)
-        elif os.environ.get("TF_CUDNN_RNN_USE_V2") == "1":
-            ran = tf.raw_ops.CudnnRNNV2(**options)
         else:
             ran = tf.raw_ops.CudnnRNN(**options)
         return ran.output, (ran.output_h, ran.output_c)[:self._states]

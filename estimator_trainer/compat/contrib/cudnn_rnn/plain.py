@@ -1,4 +1,4 @@
-"""What cuDNN's RNNs compute, by TensorFlow's operations: there is no cuDNN without a GPU.
+"""cuDNN's RNNs by TensorFlow's operations, for there is no cuDNN without a GPU.
 
 Formulas: cuDNN's Developer Guide, cudnnRNNMode_t.
 """

@@ -18,7 +18,7 @@ _Builder: Any = sys.modules[V1.train.Saver.__module__].BaseSaverBuilder
 
 
 class CudnnOpaqueParamsSaveable(_Builder.SaveableObject):
-    """What a Saver takes: tensors to save, and how a buffer is restored of them."""
+    """A saveable object of a Saver: tensors to save, and how a buffer is restored of them."""
 
     _converter: Any
     _cell: str
@@ -63,14 +63,14 @@ class CudnnOpaqueParamsSaveable(_Builder.SaveableObject):
 
 
 class CudnnLSTMSaveable(CudnnOpaqueParamsSaveable):
-    """Of an LSTM."""
+    """The saveable of an LSTM."""
 
     _converter = formats.CudnnParamsFormatConverterLSTM
     _cell = "cudnn_compatible_lstm_cell"
 
 
 class CudnnGRUSaveable(CudnnOpaqueParamsSaveable):
-    """Of a GRU."""
+    """The saveable of a GRU."""
 
     _converter = formats.CudnnParamsFormatConverterGRU
     _cell = "cudnn_compatible_gru_cell"
@@ -80,14 +80,14 @@ class CudnnGRUSaveable(CudnnOpaqueParamsSaveable):
 
 
 class CudnnRNNTanhSaveable(CudnnOpaqueParamsSaveable):
-    """Of an RNN with tanh."""
+    """The saveable of an RNN with tanh."""
 
     _converter = formats.CudnnParamsFormatConverterTanh
     _cell = "basic_rnn_cell"
 
 
 class CudnnRNNReluSaveable(CudnnOpaqueParamsSaveable):
-    """Of an RNN with relu."""
+    """The saveable of an RNN with relu."""
 
     _converter = formats.CudnnParamsFormatConverterRelu
     _cell = "basic_rnn_cell"

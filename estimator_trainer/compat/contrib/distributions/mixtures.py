@@ -16,6 +16,23 @@ from estimator_trainer.compat.contrib.distributions import checks
 _V1 = tf.compat.v1
 
 
+def _check_types(cat: Any, components: Any) -> None:
+    """Raises TypeError or ValueError unless a mixture can be made of these."""
+    if not isinstance(cat, categorical.Categorical):
+        raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
+    if not components:
+        raise ValueError("components must be a non-empty list or tuple")
+    if not isinstance(components, (list, tuple)):
+        raise TypeError(f"components must be a list or tuple, but saw: {components}")
+    if not all(isinstance(each, distribution.Distribution) for each in components):
+        raise TypeError("all entries in components must be Distribution instances but saw: "
+                        f"{components}")
+    dtype = components[0].dtype
+    if any(each.dtype != dtype for each in components):
+        raise TypeError("All components must have the same dtype, but saw dtypes: "
+                        f"{[(each.name, each.dtype) for each in components]}")
+
+
 class Mixture(distribution.Distribution):
     """A mixture of distributions of any kinds."""
 
@@ -37,19 +54,7 @@ class Mixture(distribution.Distribution):
           ValueError: Shapes or numbers do not match.
         """
         parameters = dict(locals())
-        if not isinstance(cat, categorical.Categorical):
-            raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
-        if not components:
-            raise ValueError("components must be a non-empty list or tuple")
-        if not isinstance(components, (list, tuple)):
-            raise TypeError(f"components must be a list or tuple, but saw: {components}")
-        if not all(isinstance(each, distribution.Distribution) for each in components):
-            raise TypeError("all entries in components must be Distribution instances but saw: "
-                            f"{components}")
-        dtype = components[0].dtype
-        if any(each.dtype != dtype for each in components):
-            raise TypeError("All components must have the same dtype, but saw dtypes: "
-                            f"{[(each.name, each.dtype) for each in components]}")
+        _check_types(cat, components)
         self._static_event, self._static_batch = components[0].event_shape, cat.batch_shape
         for each in components:
             self._static_event = self._static_event.merge_with(each.event_shape)
@@ -73,7 +78,8 @@ class Mixture(distribution.Distribution):
         self.cat, self.components = cat, list(components)
         self.num_components, self._use_static_graph = int(count), use_static_graph
         super().__init__(
-            dtype=dtype, reparameterization_type=distribution.NOT_REPARAMETERIZED,
+            dtype=components[0].dtype,
+            reparameterization_type=distribution.NOT_REPARAMETERIZED,
             validate_args=validate_args, allow_nan_stats=allow_nan_stats, parameters=parameters,
             graph_parents=[parent for each in (cat, *components)
                            for parent in each._graph_parents], name=name)

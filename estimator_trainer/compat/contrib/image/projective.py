@@ -34,9 +34,9 @@ def transform(images: Any, transforms: Any, interpolation: str = "NEAREST",
       ValueError: for an `output_shape` that is not two integers.
     """
     with v1.name_scope(name, "transform"):
-        given = tf.convert_to_tensor(images, name="images")
+        passed = tf.convert_to_tensor(images, name="images")
         transforms = tf.convert_to_tensor(transforms, tf.float32, name="transforms")
-        batch = _as_batch(given)
+        batch = _as_batch(passed)
         if output_shape is None:
             output_shape = tf.shape(batch)[1:3]
             static = None if tf.executing_eagerly() else tf.get_static_value(output_shape)
@@ -49,7 +49,7 @@ def transform(images: Any, transforms: Any, interpolation: str = "NEAREST",
         transformed = tf.raw_ops.ImageProjectiveTransformV3(
             images=batch, transforms=_as_rows(transforms, "Transforms"), fill_value=0.0,
             output_shape=output_shape, interpolation=interpolation.upper())
-        return _as_given(transformed, given)
+        return _as_before(transformed, passed)
 
 
 def rotate(images: Any, angles: Any, interpolation: str = "NEAREST", name: Any = None) -> Any:
@@ -60,12 +60,12 @@ def rotate(images: Any, angles: Any, interpolation: str = "NEAREST", name: Any =
       angles: Counterclockwise, in radians: a number, or [batch].
     """
     with v1.name_scope(name, "rotate"):
-        given = tf.convert_to_tensor(images)
-        batch = _as_batch(given)
+        passed = tf.convert_to_tensor(images)
+        batch = _as_batch(passed)
         height, width = (tf.cast(tf.shape(batch)[axis], tf.float32)[None] for axis in (1, 2))
         rotated = transform(batch, angles_to_projective_transforms(angles, height, width),
                             interpolation=interpolation)
-        return _as_given(rotated, given)
+        return _as_before(rotated, passed)
 
 
 def translate(images: Any, translations: Any, interpolation: str = "NEAREST",
@@ -192,10 +192,10 @@ def _as_batch(images: Any) -> Any:
     raise TypeError("Images should have rank between 2 and 4.")
 
 
-def _as_given(batch: Any, given: Any) -> Any:
-    if given.shape.ndims == 2:
+def _as_before(batch: Any, passed: Any) -> Any:
+    if passed.shape.ndims == 2:
         return batch[0, :, :, 0]
-    return batch[0, :, :, :] if given.shape.ndims == 3 else batch
+    return batch[0, :, :, :] if passed.shape.ndims == 3 else batch
 
 
 def _as_rows(values: Any, what: str) -> Any:

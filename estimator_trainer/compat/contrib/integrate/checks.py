@@ -1,4 +1,4 @@
-"""What the integrators ask of their arguments."""
+"""Checks of the arguments of the integrators."""
 
 from __future__ import annotations
 

@@ -165,16 +165,21 @@ def _linear_optimizer(passed: Any, columns: int) -> Any:
     return _called(passed)
 
 
-def combined_model_fn(features: Any, labels: Any, mode: str, params: Any,
-                      config: Any = None) -> Any:
-    """A linear model and a network, added; params as `canned.DNNLinearCombinedEstimator`."""
-    head, features = params["head"], _by_name(features)
-    linear, deep = params["linear_feature_columns"], params["dnn_feature_columns"]
+def _two_optimizers(params: Any) -> dict[str, Any]:
     optimizers = {"dnn": _called(params["dnn_optimizer"] or "Adagrad"),
                   "linear": _called(params["linear_optimizer"] or "Ftrl")}
     for optimizer in optimizers.values():
         if isinstance(optimizer, tf.compat.v1.train.SyncReplicasOptimizer):
             raise ValueError("SyncReplicasOptimizer is not supported in DNNLinearCombined model.")
+    return optimizers
+
+
+def combined_model_fn(features: Any, labels: Any, mode: str, params: Any,
+                      config: Any = None) -> Any:
+    """A linear model and a network, added; params as `canned.DNNLinearCombinedEstimator`."""
+    head, features = params["head"], _by_name(features)
+    linear, deep = params["linear_feature_columns"], params["dnn_feature_columns"]
+    optimizers = _two_optimizers(params)
     parts, deep_scope = [], ""
     if deep:
         if not params["hidden_units"]:

@@ -130,9 +130,10 @@ class _Attention:
         found = []
         for head, (features, vector) in enumerate(self._heads):
             with V1.variable_scope(f"Attention_{head}"):
-                asked = tf.reshape(Linear(query, self._size, True)(query), [-1, 1, 1, self._size])
+                projected = tf.reshape(Linear(query, self._size, True)(query),
+                                       [-1, 1, 1, self._size])
                 scores = tf.reduce_sum(
-                    vector * tf.tanh(features + tf.cast(asked, self._dtype)), [2, 3])
+                    vector * tf.tanh(features + tf.cast(projected, self._dtype)), [2, 3])
                 shares = tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32)), self._dtype)
                 read = tf.reduce_sum(
                     tf.reshape(shares, [-1, self._length, 1, 1]) * self._hidden, [1, 2])

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 v1 = tf.compat.v1
-# What SELU tends to far below 0: -scale * alpha of Klambauer et al.
+# The limit of SELU far below 0: -scale * alpha of Klambauer et al.
 _SATURATED = -1.7580993408473766
 
 

@@ -1,4 +1,4 @@
-"""What fused and other batch norms share when they are folded.
+"""Corrections that fused and other batch norms share when they are folded.
 
 The definition is `tensorflow/contrib/quantize/python/fold_batch_norms.py` of TensorFlow 1.15.
 """

@@ -27,7 +27,7 @@ class _BatchNorm(NamedTuple):
     weights: Any
     mean: Any
     variance: Any
-    moving: Any  # Of a batch norm that trains: moving mean and variance, and their decays.
+    moving: Any  # A training batch norm: moving mean and variance, and their decays.
 
 
 def fold(graph: Any, freeze_bn_delay: Any) -> None:

@@ -22,7 +22,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Options(NamedTuple):
-    """What a rewriting asks for."""
+    """The options of a rewriting."""
 
     is_training: bool
     weight_bits: int
@@ -73,11 +73,11 @@ class _Inserter:
         if layer.bypass is not None:
             self.insert(context, "conv_quant", layer.bias, init_min=-6.0, by_consumers=True)
             self.done.add(layer.bias)
-            if not self._feeds(layer.bypass, _RELUS | {"Identity"}):
+            if not self._is_input_of(layer.bypass, _RELUS | {"Identity"}):
                 self.insert(outer, "add_quant", layer.bypass, init_min=-6.0, by_consumers=True)
                 self.done.add(layer.bypass)
         after = layer.post_activation_bypass
-        if after is not None and not self._feeds(after, _RELUS):
+        if after is not None and not self._is_input_of(after, _RELUS):
             self.insert(_parent(after.name), "post_activation_bypass_quant", after, init_min=-6.0)
             self.done.add(after)
 
@@ -85,7 +85,7 @@ class _Inserter:
         return {each for output in op.outputs for each in output.consumers()
                 if each in self._known and not _is_skipped(each)}
 
-    def _feeds(self, op: Any, types: set[str]) -> bool:
+    def _is_input_of(self, op: Any, types: set[str]) -> bool:
         return any(each.type in types for each in self._consumers(op))
 
     def insert(self, context: str, name: str, producer: Any, init_min: float = 0.0,

@@ -70,7 +70,7 @@ def find(graph: Any) -> list[Layer]:
             bias=match.op(*patterns.bias))
     for match in matches(patterns.activation, graph):
         activation = match.op(patterns.activation)
-        if not _feeds_batch_norm(activation):
+        if not _leads_to_batch_norm(activation):
             add(match, activation=activation, bypass=match.op(patterns.bypass),
                 bias=match.op(*patterns.bias))
     for match in matches(Either(*patterns.bias), graph):
@@ -82,7 +82,7 @@ def find(graph: Any) -> list[Layer]:
     return list(found.values())
 
 
-def _feeds_batch_norm(op: Any) -> bool:
+def _leads_to_batch_norm(op: Any) -> bool:
     """Returns whether an identity is there for a fused batch norm alone."""
     if op.type != "Identity" or len(op.outputs) != 1:
         return False

@@ -14,7 +14,7 @@ class Found(NamedTuple):
 
 
 class Match(dict[Any, Found]):
-    """What each pattern matched."""
+    """The part of a graph that each pattern matched."""
 
     def op(self, *patterns: Any) -> Any:
         """Returns the operation of the first of some patterns that matched, or None."""

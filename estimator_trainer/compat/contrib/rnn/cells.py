@@ -19,7 +19,7 @@ FLAT = V1.layers.InputSpec(ndim=2)
 
 
 class Plain:
-    """What cells of this package have in common that run no other cell.
+    """The common part of this package's cells that run no other cell.
 
     The sizes are `_state_size` and `_output_size`. Autograph has nothing to convert in them, and
     would take a tenth of a second for each.

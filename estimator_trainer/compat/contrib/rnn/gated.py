@@ -60,10 +60,10 @@ class NASCell(cells.Plain, LayerRNNCell):
         """Returns h and the LSTMStateTuple."""
         c, h = state
         recurrent = tf.matmul(h, self.recurrent_kernel)
-        given = tf.matmul(inputs, self.kernel)
+        of_inputs = tf.matmul(inputs, self.kernel)
         if self._use_bias:
             recurrent = tf.nn.bias_add(recurrent, self.bias)
-        pairs = list(zip(tf.split(given, 8, 1), tf.split(recurrent, 8, 1)))
+        pairs = list(zip(tf.split(of_inputs, 8, 1), tf.split(recurrent, 8, 1)))
         first = [tf.nn.relu(x * y) if number == 3 else activation(x + y)
                  for number, ((x, y), activation) in enumerate(zip(pairs, (
                      tf.sigmoid, tf.nn.relu, tf.sigmoid, None, tf.tanh, tf.sigmoid, tf.tanh,
@@ -175,11 +175,11 @@ class SRUCell(cells.Plain, LayerRNNCell):
 
     def call(self, inputs: Any, state: Any) -> Any:
         """Returns the output and c."""
-        new, forget, reset, given = tf.split(tf.matmul(inputs, self._kernel), 4, 1)
+        new, forget, reset, of_inputs = tf.split(tf.matmul(inputs, self._kernel), 4, 1)
         gates = tf.sigmoid(tf.nn.bias_add(tf.concat([forget, reset], 1), self._bias))
         forget, reset = tf.split(gates, 2, 1)
         c = forget * state + (1.0 - forget) * new
-        return reset * self._activation(c) + (1.0 - reset) * given, c
+        return reset * self._activation(c) + (1.0 - reset) * of_inputs, c
 
 
 class _Keras(cells.Plain, LayerRNNCell):

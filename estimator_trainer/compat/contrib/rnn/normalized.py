@@ -100,14 +100,14 @@ class LayerNormLSTMCell(cells.Plain, RNNCell):
         c, h = state
         cells.known_size(inputs)
         with V1.variable_scope(V1.get_variable_scope(), initializer=self._initializer):
-            given = [inputs, h]
+            both = [inputs, h]
             if self._layer_norm:
-                gates = cells.linear(given, 4 * self._num_units, False)
+                gates = cells.linear(both, 4 * self._num_units, False)
                 # A variable that checkpoints have, though the normalization takes its place.
                 V1.get_variable("bias", [4 * self._num_units], dtype=inputs.dtype,
                                 initializer=V1.constant_initializer(0.0))
             else:
-                gates = cells.linear(given, 4 * self._num_units, True)
+                gates = cells.linear(both, 4 * self._num_units, True)
             i, j, f, o = (self._norm(gate, scope) for gate, scope in zip(
                 tf.split(gates, 4, 1), ("input", "transform", "forget", "output")))
             see_f, see_i, see_o = peepholes(

@@ -150,15 +150,15 @@ class HighwayWrapper(_Wrapper):
         """Returns the mixture and the cell's state; ValueError or TypeError if shapes differ."""
         outputs, state = self._cell(inputs, state, scope=scope)
         tf.nest.assert_same_structure(inputs, outputs)
-        for given, found in zip(tf.nest.flatten(inputs), tf.nest.flatten(outputs)):
-            given.shape.assert_is_compatible_with(found.shape)
+        for source, found in zip(tf.nest.flatten(inputs), tf.nest.flatten(outputs)):
+            source.shape.assert_is_compatible_with(found.shape)
         return tf.nest.map_structure(self._mix, inputs, outputs), state
 
-    def _mix(self, given: Any, found: Any) -> Any:
-        carry = self._gate("carry", given, self._carry_bias_init)
+    def _mix(self, source: Any, found: Any) -> Any:
+        carry = self._gate("carry", source, self._carry_bias_init)
         transform = (1 - carry if self._coupled
-                     else self._gate("transform", given, -self._carry_bias_init))
-        return given * carry + found * transform
+                     else self._gate("transform", source, -self._carry_bias_init))
+        return source * carry + found * transform
 
     @staticmethod
     def _gate(name: str, inputs: Any, bias: float) -> Any:
@@ -200,7 +200,7 @@ class AttentionCellWrapper(RNNCell):
           attn_length: Number of outputs to which it attends.
           attn_size: Size of the outputs; the cell's by default.
           attn_vec_size: Size of the attention's hidden layer; `attn_size` by default.
-          input_size: Size of what the cell is given; the inputs' by default.
+          input_size: Size of the inputs of the cell; that of `inputs` by default.
           state_is_tuple: Whether the state is a tuple rather than one tensor.
           reuse: As for a layer.
 
@@ -245,10 +245,10 @@ class AttentionCellWrapper(RNNCell):
             state = cells.parts(state, [self._cell.state_size, size, size * length])
         state, attention, window = state
         window = tf.reshape(window, [-1, length, size])
-        given = [inputs, attention]
+        both = [inputs, attention]
         self._joined = self._joined or Linear(
-            given, self._input_size or cells.known_size(inputs), True)
-        found, state = self._cell(self._joined(given), state)
+            both, self._input_size or cells.known_size(inputs), True)
+        found, state = self._cell(self._joined(both), state)
         query = tf.concat(tf.nest.flatten(state), 1) if self._state_is_tuple else state
         attention = self._attend(query, window)
         kept = tf.slice(window, [0, 1, 0], [-1, -1, -1])
@@ -267,7 +267,7 @@ class AttentionCellWrapper(RNNCell):
             hidden = tf.reshape(window, [-1, self._attn_length, 1, self._attn_size])
             features = tf.nn.conv2d(hidden, weight, [1, 1, 1, 1], "SAME")
             self._query = self._query or Linear(query, self._attn_vec_size, True)
-            asked = tf.reshape(self._query(query), [-1, 1, 1, self._attn_vec_size])
-            shares = tf.nn.softmax(tf.reduce_sum(vector * tf.tanh(features + asked), [2, 3]))
+            projected = tf.reshape(self._query(query), [-1, 1, 1, self._attn_vec_size])
+            shares = tf.nn.softmax(tf.reduce_sum(vector * tf.tanh(features + projected), [2, 3]))
             read = tf.reduce_sum(tf.reshape(shares, [-1, self._attn_length, 1, 1]) * hidden, [1, 2])
             return tf.reshape(read, [-1, self._attn_size])

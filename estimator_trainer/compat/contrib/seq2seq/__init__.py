@@ -19,7 +19,7 @@ _PLACES = {
                             "monotonic_attention", "safe_cumprod"),
     "scheduled_sampling": ("ScheduledEmbeddingTrainingHelper", "ScheduledOutputTrainingHelper"),
 }
-# What programs with mechanisms, helpers and decoders of their own take from 1.15's modules.
+# Programs with mechanisms, helpers and decoders of their own take these from 1.15's modules.
 _PRIVATE = {
     "_BaseAttentionMechanism": "attention.MemoryAttention",
     "_BaseMonotonicAttentionMechanism": "monotonic_attention.MonotonicAttention",

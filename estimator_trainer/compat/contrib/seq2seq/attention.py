@@ -19,7 +19,7 @@ v1 = tf.compat.v1
 
 
 class AttentionMechanism:
-    """What an AttentionWrapper asks for alignments."""
+    """A mechanism that gives an AttentionWrapper its alignments."""
 
     @property
     def alignments_size(self) -> Any:

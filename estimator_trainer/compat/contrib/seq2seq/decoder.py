@@ -16,7 +16,7 @@ v1 = tf.compat.v1
 
 
 class Decoder(abc.ABC):
-    """What `dynamic_decode` runs: the inputs and the state of the first step, and a step."""
+    """A decoder for `dynamic_decode`: the inputs and the state of the first step, and a step."""
 
     @property
     def batch_size(self) -> Any:

@@ -47,13 +47,9 @@ def bucket(tensors: Any, which_bucket: Any, batch_size: Any, num_buckets: int,
       ValueError: A list has not `num_buckets` numbers, or a shape is not known, or there are no
         tensors.
     """
-    sizes = list(batch_size) if isinstance(batch_size, (list, tuple)) else (
-        [batch_size] * num_buckets)
-    capacities = [capacity] * num_buckets if bucket_capacities is None else bucket_capacities
-    for numbers, which in ((sizes, "batch_size"), (capacities, "bucket_capacities")):
-        if len(numbers) != num_buckets:
-            raise ValueError(f"{which} is {numbers}; the list must have exactly num_buckets "
-                             f"({num_buckets}) elements")
+    sizes = _one_a_bucket(batch_size, num_buckets, "batch_size")
+    capacities = _one_a_bucket(capacity if bucket_capacities is None else bucket_capacities,
+                               num_buckets, "bucket_capacities")
     flat = queues._as_tensor_list(tensors)
     with _V1.name_scope(name, "bucket", flat):
         flat = [_V1.convert_to_tensor_or_indexed_slices(each) if not isinstance(
@@ -84,6 +80,15 @@ def bucket(tensors: Any, which_bucket: Any, batch_size: Any, num_buckets: int,
         which, *found = top.dequeue(name="dequeue_top")
         restored = queues._restore_sparse_tensors(found[0] if len(found) == 1 else found, sparse)
         return which, queues._as_original_type(tensors, restored)
+
+
+def _one_a_bucket(numbers: Any, num_buckets: int, which: str) -> list[Any]:
+    """Returns a number for each bucket, of a list of them or of one for all."""
+    each = list(numbers) if isinstance(numbers, (list, tuple)) else [numbers] * num_buckets
+    if len(each) != num_buckets:
+        raise ValueError(f"{which} is {each}; the list must have exactly num_buckets "
+                         f"({num_buckets}) elements")
+    return each
 
 
 def _static(tensor: Any) -> Any:

@@ -94,12 +94,12 @@ def _fused_batch_norm(newer: Callable[..., Any]) -> Callable[..., Any]:
     names = tuple(inspect.signature(newer).parameters)
 
     def fused_batch_norm(*args: Any, **kwargs: Any) -> Any:
-        given = {**dict(zip(names, args)), **kwargs}
-        if given.get("exponential_avg_factor") is None:
-            given.pop("exponential_avg_factor", None)
-        if given.get("is_training", True) and given.get("exponential_avg_factor", 1.0) == 1.0:
-            given.update(mean=None, variance=None)  # Nothing reads them.
-        return newer(**given)
+        options = {**dict(zip(names, args)), **kwargs}
+        if options.get("exponential_avg_factor") is None:
+            options.pop("exponential_avg_factor", None)
+        if options.get("is_training", True) and options.get("exponential_avg_factor", 1.0) == 1.0:
+            options.update(mean=None, variance=None)  # Nothing reads them.
+        return newer(**options)
 
     return fused_batch_norm
 

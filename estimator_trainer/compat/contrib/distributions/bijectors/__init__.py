@@ -8,16 +8,18 @@ from estimator_trainer.compat.contrib.distributions.bijectors.affine import (Aff
 from estimator_trainer.compat.contrib.distributions.bijectors.composed import (Chain,
                                                                                ConditionalBijector,
                                                                                Inline, Invert)
+from estimator_trainer.compat.contrib.distributions.bijectors.cumulative import (Gumbel,
+                                                                                 Kumaraswamy,
+                                                                                 Weibull)
 from estimator_trainer.compat.contrib.distributions.bijectors.flows import (
     BatchNormalization, masked_autoregressive_default_template, masked_dense,
     MaskedAutoregressiveFlow, real_nvp_default_template, RealNVP)
 from estimator_trainer.compat.contrib.distributions.bijectors.numbers import (AbsoluteValue,
                                                                               AffineScalar, Exp,
-                                                                              Gumbel, Kumaraswamy,
                                                                               PowerTransform,
                                                                               Sigmoid, SinhArcsinh,
                                                                               Softplus, Softsign,
-                                                                              Square, Weibull)
+                                                                              Square)
 from estimator_trainer.compat.contrib.distributions.bijectors.vectors import (CholeskyOuterProduct,
                                                                               FillTriangular,
                                                                               MatrixInverseTriL,
