@@ -26,8 +26,8 @@ _CONSTRAINTS = [f"constraints/{path.name}"
 
 # The names that tf.contrib had.
 _TF1_NAMES = "compat/tensorflow1/contrib_names.txt"
-# These hold parts of tf.contrib: its layers and slim, its distributions, and SciPy's optimizers.
-_TF1 = ["tf_slim>=1.1", "tensorflow-probability>=0.23", "scipy"]
+# tf.contrib's layers and slim are in tf_slim; its ScipyOptimizerInterface calls SciPy.
+_TF1 = ["tf_slim>=1.1", "scipy"]
 _DOCS = "mkdocs-material"
 # Code, a picture, or a link; in the last two, the target is a file of the repository or a heading.
 _LOCAL = re.compile(r'(?P<code>^```.*?^```)|<img\s[^>]*src="(?!https?:)[^>]*>\n*'
@@ -84,8 +84,6 @@ setuptools.setup(
             # TensorFlow 2.15 wants protobuf 4, and newer tensorflow-metadata wants 5 without
             # saying so: `import tensorflow_datasets` then loses its API.
             "tensorflow-metadata<1.17",
-            # The last one that accepts TensorFlow 2.15; `pip` cannot know that.
-            "tensorflow-probability==0.23.*",
         ],
         "tensorboard": ["tensorboard"],
         # For programs of TensorFlow 1.
