@@ -11,6 +11,9 @@ from typing import Any
 import tensorflow as tf
 from tensorflow_estimator.python.estimator.canned import optimizers
 
+# `learning_rate` returns a schedule's value, and refuses to set one.
+_RATE = "_learning_rate"
+
 
 def supply() -> None:
     """Makes canned Estimators take Keras's newer optimizers, as the legacy ones of their names."""
@@ -29,13 +32,13 @@ def supply() -> None:
 
 def _legacy(optimizer: Any) -> Any:
     """Returns the legacy optimizer with the same hyperparameters."""
-    rate = optimizer._learning_rate
+    rate = getattr(optimizer, _RATE)
     _forget([rate, *optimizer.variables])
     if isinstance(rate, tf.Variable):
         # A variable of a graph has no value yet; the number that it begins with is a constant.
         with tf.init_scope():
-            optimizer._learning_rate = (
-                rate.numpy() if tf.executing_eagerly() else _first_value(rate))
+            setattr(optimizer, _RATE,
+                    rate.numpy() if tf.executing_eagerly() else _first_value(rate))
     return tf.keras.__internal__.optimizers.convert_to_legacy_optimizer(optimizer)
 
 

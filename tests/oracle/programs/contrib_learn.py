@@ -116,14 +116,6 @@ def combined_names():
             model.get_variable_value("global_step")]
 
 
-def combined_counts_steps_twice():
-    model = learn.DNNLinearCombinedRegressor(
-        linear_feature_columns=_columns(), dnn_feature_columns=_columns(), dnn_hidden_units=[2],
-        config=_config())
-    model.fit(input_fn=_input(), steps=4)
-    return model.get_variable_value("global_step")
-
-
 def _model_fn(features, labels, mode, params):
     weight = tf.get_variable("weight", [2, 1], initializer=tf.zeros_initializer())
     found = tf.matmul(features, weight)

@@ -20,7 +20,7 @@ _PLACES = {
     "scheduled_sampling": ("ScheduledEmbeddingTrainingHelper", "ScheduledOutputTrainingHelper"),
 }
 # Programs with mechanisms, helpers and decoders of their own take these from 1.15's modules.
-_PRIVATE = {
+_INNER_NAMES = {
     "_BaseAttentionMechanism": "attention.MemoryAttention",
     "_BaseMonotonicAttentionMechanism": "monotonic_attention.MonotonicAttention",
     "_bahdanau_score": "attention.bahdanau_score",
@@ -42,5 +42,5 @@ _PRIVATE = {
 }
 NAMES = {
     **{name: f"{_HERE}.{module}.{name}" for module, names in _PLACES.items() for name in names},
-    **{name: f"{_HERE}.{place}" for name, place in _PRIVATE.items()},
+    **{name: f"{_HERE}.{place}" for name, place in _INNER_NAMES.items()},
 }
