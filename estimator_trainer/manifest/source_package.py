@@ -72,7 +72,7 @@ def requirements(tensorflow: str, is_tf1: bool = False) -> list[str]:
         # Newer versions need protobuf 5 without requiring it, and this TensorFlow needs 4.
         pins.append("tensorflow-metadata<1.17")
     if is_tf1:
-        pins.append("tf_slim>=1.1")
+        pins += ["tf_slim>=1.1", "scipy"]
     return [line for line in lines if not line.startswith("#")] + pins
 
 

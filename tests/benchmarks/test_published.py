@@ -49,6 +49,17 @@ def test_the_page_counts_how_many_run():
 
 
 @pytest.mark.any_tensorflow
+def test_readme_counts_the_programs_of_the_sample():
+    _, _, section = _PAGE.read_text().partition("## Programs of a sample\n")
+    rows = [line.rsplit("|", 2)[1].strip() for line in section.partition("\n## ")[0].splitlines()
+            if line.startswith("| [")]
+    running = rows.count("runs")
+    assert f"{running} of {len(rows)} run: 48 did at the first try" in section
+    readme = (jobs.REPO / "README.md").read_text()
+    assert f"Of {len(rows)} published TensorFlow 1 programs {running} run unchanged, 48" in readme
+
+
+@pytest.mark.any_tensorflow
 @pytest.mark.parametrize("output,line", [
     ("Traceback\n  File x\nValueError: of one thing\n\nTraceback\nKeyError: 'b'\nrole=local\n",
      "KeyError: 'b'"),
