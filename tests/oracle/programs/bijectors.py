@@ -1,18 +1,12 @@
 """tf.contrib.distributions.bijectors."""
 
+from _ended import outcome as _error
 import numpy as np
 import tensorflow as tf
 
 ds = tf.contrib.distributions
 tfb = ds.bijectors
 SOAK = ("batch_normalization", "real_nvp", "masked_flow_unrolled")
-
-
-def _error(function, *args, **kwargs):
-    try:
-        return str(function(*args, **kwargs))
-    except Exception as error:  # pylint: disable=broad-except
-        return type(error).__name__
 
 
 def _all(bijector, x, event_ndims=0):

@@ -3,19 +3,13 @@
 import os
 import tempfile
 
+from _ended import outcome as _error
 import numpy as np
 import tensorflow as tf
 
 data = tf.contrib.data
 Dataset = tf.data.Dataset
 SOAK = ("input_pipeline_is_saved", "reads_csv", "reads_features")
-
-
-def _error(function, *args, **kwargs):
-    try:
-        return str(function(*args, **kwargs))
-    except Exception as error:  # pylint: disable=broad-except
-        return type(error).__name__
 
 
 def _all(dataset, most=30):

@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+from _ended import errors as _errors
 import numpy as np
 import tensorflow as tf
 
@@ -17,16 +18,6 @@ def _checkpoint():
         tf.get_variable("b", initializer=tf.constant(7.))
         session.run(tf.global_variables_initializer())
         return tf.train.Saver().save(session, path)
-
-
-def _errors(wrong):
-    found = {}
-    for name, make in sorted(wrong.items()):
-        try:
-            make()
-        except Exception as error:  # pylint: disable=broad-except
-            found[name] = type(error).__name__
-    return found
 
 
 def checkpoints():

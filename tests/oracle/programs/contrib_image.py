@@ -1,5 +1,6 @@
 """tf.contrib.image."""
 
+from _ended import error as _error
 import numpy as np
 import tensorflow as tf
 
@@ -9,14 +10,6 @@ image = tf.contrib.image
 def _images(*shape, **options):
     numbers = np.arange(np.prod(shape)).reshape(shape) * 7 % 23
     return tf.constant(numbers, options.get("dtype", tf.float32))
-
-
-def _error(function):
-    try:
-        function()
-    except Exception as error:
-        return type(error).__name__
-    return None
 
 
 def rotate():

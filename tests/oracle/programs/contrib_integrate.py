@@ -1,5 +1,6 @@
 """tf.contrib.integrate and solvers."""
 
+from _ended import error as _error
 import numpy as np
 import tensorflow as tf
 
@@ -8,14 +9,6 @@ integrate = tf.contrib.integrate
 
 def _oscillator(y, t):
     return tf.stack([y[1], -y[0]]) if y.shape.ndims else -y + tf.cast(t, y.dtype)
-
-
-def _error(function):
-    try:
-        function()
-    except Exception as error:
-        return type(error).__name__
-    return None
 
 
 def odeint():

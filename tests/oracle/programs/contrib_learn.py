@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+from _ended import errors as _errors
 import numpy as np
 import tensorflow as tf
 
@@ -201,13 +202,7 @@ def estimator_mistakes():
         "monitor": lambda: learn.monitors.ValidationMonitor(),
         "stop": lambda: learn.monitors.StopAtStep(),
     }
-    found = {}
-    for name, make in sorted(wrong.items()):
-        try:
-            make()
-        except Exception as error:  # pylint: disable=broad-except
-            found[name] = type(error).__name__
-    return found
+    return _errors(wrong)
 
 
 def metric_specs():
@@ -348,13 +343,7 @@ def experiment_mistakes():
              "result": lambda: learn.learn_runner.run(lambda output_dir: 3, "/tmp/a"),
              "estimator": lambda: learn.Experiment(3, None, None),
              "strategy": lambda: learn.Experiment(_own(), None, None, export_strategies=[3])}
-    found = {}
-    for name, make in sorted(wrong.items()):
-        try:
-            make()
-        except Exception as error:  # pylint: disable=broad-except
-            found[name] = type(error).__name__
-    return found
+    return _errors(wrong)
 
 
 def exported():

@@ -1,5 +1,6 @@
 """tf.contrib.seq2seq."""
 
+from _ended import error as _error
 import numpy as np
 import tensorflow as tf
 
@@ -346,14 +347,6 @@ def a_helper_of_ones_own():
 
     with _scope():
         return list(_decoded(Constant()))
-
-
-def _error(function):
-    try:
-        function()
-    except Exception as error:
-        return type(error).__name__
-    return None
 
 
 def decoder_errors():
