@@ -26,10 +26,10 @@ _IN_LOOP = contextvars.ContextVar("_IN_LOOP", default=0)
 
 def install() -> None:
     """Makes the seed of a random op the number of operations before it; undone by `remove`."""
-    module = private_api.seeds()
-    derive = module.get_seed
     if is_installed():
         return
+    module = private_api.seeds()
+    derive = module.get_seed
 
     @functools.wraps(derive)
     def get_seed(op_seed: int | None) -> Any:

@@ -38,7 +38,7 @@ class _CudnnRNN(V1.layers.Layer):
           input_mode: "linear_input", or "auto_select" where that means the same.
           direction: "unidirectional" or "bidirectional".
           dropout: Share of the inputs of a layer, but the first, that is dropped in training.
-          seed: Of the dropout and of the initial values.
+          seed: The seed of the dropout and of the initial values.
           dtype: float16, float32 or float64.
           kernel_initializer: Glorot's uniform by default.
           bias_initializer: Zeros by default.

@@ -18,7 +18,7 @@ class KMeansClustering(kmeans.KMeansClustering):
       model_dir, config: As in `tf.estimator.Estimator`.
       initial_clusters: An array, a function, or one of the ways to choose points.
       distance_metric: "squared_euclidean" or "cosine".
-      random_seed: Of the choice.
+      random_seed: The seed of the choice.
       use_mini_batch: Whether a batch is only a part of the points.
       mini_batch_steps_per_iteration: After how many steps clusters move.
       kmeans_plus_plus_num_retries: How many points k-means++ tries for a cluster.

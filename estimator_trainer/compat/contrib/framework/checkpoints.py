@@ -58,7 +58,7 @@ def load_linear_multiclass_bias_initializer(
       new_class_vocab_size: How many lines of the new file are classes.
       old_class_vocab_file, new_class_vocab_file: Files of a class a line.
       num_class_oov_buckets: How many values `initializer` makes after the classes.
-      initializer: Of what the checkpoint lacks; zeros by default.
+      initializer: Makes the values that the checkpoint lacks; zeros by default.
       max_rows_in_memory: How many rows are read at once; -1 for all.
     """
     return _remap()(

@@ -25,7 +25,7 @@ def interpolate_spline(train_points: Any, train_values: Any, query_points: Any, 
       train_values: [batch, n, k] floats.
       query_points: [batch, m, d] floats.
       order: Order of the spline: 1 is linear, 2 the thin plate's.
-      regularization_weight: Of the smoothness against the fit.
+      regularization_weight: How much the smoothness counts against the fit.
       name: A name for the ops.
 
     Returns:

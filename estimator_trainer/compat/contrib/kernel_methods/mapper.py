@@ -22,8 +22,8 @@ class RandomFourierFeatureMapper:
 
     Args:
       input_dim, output_dim: Sizes.
-      stddev: Of the kernel.
-      seed: Of the directions and phases.
+      stddev: The standard deviation of the kernel.
+      seed: The seed of the directions and phases.
       name: Name of the mapper.
     """
 

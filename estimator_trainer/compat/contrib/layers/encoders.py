@@ -23,8 +23,8 @@ def bow_encoder(ids: Any, vocab_size: int, embed_dim: int, sparse_lookup: bool =
       ids: [batch, length] int32 or int64, or a SparseTensor.
       vocab_size, embed_dim: Shape of the embeddings.
       sparse_lookup: Whether zeros of `ids` are no symbols.
-      initializer, regularizer, trainable: Of the embeddings, which are called `embeddings`.
-      scope, reuse: Of the variable scope, `bow_encoder` by default.
+      initializer, regularizer, trainable: For the variable `embeddings`.
+      scope, reuse: The variable scope, `bow_encoder` by default.
 
     Returns:
       [batch, embed_dim] float32.
@@ -56,8 +56,8 @@ def embed_sequence(ids: Any, vocab_size: Any = None, embed_dim: Any = None, uniq
       ids: [batch, length] int32 or int64.
       vocab_size, embed_dim: Shape of the embeddings; None where a reused variable has it.
       unique: Whether each symbol of the batch is looked up once.
-      initializer, regularizer, trainable: Of the embeddings, which are called `embeddings`.
-      scope, reuse: Of the variable scope, `EmbedSequence` by default.
+      initializer, regularizer, trainable: For the variable `embeddings`.
+      scope, reuse: The variable scope, `EmbedSequence` by default.
 
     Returns:
       [batch, length, embed_dim] float32.

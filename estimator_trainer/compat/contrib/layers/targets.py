@@ -87,7 +87,7 @@ class _MultiClassTargetColumn(_TargetColumn):
         """Returns metrics by name: the loss, the usual ones, and those of `metrics`.
 
         Args:
-          features, logits, labels: Of a batch.
+          features, logits, labels: The tensors of a batch.
           metrics: Functions by name, or by a name and what they judge, "classes" or
             "probabilities".
 

@@ -22,6 +22,15 @@ class _OneOutput(Estimator):
     """An Estimator whose `predict` returns one kind of predictions by default."""
 
     _feature_columns: Any
+    _predicting: str  # The method of the predictions by default.
+
+    def predict(self, x: Any = None, input_fn: Any = None, batch_size: Any = None,
+                outputs: Any = None, as_iterable: bool = True,
+                iterate_batches: bool = False) -> Any:
+        """Returns the classes or numbers of examples, or the `outputs` as an Estimator does."""
+        if not outputs:
+            return getattr(self, self._predicting)(x, input_fn, batch_size, as_iterable)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
 
     def _predict_one(self, key: str, x: Any, input_fn: Any, batch_size: Any,
                      as_iterable: bool) -> Any:
@@ -30,13 +39,7 @@ class _OneOutput(Estimator):
 
 
 class _Classifier(_OneOutput):
-    def predict(self, x: Any = None, input_fn: Any = None, batch_size: Any = None,
-                outputs: Any = None, as_iterable: bool = True,
-                iterate_batches: bool = False) -> Any:
-        """Returns the classes of examples, or the `outputs` as an Estimator does."""
-        if not outputs:
-            return self.predict_classes(x, input_fn, batch_size, as_iterable)
-        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
+    _predicting = "predict_classes"
 
     def predict_classes(self, x: Any = None, input_fn: Any = None, batch_size: Any = None,
                         as_iterable: bool = True) -> Any:
@@ -51,13 +54,7 @@ class _Classifier(_OneOutput):
 
 
 class _Regressor(_OneOutput):
-    def predict(self, x: Any = None, input_fn: Any = None, batch_size: Any = None,
-                outputs: Any = None, as_iterable: bool = True,
-                iterate_batches: bool = False) -> Any:
-        """Returns the numbers of examples, or the `outputs` as an Estimator does."""
-        if not outputs:
-            return self.predict_scores(x, input_fn, batch_size, as_iterable)
-        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
+    _predicting = "predict_scores"
 
     def predict_scores(self, x: Any = None, input_fn: Any = None, batch_size: Any = None,
                        as_iterable: bool = True) -> Any:

@@ -173,7 +173,7 @@ def multi_class_head(n_classes: int, label_name: Any = None, weight_column_name:
     Args:
       n_classes: How many classes; 2 have one logit.
       label_name, weight_column_name, enable_centered_bias, head_name: As in `regression_head`.
-      thresholds: Of metrics of two classes, (0.5,) by default.
+      thresholds: Scores at which metrics of two classes are taken, (0.5,) by default.
       metric_class_ids: Classes of more that have metrics of their own.
       loss_fn: A function of labels, logits and weights.
       label_keys: The names of more classes, where labels are strings.

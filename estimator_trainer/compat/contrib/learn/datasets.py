@@ -127,7 +127,7 @@ def spirals(n_samples: int = 100, noise: Any = None, seed: Any = None, mode: str
     Args:
       n_samples: How many points.
       noise: The deviation of normal noise.
-      seed: Of the order and the noise.
+      seed: The seed of the order and of the noise.
       mode: "archimedes", "bernoulli" or "fermat".
       n_loops: How often a spiral goes round.
       **kwargs: exp_scale, of "bernoulli".

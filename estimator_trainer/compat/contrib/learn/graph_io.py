@@ -57,7 +57,7 @@ def read_keyed_batch_examples(file_pattern: Any, batch_size: Any, reader: Any,
       read_batch_size: How many examples are read at once.
       parse_fn: A function of an example, or of several.
       name: Name of the operations.
-      seed: Of the order.
+      seed: The seed of the order.
 
     Raises:
       ValueError: no file matches, or a number is not positive.

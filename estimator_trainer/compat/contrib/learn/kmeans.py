@@ -25,7 +25,7 @@ class KMeansClustering(Estimator):
       model_dir, config: As in Estimator.
       initial_clusters: An array, or one of the two ways to choose points.
       distance_metric: One of the two distances.
-      random_seed: Of the choice.
+      random_seed: The seed of the choice.
       use_mini_batch: Whether a batch is only a part of the points.
       mini_batch_steps_per_iteration: After how many steps clusters move.
       kmeans_plus_plus_num_retries: How many points k-means++ tries for a cluster.

@@ -22,8 +22,8 @@ class MetricSpec:
     Args:
       metric_fn: A function of predictions, and of labels and weights if it has them; their names
         may be in the singular, or `targets` and `logits`.
-      prediction_key, label_key: Of the dicts of predictions and labels; None for the only tensor.
-      weight_key: Of the features; None for no weights.
+      prediction_key, label_key: Keys of predictions and of labels; None for the only tensor.
+      weight_key: A key of the features; None for no weights.
 
     Raises:
       ValueError: metric_fn lacks an argument that a key needs, or has two for one thing.

@@ -154,7 +154,7 @@ class ValidationMonitor(EveryN):
     """Evaluates each new checkpoint, and stops a training that gets no better.
 
     Args:
-      x, y, input_fn, batch_size, eval_steps, metrics, hooks, name: Of `Estimator.evaluate`.
+      x, y, input_fn, batch_size, eval_steps, metrics, hooks, name: As in `Estimator.evaluate`.
       every_n_steps: How often to look for a checkpoint.
       early_stopping_rounds: After how many steps without a better value to stop; None for never.
       early_stopping_metric, early_stopping_metric_minimize: Which value, and whether less is
@@ -163,7 +163,7 @@ class ValidationMonitor(EveryN):
 
     Attributes:
       early_stopped: Whether it stopped the training.
-      best_step, best_value, best_metrics: Of the best evaluation.
+      best_step, best_value, best_metrics: What the best evaluation found.
     """
 
     def __init__(self, x: Any = None, y: Any = None, input_fn: Any = None, batch_size: Any = None,

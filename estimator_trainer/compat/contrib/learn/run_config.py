@@ -84,7 +84,7 @@ class RunConfig(ClusterConfig, tf.compat.v1.estimator.RunConfig):
       save_checkpoints_secs, save_checkpoints_steps: Between checkpoints, 600 seconds by default.
       keep_checkpoint_max, keep_checkpoint_every_n_hours: Which checkpoints are kept.
       log_step_count_steps: Steps between lines of the log.
-      protocol: Of servers.
+      protocol: The servers' protocol.
       model_dir: Where checkpoints are; TF_CONFIG may name the folder.
       session_config: A ConfigProto.
       session_creation_timeout_secs: How long a worker waits for the chief.

@@ -52,19 +52,23 @@ def tied_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any, loop_f
                                     scope=scope)
 
 
-def _decoded(feed_previous: Any, decode: Callable[[bool], Any], like: Any, steps: int) -> Any:
-    """Decodes with or without the list's inputs, as a tensor says at run time.
+def _decoded(feed_previous: Any, decode: Callable[..., Any], like: Any, steps: int,
+             **options: bool) -> Any:
+    """Decodes with or without the list's inputs, as a bool says, or a tensor at run time.
 
     Args:
-      feed_previous: A boolean tensor.
+      feed_previous: A bool, or a boolean tensor.
       decode: Takes whether outputs are fed; returns the list of outputs, and the state.
       like: A state, or a function that makes one, that has the structure.
       steps: Number of outputs.
+      **options: More arguments of `decode`, where a tensor says.
     """
+    if isinstance(feed_previous, bool):
+        return decode(feed_previous)
 
     def branch(is_fed: bool) -> Any:
         with V1.variable_scope(V1.get_variable_scope(), reuse=None if is_fed else True):
-            outputs, state = decode(is_fed)
+            outputs, state = decode(is_fed, **options)
             return outputs + tf.nest.flatten(state)
 
     flat = V1.cond(feed_previous, lambda: branch(True), lambda: branch(False))
@@ -105,11 +109,8 @@ def embedding_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any,
                 decoder_inputs, state, cell, num_decoder_symbols, embedding_size,
                 output_projection=output_projection, feed_previous=is_fed, **options)
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous)
-        return _decoded(feed_previous,
-                        lambda is_fed: decode(is_fed, update_embedding_for_previous=False),
-                        state, len(decoder_inputs))
+        return _decoded(feed_previous, decode, state, len(decoder_inputs),
+                        update_embedding_for_previous=False)
 
 
 def embedding_tied_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any,
@@ -132,17 +133,15 @@ def embedding_tied_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: A
             cell = OutputProjectionWrapper(
                 cell, num_symbols if num_decoder_symbols is None else num_decoder_symbols)
 
-        def decode(is_fed: bool, update_embedding: bool = True) -> Any:
-            loop_function = decoders.next_symbol(embedding, output_projection, update_embedding
-                                                 ) if is_fed else None
+        def decode(is_fed: bool, update_embedding_for_previous: bool = True) -> Any:
+            loop_function = decoders.next_symbol(
+                embedding, output_projection, update_embedding_for_previous) if is_fed else None
             return tied_rnn_seq2seq(source, target, cell, loop_function=loop_function, dtype=dtype)
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous)
         return _decoded(
-            feed_previous, lambda is_fed: decode(is_fed, False),
-            lambda: cell.zero_state(actual_size(encoder_inputs[0], 0), dtype),
-            len(decoder_inputs))
+            feed_previous, decode,
+            lambda: cell.zero_state(actual_size(encoder_inputs[0], 0), dtype), len(decoder_inputs),
+            update_embedding_for_previous=False)
 
 
 def embedding_attention_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any,
@@ -171,11 +170,8 @@ def embedding_attention_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: 
                 num_heads=num_heads, output_size=output_size, output_projection=output_projection,
                 feed_previous=is_fed, initial_state_attention=initial_state_attention, **options)
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous)
-        return _decoded(feed_previous,
-                        lambda is_fed: decode(is_fed, update_embedding_for_previous=False),
-                        state, len(decoder_inputs))
+        return _decoded(feed_previous, decode, state, len(decoder_inputs),
+                        update_embedding_for_previous=False)
 
 
 def one2many_rnn_seq2seq(encoder_inputs: Any, decoder_inputs_dict: Any, enc_cell: Any,
@@ -219,7 +215,6 @@ def one2many_rnn_seq2seq(encoder_inputs: Any, decoder_inputs_dict: Any, enc_cell
                     return decoders.embedding_rnn_decoder(
                         inputs, state, cell, symbols, embedding_size, feed_previous=is_fed)
 
-                outputs_by_name[name], states_by_name[name] = (
-                    decode(feed_previous) if isinstance(feed_previous, bool)
-                    else _decoded(feed_previous, decode, state, len(inputs)))
+                outputs_by_name[name], states_by_name[name] = _decoded(
+                    feed_previous, decode, state, len(inputs))
     return outputs_by_name, states_by_name

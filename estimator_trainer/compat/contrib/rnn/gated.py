@@ -84,7 +84,7 @@ class UGRNNCell(cells.Plain, RNNCell):
 
         Args:
           num_units: Size of the state.
-          initializer: Of the variables; the scope's by default.
+          initializer: Makes the variables; the scope's by default.
           forget_bias: Added to the gate.
           activation: The function of the new value.
           reuse: As for a layer.
@@ -118,7 +118,7 @@ class IntersectionRNNCell(cells.Plain, RNNCell):
         Args:
           num_units: Size of the state and of the output.
           num_in_proj: Whether inputs of another size are projected to `num_units`.
-          initializer: Of the variables; the scope's by default.
+          initializer: Makes the variables; the scope's by default.
           forget_bias: Added to the gates.
           y_activation: The function of the new output.
           reuse: As for a layer.

@@ -111,7 +111,7 @@ class GLSTMCell(cells.Plain, RNNCell):
 
         Args:
           num_units: Size of c.
-          initializer: Of the variables; the scope's by default.
+          initializer: Makes the variables; the scope's by default.
           num_proj: Size of h, if it is projected by `projection/kernel`.
           number_of_groups: Divides the sizes.
           forget_bias: Added to the forget gate.

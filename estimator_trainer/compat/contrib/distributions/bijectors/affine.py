@@ -16,7 +16,24 @@ from estimator_trainer.compat.contrib.distributions import checks, scales
 _V1 = tf.compat.v1
 
 
-class AffineLinearOperator(bijector.Bijector):
+class _Affine(bijector.Bijector):
+    """A bijector of a shift and a scale."""
+
+    _shift: Any
+    _scale: Any
+
+    @property
+    def shift(self) -> Any:
+        """The vector that is added."""
+        return self._shift
+
+    @property
+    def scale(self) -> Any:
+        """The matrix, a linear operator, or the number that multiplies vectors."""
+        return self._scale
+
+
+class AffineLinearOperator(_Affine):
     """Y = scale @ X + shift, where `scale` is a `tf.linalg.LinearOperator`."""
 
     def __init__(self, shift: Any = None, scale: Any = None, validate_args: bool = False,
@@ -36,16 +53,6 @@ class AffineLinearOperator(bijector.Bijector):
             super().__init__(forward_min_event_ndims=1, graph_parents=parents,
                              is_constant_jacobian=True, dtype=dtype, validate_args=validate_args,
                              name=name)
-
-    @property
-    def shift(self) -> Any:
-        """The vector that is added."""
-        return self._shift
-
-    @property
-    def scale(self) -> Any:
-        """The matrix, a linear operator."""
-        return self._scale
 
     def _forward(self, x: Any) -> Any:
         if self.scale is not None:
@@ -85,7 +92,7 @@ def _check_operator(scale: Any, shift: Any, validate_args: bool) -> None:
         raise ValueError("Scale matrix must be non-singular.")
 
 
-class Affine(bijector.Bijector):
+class Affine(_Affine):
     """Y = scale @ X + shift, where the matrix is given in parts that are added."""
 
     def __init__(self, shift: Any = None, scale_identity_multiplier: Any = None,
@@ -118,7 +125,7 @@ class Affine(bijector.Bijector):
         with self._name_scope("init", values=[each for each in (
                 shift, scale_identity_multiplier, *parts, scale_perturb_diag)
                 if each is not None]):
-            self._shift: Any = None if shift is None else tf.convert_to_tensor(
+            self._shift = None if shift is None else tf.convert_to_tensor(
                 shift, name="shift")
             dtype = tf.float32 if self._shift is None else self._shift.dtype.base_dtype
             if self._is_number:
@@ -144,16 +151,6 @@ class Affine(bijector.Bijector):
         return checks.after([_V1.assert_none_equal(
             multiplier, tf.zeros([], multiplier.dtype),
             message="identity_multiplier should be non-zero.")], multiplier)
-
-    @property
-    def shift(self) -> Any:
-        """The vector that is added."""
-        return self._shift
-
-    @property
-    def scale(self) -> Any:
-        """The matrix, a linear operator, or the number that multiplies vectors."""
-        return self._scale
 
     def _forward(self, x: Any) -> Any:
         if self._is_number:
