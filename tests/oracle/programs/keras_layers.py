@@ -9,7 +9,6 @@ SOAK = (
 
 DIFFERENT = {
     "keras_others": "other operations, so later random ops get other seeds",
-    "keras_recurrent": "the cell's name is part of a variable's name",
     "keras_recurrent_with_dropout": "the cell is named in variables; dropout has other seeds",
     "keras_dropouts": "noise layers take their seeds from the graph, not from NumPy",
 }
