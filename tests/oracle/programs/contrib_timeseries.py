@@ -1,16 +1,26 @@
 """tf.contrib.timeseries."""
 
+import importlib
 import os
 import tempfile
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.contrib.timeseries.python.timeseries import estimators, math_utils, model
+from tensorflow.contrib.timeseries.python.timeseries import state_management as _MANAGERS
 
 _T = tf.contrib.timeseries
 _TIMES = _T.TrainEvalFeatures.TIMES
 _VALUES = _T.TrainEvalFeatures.VALUES
+_Sequential = model.SequentialTimeSeriesModel
 
-SOAK = ("regressor", "regressor_of_anomalies", "regressor_exported")
+SOAK = ("regressor", "regressor_of_anomalies", "regressor_exported", "chaining",
+        "chaining_of_default", "chaining_of_every_time", "chaining_regressor",
+        "chaining_regressor_saved", "chaining_with_a_state", "filtering_only", "passing_through",
+        "sequential_exogenous", "sequential_exogenous_at_times", "sequential_loss",
+        "sequential_longer_than_the_threshold", "sequential_normalized",
+        "sequential_of_unknown_window", "sequential_predictions", "sequential_regressor",
+        "sequential_regressor_exported", "sequential_unrolled")
 
 
 def _data(count=30):
@@ -207,3 +217,249 @@ def flat_prediction():
     found = model(tf.ones([5, 3, 2]), tf.ones([5, 2, 1]))
     return [found["mean"].shape, found["covariance"].shape, found["covariance"] > 0.,
             [each.shape for each in model.trainable_weights]]
+
+
+class _Carrying(_Sequential):
+    """A recurrent model: what it carries is a share of the last value."""
+
+    def __init__(self, threshold=None, normalize=False, columns=None, condition=None, features=1,
+                 dtype=tf.float32):
+        super(_Carrying, self).__init__(
+            train_output_names=["mean"], predict_output_names=["mean"], num_features=features,
+            normalize_features=normalize, dtype=dtype, exogenous_feature_columns=columns,
+            exogenous_update_condition=condition,
+            static_unrolling_window_size_threshold=threshold)
+
+    def initialize_graph(self, input_statistics=None):
+        super(_Carrying, self).initialize_graph(input_statistics=input_statistics)
+        self._share = tf.make_template("share", lambda inputs: tf.layers.dense(
+            inputs, self.num_features, kernel_initializer=tf.constant_initializer(.3)),
+            create_scope_now_=True)
+
+    def get_start_state(self):
+        return (tf.zeros([], tf.int64), (tf.zeros([self.num_features], self.dtype),
+                                         [tf.ones([2], self.dtype)]))
+
+    def _filtering_step(self, current_times, current_values, state, predictions):
+        (_, (mean, rest)) = state
+        predictions = dict(predictions, loss=tf.reduce_mean((mean - current_values) ** 2, -1))
+        return (current_times, (current_values, rest)), predictions
+
+    def _prediction_step(self, current_times, state):
+        (_, (mean, (rest,))) = state
+        mean = self._share(tf.concat([mean, rest], 1))
+        return (current_times, (mean, [rest * .9])), {"mean": mean}
+
+    def _imputation_step(self, current_times, state):
+        (times, (mean, (rest,))) = state
+        gap = tf.cast(current_times - times - 1, self.dtype)[:, None]
+        return (times, (mean, [rest + .01 * gap]))
+
+    def _exogenous_input_step(self, current_times, current_exogenous_regressors, state):
+        (times, (mean, (rest,))) = state
+        return (times, (mean + tf.reduce_sum(current_exogenous_regressors, 1, True), [rest]))
+
+    def _scale_back_predictions(self, predictions):
+        return {"mean": self._scale_back_data(predictions["mean"])}
+
+
+def _features(count=12, batch=2):
+    times = np.arange(count * batch).reshape(batch, count) + 1
+    return {_TIMES: tf.constant(times), _VALUES: tf.constant(
+        np.sin(times / 3.)[..., None].astype("float32"))}
+
+
+def _sequential(model, features, statistics=None, mode="train"):
+    with tf.variable_scope("model", use_resource=True):
+        model.initialize_graph(statistics)
+        outputs = model.define_loss(features, mode)
+    return outputs
+
+
+def sequential_loss():
+    outputs = _sequential(_Carrying(), _features())
+    gradients = tf.gradients(outputs.loss, tf.trainable_variables())
+    return [outputs.loss, outputs.end_state, outputs.predictions, outputs.prediction_times,
+            gradients]
+
+
+def sequential_unrolled():
+    outputs = _sequential(_Carrying(threshold=12), _features())
+    return [outputs.loss, outputs.end_state, outputs.predictions,
+            tf.gradients(outputs.loss, tf.trainable_variables()),
+            "While" in {each.type for each in tf.get_default_graph().get_operations()},
+            "Enter" in {each.type for each in tf.get_default_graph().get_operations()}]
+
+
+def sequential_longer_than_the_threshold():
+    outputs = _sequential(_Carrying(threshold=11), _features())
+    return [outputs.loss, "Enter" in {
+        each.type for each in tf.get_default_graph().get_operations()}]
+
+
+def sequential_of_unknown_window():
+    model = _Carrying(threshold=20)
+    times = tf.placeholder_with_default(_features()[_TIMES], [None, None])
+    values = tf.placeholder_with_default(_features()[_VALUES], [None, None, 1])
+    outputs = _sequential(model, {_TIMES: times, _VALUES: values})
+    return [outputs.loss, outputs.end_state]
+
+
+def _statistics(features, dtype=tf.float32):
+    made = math_utils.InputStatisticsFromMiniBatch(num_features=1, dtype=dtype)
+    return made.initialize_graph(features)
+
+
+def sequential_normalized():
+    features = _features()
+    outputs = _sequential(_Carrying(normalize=True), features, _statistics(features))
+    return [outputs.loss, outputs.predictions, outputs.end_state]
+
+
+def sequential_predictions():
+    model = _Carrying()
+    outputs = _sequential(model, _features())
+    with tf.variable_scope("model", reuse=True):
+        found = model.predict({_TIMES: np.array([[25, 26, 29], [13, 14, 15]]),
+                               _T.FilteringResults.STATE_TUPLE: outputs.end_state})
+    return found
+
+
+def sequential_without_a_graph():
+    _Carrying().define_loss(_features(), "train")
+
+
+def sequential_exogenous():
+    columns = [tf.feature_column.numeric_column("x")]
+    features = dict(_features(), x=tf.constant(np.arange(24.).reshape(2, 12, 1) / 10.,
+                                               tf.float32))
+    always = _sequential(_Carrying(columns=columns), features)
+    return [always.loss, always.predictions]
+
+
+def sequential_exogenous_at_times():
+    columns = [tf.feature_column.numeric_column("x")]
+    features = dict(_features(), x=tf.constant(np.arange(24.).reshape(2, 12, 1) / 10.,
+                                               tf.float32))
+
+    def condition(times, features):
+        return tf.logical_and(tf.equal(times % 2, 0), features["x"][:, 0] > .5)
+
+    found = _sequential(_Carrying(columns=columns, condition=condition), features)
+    return [found.loss, found.predictions]
+
+
+def sequential_abstract():
+    _Sequential(["mean"], ["mean"], 1)
+
+
+def _managed(manager, steps=3, features=None, model=None, mode="train"):
+    model, features = model or _Carrying(), features or _features()
+    with tf.variable_scope("model", use_resource=True):
+        statistics = None
+        model.initialize_graph(statistics)
+        manager.initialize_graph(model, statistics)
+        outputs = manager.define_loss(model, features, mode)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found = [session.run([outputs.loss, outputs.end_state, outputs.predictions])
+                 for _ in range(steps)]
+    return found, [each.name for each in tf.get_collection(tf.GraphKeys.SAVEABLE_OBJECTS)]
+
+
+def chaining():
+    return _managed(_MANAGERS.ChainingStateManager(state_saving_interval=4))
+
+
+def chaining_of_every_time():
+    return _managed(_MANAGERS.ChainingStateManager(1, True))
+
+
+def chaining_of_default():
+    return _managed(_MANAGERS.ChainingStateManager())
+
+
+def passing_through():
+    return _managed(_MANAGERS.PassthroughStateManager(), 1)
+
+
+def filtering_only():
+    return _managed(_MANAGERS.FilteringOnlyStateManager(), 1)
+
+
+def _with_state():
+    return dict(_features(), **{_T.FilteringResults.STATE_TUPLE: (
+        tf.constant([0, 12], tf.int64), (tf.constant([[.5], [.2]]),
+                                         [tf.constant([[1., 2.], [3., 4.]])]))})
+
+
+def chaining_with_a_state():
+    return _managed(_MANAGERS.ChainingStateManager(), 1, _with_state(), mode="eval")
+
+
+def chaining_with_a_state_in_training():
+    _managed(_MANAGERS.ChainingStateManager(), 1, _with_state())
+
+
+def passing_through_with_a_state():
+    _managed(_MANAGERS.PassthroughStateManager(), 1, _with_state())
+
+
+def chaining_before_its_graph():
+    model = _Carrying()
+    model.initialize_graph()
+    _MANAGERS.ChainingStateManager().define_loss(model, _features(), "train")
+
+
+def _sequential_regressor(**options):
+    regressor = _T.TimeSeriesRegressor if "optimizer" in options else (
+        estimators.TimeSeriesRegressor)
+    options.setdefault("config", tf.estimator.RunConfig(tf_random_seed=3))
+    return regressor(_Carrying(normalize=True), **options)
+
+
+def sequential_regressor():
+    estimator = _sequential_regressor(optimizer=tf.train.AdamOptimizer(.02))
+    whole = _T.WholeDatasetInputFn(_T.NumpyReader(_data()))
+    estimator.train(whole, steps=5)
+    evaluation = estimator.evaluate(whole, steps=1)
+    found = next(estimator.predict(_T.predict_continuation_input_fn(evaluation, steps=4)))
+    return [evaluation, found, estimator.get_variable_names()]
+
+
+def chaining_regressor():
+    estimator = _sequential_regressor(state_manager=_MANAGERS.ChainingStateManager(4))
+    whole = _T.WholeDatasetInputFn(_T.NumpyReader(_data()))
+    estimator.train(whole, steps=5)
+    evaluation = estimator.evaluate(whole, steps=1)
+    found = next(estimator.predict(_T.predict_continuation_input_fn(evaluation, times=[31, 35])))
+    return [evaluation, found, estimator.get_variable_names()]
+
+
+def chaining_regressor_saved():
+    estimator = _sequential_regressor(state_manager=_MANAGERS.ChainingStateManager(4, True))
+    whole = _T.WholeDatasetInputFn(_T.NumpyReader(_data()))
+    estimator.train(whole, steps=3)
+    estimator.train(whole, steps=3)
+    return [estimator.evaluate(whole, steps=1), estimator.get_variable_names()]
+
+
+def sequential_regressor_exported():
+    estimator = _sequential_regressor(optimizer=tf.train.AdamOptimizer(.02),
+                                      state_manager=_MANAGERS.ChainingStateManager(4))
+    whole = _T.WholeDatasetInputFn(_T.NumpyReader(_data()))
+    estimator.train(whole, steps=5)
+    path = estimator.export_saved_model(
+        tempfile.mkdtemp(), estimator.build_raw_serving_input_receiver_fn())
+    utils = importlib.import_module(
+        "tensorflow.contrib.timeseries.python.timeseries.saved_model_utils")
+    evaluation = estimator.evaluate(whole, steps=1)
+    with tf.Graph().as_default(), tf.Session() as session:
+        signatures = tf.saved_model.loader.load(session, ["serve"], path)
+        cold = utils.cold_start_filter(signatures, session, {
+            _TIMES: np.arange(4), _VALUES: np.sin(np.arange(4) / 3.)})
+        more = utils.filter_continuation(cold, signatures, session, {
+            _TIMES: np.arange(4, 7), _VALUES: np.sin(np.arange(4, 7) / 3.)})
+        return [cold, more, utils.predict_continuation(more, signatures, session, steps=3),
+                utils.predict_continuation(evaluation, signatures, session, times=[31, 33]),
+                sorted(signatures.signature_def)]
