@@ -2,13 +2,18 @@
 
 import os
 import tempfile
+import time
 
 from _ended import outcome as _error
 import numpy as np
 import tensorflow as tf
 
 training = tf.contrib.training
-SOAK = ("train_and_evaluate_repeatedly",)
+SOAK = ("train_and_evaluate_repeatedly", "sequences_of_a_state_saving_rnn",
+        "sequences_with_states", "sequences_with_states_and_sparse_ones",
+        "sequences_with_states_not_padded", "sequences_with_states_of_a_length",
+        "sequences_with_states_of_unique_keys", "state_saver", "state_saver_of_a_longer_length",
+        "state_saver_saves_another_shape")
 
 
 def _through(fetches, most=20):
@@ -369,3 +374,169 @@ def train_and_evaluate_repeatedly():
 def from_modules():
     from tensorflow.contrib.training.python.training import evaluation, training as inner
     return [evaluation.evaluate_once is training.evaluate_once, inner.train is training.train]
+
+
+def _examples():
+    lengths = tf.data.Dataset.from_tensor_slices([5, 2, 4, 7])
+    return lengths.map(lambda length: (tf.strings.as_string(length), tf.reshape(
+        tf.range(2 * length), [length, 2]), length)).make_one_shot_iterator().get_next()
+
+
+def _until_the_end(fetches, most=20):
+    found = []
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        # A batch that waits while the last sequence comes in may wait for ever.
+        time.sleep(.5)
+        try:
+            for _ in range(most):
+                found.append(session.run(fetches))
+        except tf.errors.OutOfRangeError:
+            pass
+        finally:
+            coordinator.request_stop()
+            coordinator.join(threads, stop_grace_period_secs=10, ignore_live_threads=True)
+    return found
+
+
+def _parts(batch, new_state):
+    state = batch.state("state")
+    return [batch.key, batch.next_key, batch.length, batch.total_length, batch.sequence,
+            batch.sequence_count, batch.batch_size, batch.insertion_index, batch.context,
+            batch.sequences, state, batch.save_state("state", new_state(state))]
+
+
+def sequences_with_states():
+    key, sequence, length = _examples()
+    sequence.set_shape([None, 2])
+    batch = tf.contrib.training.batch_sequences_with_states(
+        key, {"x": sequence, "y": tf.strings.as_string(sequence)},
+        {"length": length, "many": tf.stack([length, 1])}, None, {"state": tf.constant([0., 1.])},
+        num_unroll=3, batch_size=2, num_threads=1)
+    return [each[:-1] for each in _until_the_end(_parts(batch, lambda state: state + 1))]
+
+
+def sequences_with_states_of_a_length():
+    key, sequence, length = _examples()
+    sequence.set_shape([None, 2])
+    batch = tf.contrib.training.batch_sequences_with_states(
+        key, {"x": sequence}, {}, length - 1, {"state": tf.constant(7)}, 4, 3, num_threads=1,
+        capacity=3, allow_small_batch=False, name="sequences")
+    return [[each[:-1] for each in _until_the_end(
+        _parts(batch, lambda state: state * 2), 1)],
+            batch.sequences["x"].shape, batch.state("state").shape, batch.length.shape]
+
+
+def sequences_with_states_not_padded():
+    key, sequence, length = _examples()
+    sequence.set_shape([None, 2])
+    batch = tf.contrib.training.batch_sequences_with_states(
+        key, {"x": sequence}, {}, length, {"state": tf.constant(7)}, 3, 1, num_threads=1,
+        pad=False)
+    _until_the_end(_parts(batch, lambda state: state))
+
+
+def sequences_with_states_and_sparse_ones():
+    key, sequence, length = _examples()
+    sequence.set_shape([None, 2])
+    indices = tf.cast(tf.stack([tf.range(length), tf.range(length) % 2], 1), tf.int64)
+    sparse = tf.SparseTensor(indices, tf.range(length), tf.cast(tf.stack([length, 2]), tf.int64))
+    context = tf.SparseTensor([[1]], tf.stack([length]), [3])
+    batch = tf.contrib.training.batch_sequences_with_states(
+        key, {"x": sequence, "s": sparse}, {"c": context}, None, {"state": tf.constant(7)}, 3, 2,
+        num_threads=1, allow_small_batch=False)
+    return [each[:-1] for each in _until_the_end(_parts(batch, lambda state: state + 1), 3)]
+
+
+def sequences_with_states_of_unique_keys():
+    key, sequence, _ = _examples()
+    sequence.set_shape([None, 2])
+    batch = tf.contrib.training.batch_sequences_with_states(
+        key, {"x": sequence}, {}, None, {"state": tf.constant(7)}, 3, 1, num_threads=1,
+        make_keys_unique=True, make_keys_unique_seed=3)
+    return [len(each[0][0]) > 10 for each in _until_the_end(_parts(batch, lambda state: state))]
+
+
+def sequences_of_a_state_saving_rnn():
+    key, sequence, length = _examples()
+    sequence.set_shape([None, 2])
+    cell = tf.nn.rnn_cell.BasicLSTMCell(3, state_is_tuple=True)
+    batch = tf.contrib.training.batch_sequences_with_states(
+        key, {"x": tf.cast(sequence, tf.float32)}, {"length": length}, None,
+        {"c": tf.zeros([3]), "h": tf.zeros([3])}, 4, 2, num_threads=1)
+    inputs = tf.unstack(batch.sequences["x"], 4, 1)
+    with tf.variable_scope("rnn", initializer=tf.constant_initializer(.1)):
+        outputs, state = tf.nn.static_state_saving_rnn(
+            cell, inputs, state_saver=batch, state_name=("c", "h"), sequence_length=batch.length)
+    return [_until_the_end([batch.key, tf.stack(outputs, 1), state]),
+            [each.name for each in tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)],
+            [each.op.name for each in tf.get_collection(tf.GraphKeys.SUMMARIES)]]
+
+
+def _saver(**changed):
+    options = dict(batch_size=2, num_unroll=2, input_length=4, input_key="key",
+                   input_sequences={"x": tf.ones([4, 2])}, input_context={},
+                   initial_states={"state": tf.zeros([])})
+    return tf.contrib.training.SequenceQueueingStateSaver(**dict(options, **changed))
+
+
+def state_saver():
+    saver = _saver(batch_size=1, capacity=1)
+    with tf.Session() as session:
+        session.run(saver.prefetch_op)
+        batch = saver.next_batch
+        save = batch.save_state("state", batch.state("state") + 5)
+        found = [session.run([batch.state("state"), batch.key, save])[:2] for _ in range(2)]
+        session.run(saver.close())
+        return [found, saver.batch_size, saver.num_unroll, saver.name]
+
+
+def state_saver_of_another_key():
+    _saver(input_key=3)
+
+
+def state_saver_of_another_length():
+    _saver(input_length=4.)
+
+
+def state_saver_of_unknown_shape():
+    _saver(input_sequences={"x": tf.placeholder(tf.float32, [None, None])})
+
+
+def state_saver_of_a_colon():
+    _saver(input_sequences={"x:y": tf.ones([4, 2])})
+
+
+def state_saver_without_sequences():
+    _saver(input_sequences={})
+
+
+def state_saver_without_states():
+    _saver(initial_states={})
+
+
+def state_saver_of_a_list():
+    _saver(initial_states=[tf.zeros([])])
+
+
+def state_saver_of_small_capacity():
+    _saver(capacity=1)
+
+
+def state_saver_of_a_longer_length():
+    with tf.Session() as session:
+        session.run(_saver(input_length=5).prefetch_op)
+
+
+def state_saver_of_no_such_state():
+    _saver().next_batch.state("other")
+
+
+def state_saver_saves_no_such_state():
+    _saver().next_batch.save_state("other", 1)
+
+
+def state_saver_saves_another_shape():
+    _saver().next_batch.save_state("state", tf.zeros([1, 1]))

@@ -1,4 +1,4 @@
-"""`tf.contrib.training`: HParams, queues of batches, and the loops that are in tf_slim today."""
+"""`tf.contrib.training`: HParams, queues, and the loops that are in tf_slim today."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ NAMES = {
         "rejection_sample", "resample_at_rate", "stratified_sample", "weighted_resample")},
     **{name: f"{_HERE}.placement.{name}" for name in (
         "GreedyLoadBalancingStrategy", "RandomStrategy", "byte_size_load_fn")},
+    "batch_sequences_with_states": f"{_HERE}.sequence_batches.batch_sequences_with_states",
+    "_padding": f"{_HERE}.sequence_batches.padded",
+    **{name: f"{_HERE}.state_saver.{name}" for name in (
+        "NextQueuedSequenceBatch", "SequenceQueueingStateSaver")},
     "checkpoints_iterator": "tf.train.checkpoints_iterator",
     "evaluate_once": "tensorflow.python.training.evaluation._evaluate_once",
     **{name: f"tf_slim.evaluation.{name}" for name in (
@@ -24,7 +28,4 @@ NAMES = {
         "multiply_gradients", "train")},
     "FeedingQueueRunner": "tensorflow_estimator.python.estimator.inputs.queues"
                           ".feeding_queue_runner._FeedingQueueRunner",
-}
-INSTEAD = {
-    "batch_sequences_with_states": "use tf.data",
 }
