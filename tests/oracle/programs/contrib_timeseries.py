@@ -6,8 +6,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.contrib.timeseries.python.timeseries import estimators, math_utils, model
-from tensorflow.contrib.timeseries.python.timeseries import state_management as _MANAGERS
+from tensorflow.contrib.timeseries.python.timeseries import (estimators, math_utils, model,
+                                                             state_management as _MANAGERS)
 
 _T = tf.contrib.timeseries
 _TIMES = _T.TrainEvalFeatures.TIMES

@@ -200,7 +200,8 @@ class SequentialTimeSeriesModel(_Model):
                           [array(self.dtype) for _ in outputs]]
         if unrolled:
             for number in range(known):
-                arguments = step(tf.constant(number), *arguments[1:], reuse=number > 0)
+                _, state, states, kept = arguments
+                arguments = step(tf.constant(number), state, states, kept, reuse=number > 0)
         else:
             arguments = _V1.while_loop(lambda number, *_: number < size, step, arguments)
         _, _, states, kept = arguments
