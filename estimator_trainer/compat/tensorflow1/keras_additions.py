@@ -15,6 +15,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 import tensorflow as tf
 
+from estimator_trainer.compat import module_aliases
 from estimator_trainer.compat.tensorflow1 import late_names
 from estimator_trainer.compat.tensorflow1.stand_in import StandIn
 
@@ -234,6 +235,10 @@ GONE = {
 
 def supply() -> None:
     """Puts the names back; those that are gone say so when they are used."""
+    keras = _module("keras")
+    keras.__version__ = "2.2.4-tf"
+    # By its path, an import would make a second module of the same file, without the names.
+    module_aliases.add("tensorflow.compat.v1.keras", keras.__name__)
     for package, names in NAMES.items():
         late_names.offer(_module(package), names, "")
     for package, replacements in GONE.items():

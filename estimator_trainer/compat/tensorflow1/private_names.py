@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 _CELLS = ("KERAS.src.layers.rnn.legacy_cells", "KERAS.src.layers.rnn.legacy_cell_wrappers",
           "tensorflow.python.ops.rnn_cell_impl")
@@ -22,6 +22,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     **{f"layers.{name}": (f"{_LAYERS}.{name}", f"tensorflow.python.layers.{name}")
        for name in ("base", "convolutional", "core", "normalization", "pooling")},
     "layers.layers": ("tf.layers", "tensorflow.python.layers.layers"),
+    "context": ("tensorflow.python.eager.context",),
+    "graph_util": ("tensorflow.python.framework.graph_util",),
+    # The attribute of `tensorflow.python` was this module, and the folder is the package.
+    "ops": ("tensorflow.python.ops", "tensorflow.python.framework.ops"),
     "ops.losses.loss_reduction": ("KERAS.src.utils.losses_utils",
                                   "tensorflow.python.ops.losses.losses_impl"),
     "ops.nn": ("tensorflow.python.ops.nn", "tf.nn"),
@@ -55,7 +59,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "keras.optimizer_v2.optimizer_v2": ("KERAS.src.optimizers.legacy.optimizer_v2",),
     "keras.optimizer_v2.learning_rate_schedule": (
         "KERAS.src.optimizers.schedules.learning_rate_schedule",),
-    "keras.preprocessing.image": ("KERAS.src.preprocessing.image", "tf.keras.preprocessing.image"),
+    **{f"keras.preprocessing.{name}": (f"KERAS.src.preprocessing.{name}",
+                                       f"tf.keras.preprocessing.{name}")
+       for name in ("image", "sequence", "text")},
     "keras.utils": ("KERAS.src.utils", "tf.keras.utils"),
     "keras.utils.generic_utils": (
         "KERAS.src.utils.generic_utils", "KERAS.src.saving.legacy.serialization",
@@ -63,10 +69,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     "keras.utils.io_utils": ("KERAS.src.utils.io_utils", "tf.keras.utils"),
     "keras.utils.layer_utils": ("KERAS.src.utils.layer_utils", "tf.keras.utils"),
     "keras.utils.multi_gpu_utils": ("tf.keras.utils",),
+    "util.compat_internal": ("tensorflow.python.util.compat",),
 }
 # The first parts of modules of `tensorflow.python.keras`, and those of today.
 KERAS = {
     "api._v1.keras": "KERAS.api._v1.keras",
+    "api._v2.keras": "KERAS.api._v2.keras",
     "api.keras": "KERAS.api._v1.keras",
     "mixed_precision.experimental": "KERAS.src.mixed_precision",
     "optimizer_v2": "KERAS.src.optimizers.legacy",
@@ -97,6 +105,17 @@ def _registered_ops() -> dict[str, Any]:
     found = op_def_pb2.OpList.FromString(
         pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
     return {each.name: each for each in found.op}
+
+
+def _definition(variable: Any, export_scope: Optional[str] = None) -> Any:
+    """Returns the protocol buffer of a variable, as a collection is exported."""
+    return variable.to_proto(export_scope=export_scope)
+
+
+def _variable(definition: Any, import_scope: Optional[str] = None) -> Any:
+    """Returns the variable of a protocol buffer, as a collection is imported."""
+    import tensorflow as tf
+    return tf.compat.v1.Variable.from_proto(definition, import_scope=import_scope)
 
 
 # Names that a module has lost.
@@ -150,6 +169,7 @@ NAMES: dict[str, dict[str, Any]] = {
         "for_loop": "tensorflow.python.ops.parallel_for.control_flow_ops.for_loop",
         "jacobian": "tensorflow.python.ops.parallel_for.gradients.jacobian"},
     "ops.random_ops": {"random_crop": "tf.random_crop"},
+    "ops.resource_variable_ops": {"_from_proto_fn": _variable, "_to_proto_fn": _definition},
     "ops.variable_scope": {
         "default_variable_creator": "tensorflow.python.ops.ref_variable.default_variable_creator",
         **{f"{name}_resource_variables": f"tf.{name}_resource_variables" for name in (
@@ -160,7 +180,11 @@ NAMES: dict[str, dict[str, Any]] = {
         "RefVariable": "tensorflow.python.ops.ref_variable.RefVariable",
         "default_variable_creator": "tensorflow.python.ops.ref_variable.default_variable_creator",
         "is_variable_initialized": "tf.is_variable_initialized"},
-    "pywrap_tensorflow": {"NewCheckpointReader": "tf.train.NewCheckpointReader"},
+    "pywrap_tensorflow": {
+        "EqualGraphDefWrapper":
+            "tensorflow.python.client.pywrap_tf_session.EqualGraphDefWrapper",
+        "EventsWriter": "tensorflow.python.client._pywrap_events_writer.EventsWriter",
+        "NewCheckpointReader": "tf.train.NewCheckpointReader"},
     "saved_model.loader_impl": {
         "_parse_saved_model": "tensorflow.python.saved_model.loader_impl.parse_saved_model"},
     "saved_model.utils_impl": {name: f"{_PATHS}.{name}" for name in (
@@ -168,4 +192,6 @@ NAMES: dict[str, dict[str, Any]] = {
         "get_variables_dir", "get_variables_path")},
     "training.training": {"enable_mixed_precision_graph_rewrite":
                           "tf.train.experimental.enable_mixed_precision_graph_rewrite"},
+    "util.tf_export": {"estimator_export": "tensorflow_estimator.python.estimator."
+                                           "estimator_export.estimator_export"},
 }

@@ -396,6 +396,17 @@ def iris():
     return [found.data, found.target, again.data.shape, sorted(learn.datasets.DATASETS)]
 
 
+def a_fetched_file():
+    from tensorflow.contrib.learn.python.learn.datasets import base
+    folder = tempfile.mkdtemp()
+    with open(folder + "/a.txt", "w") as file:
+        file.write("words")
+    paths = [base.maybe_download("b.txt", folder + "/c", "file://" + folder + "/a.txt")
+             for _ in range(2)]
+    with open(paths[0]) as file:
+        return [file.read(), paths[0] == paths[1] == os.path.join(folder, "c", "b.txt")]
+
+
 def csv_files():
     folder = tempfile.mkdtemp()
     with open(folder + "/a.csv", "w") as file:

@@ -231,3 +231,43 @@ def a_replaced_name_is_replaced_for_tensorflow():
     finally:
         math_ops.reduced_shape = original
     return [math_ops.reduced_shape is original]
+
+
+def keras_by_its_path():
+    import tensorflow.keras as keras
+    from tensorflow.keras.experimental import PeepholeLSTMCell
+    from tensorflow.keras.utils import multi_gpu_model
+    return [keras.layers.Dense is tf.keras.layers.Dense, keras.__version__,
+            callable(multi_gpu_model), callable(PeepholeLSTMCell)]
+
+
+def sequences_of_keras():
+    from tensorflow.python.keras.preprocessing.sequence import pad_sequences
+    return pad_sequences([[1], [2, 3]])
+
+
+def variables_by_their_definitions():
+    from tensorflow.python.ops import resource_variable_ops
+    variable = tf.get_variable("v", [2], use_resource=True)
+    definition = resource_variable_ops._to_proto_fn(variable)
+    return [definition.variable_name, resource_variable_ops._from_proto_fn(definition).name]
+
+
+def a_writer_of_events():
+    from tensorflow.python import pywrap_tensorflow
+    folder = tempfile.mkdtemp()
+    writer = pywrap_tensorflow.EventsWriter(tf.compat.as_bytes(folder + "/events"))
+    writer.WriteEvent(tf.Event(step=7))
+    writer.Flush()
+    writer.Close()
+    file, = os.listdir(folder)
+    return [event.step for event in tf.train.summary_iterator(os.path.join(folder, file))]
+
+
+def attributes_of_tensorflow_python():
+    from tensorflow.python import context, graph_util, ops, pywrap_tensorflow
+    from tensorflow.python.util import compat_internal
+    from tensorflow.python.util.tf_export import estimator_export
+    return [ops.Graph is tf.Graph, callable(graph_util.extract_sub_graph),
+            callable(context.context), compat_internal.path_to_str("a"),
+            callable(estimator_export), pywrap_tensorflow.EqualGraphDefWrapper(b"", b"")]

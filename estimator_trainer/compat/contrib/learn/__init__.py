@@ -12,7 +12,8 @@ _OWN = {
     "class_heads": "binary_svm_head multi_class_head multi_label_head",
     "datasets": """
         DATASETS Dataset SYNTHETIC circles load_boston load_csv_with_header
-        load_csv_without_header load_dataset load_iris make_dataset retry shrink_csv spirals""",
+        load_csv_without_header load_dataset load_iris make_dataset maybe_download retry
+        shrink_csv spirals urlretrieve_with_retry""",
     "estimator": "BaseEstimator Estimator Evaluable NotFittedError Trainable",
     "experiment": "Experiment run tune",
     "exports": """
@@ -69,7 +70,6 @@ INSTEAD = {
     "evaluate": _LOOP,
     "extract_dask_data": "call compute() of the data",
     "extract_dask_labels": "call compute() of the data",
-    "maybe_download": "fetch the file before, or use tensorflow_datasets",
     "read_keyed_batch_examples_shared_queue": "use tf.contrib.learn.read_keyed_batch_examples",
     "read_keyed_batch_features_shared_queue": "use tf.contrib.learn.read_keyed_batch_features",
     "train": _LOOP,

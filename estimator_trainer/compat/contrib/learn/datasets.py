@@ -7,9 +7,12 @@ and __init__.py. Iris: Fisher, "The Use of Multiple Measurements in Taxonomic Pr
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import random
 import time
 from typing import Any, Callable, NamedTuple, Optional
+from urllib import request
 
 import numpy as np
 import tensorflow as tf
@@ -229,3 +232,20 @@ def retry(initial_delay: float, max_delay: float, factor: float = 2.0, jitter: f
         return call
 
     return decorate
+
+
+@retry(initial_delay=1.0, max_delay=16.0,
+       is_retriable=lambda error: isinstance(error, OSError) and error.errno == errno.ETIMEDOUT)
+def urlretrieve_with_retry(url: str, filename: Optional[str] = None) -> Any:
+    """Fetches a file; returns its path, and the headers of the answer."""
+    return request.urlretrieve(url, filename)
+
+
+def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
+    """Returns the path of a file in a folder, into which the first call fetches it."""
+    tf.io.gfile.makedirs(work_directory)
+    path = os.path.join(work_directory, filename)
+    if not tf.io.gfile.exists(path):
+        tf.io.gfile.copy(urlretrieve_with_retry(source_url)[0], path)
+        print("Successfully downloaded", filename, tf.io.gfile.stat(path).length, "bytes.")
+    return path
