@@ -26,6 +26,17 @@ OLD_NAMES = (("assertEquals", "assertEqual"), ("assertNotEquals", "assertNotEqua
              ("assertNotRegexpMatches", "assertNotRegex"), ("failUnless", "assertTrue"),
              ("assertRaisesRegexp", "assertRaisesRegex"))
 
+# Modules that only tests import; natively TensorFlow has them, here the checkout does.
+HELPERS = ("contrib/distributions/python/ops/statistical_testing",
+           "contrib/distributions/python/ops/test_util",
+           "contrib/factorization/python/ops/factorization_ops_test_utils",
+           "contrib/learn/python/learn/estimators/estimator_test_utils",
+           "contrib/learn/python/learn/estimators/head_test",
+           "contrib/learn/python/learn/estimators/test_data",
+           "contrib/testing/python/framework/util_test",
+           "python/ops/spectral_ops_test_util")
+HOUSES = "tensorflow/contrib/learn/python/learn/datasets/data/boston_house_prices.csv"
+
 
 class Result(unittest.TestResult):
     """Writes the outcome of each test as soon as there is one."""
@@ -60,13 +71,33 @@ class Result(unittest.TestResult):
         self._write(test.id().partition(".")[2], *self._why)
 
 
-def run(path, write):
+def load(name, path):
+    """Returns the module of a file."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_helpers(path):
+    """Loads the helpers that a file of tests names, and finds the data that came with 1.15."""
+    root = path.partition("/tensorflow/contrib/")[0]
+    from estimator_trainer.compat.contrib.learn import datasets  # Natively there is none.
+    datasets.load_boston.__defaults__ = (os.path.join(root, HOUSES),)
+    with open(path) as file:
+        text = file.read()
+    for helper in HELPERS:
+        helper_path = os.path.join(root, "tensorflow", helper + ".py")
+        if helper.rpartition("/")[2] in text and os.path.exists(helper_path):
+            load("tensorflow." + helper.replace("/", "."), helper_path)
+
+
+def run(path, write, is_native):
     """Runs the tests of one file."""
-    name = os.path.basename(path)[:-len(".py")]
     try:
-        spec = importlib.util.spec_from_file_location(name, path)
-        module = sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        if not is_native:
+            load_helpers(path)
+        module = load(os.path.basename(path)[:-len(".py")], path)
         tests = unittest.defaultTestLoader.loadTestsFromModule(module)
     except BaseException as error:  # pylint: disable=broad-except
         write("", "failed", "%s: %s" % (type(error).__name__, error))
@@ -76,7 +107,8 @@ def run(path, write):
 
 def main(arguments):
     """Runs the files one after the other."""
-    if arguments[0] == "--tf1":
+    is_native = arguments[0] != "--tf1"
+    if not is_native:
         arguments = arguments[1:]
         importlib.import_module("estimator_trainer.compat.tf1")
     out, secs, files = os.path.abspath(arguments[0]), int(arguments[1]), arguments[2:]
@@ -98,7 +130,7 @@ def main(arguments):
         if not child:
             signal.alarm(secs)
             os.chdir(tempfile.mkdtemp())
-            run(path, write)
+            run(path, write, is_native)
             sys.stdout.flush()
             os._exit(0)  # Threads that a failed test left do not end.
         status = os.waitpid(child, 0)[1]

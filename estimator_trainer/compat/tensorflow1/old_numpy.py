@@ -51,6 +51,7 @@ NAMES: dict[str, Any] = {
         "AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
         "VisibleDeprecationWarning")},
 }
+_PERCENTILES = ("nanpercentile", "nanquantile", "percentile", "quantile")
 _STACKS = ("column_stack", "dstack", "hstack", "stack", "vstack")
 
 
@@ -64,6 +65,8 @@ def supply() -> None:
     np.asarray = _array(np.asarray)
     np.fromstring = _fromstring(np.fromstring)
     np.sum = _sum(np.sum)
+    for name in _PERCENTILES:
+        setattr(np, name, _percentile(getattr(np, name)))
     for name in _STACKS:
         setattr(np, name, _stack(getattr(np, name)))
     old_arrays.supply()
@@ -121,6 +124,16 @@ def _sum(add: Callable[..., Any]) -> Callable[..., Any]:
         return sum(a) if isinstance(a, abc.Generator) else add(a, *args, **kwargs)
 
     return sum_
+
+
+def _percentile(compute: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(compute)
+    def percentile(*args: Any, interpolation: Optional[str] = None, **kwargs: Any) -> Any:
+        if interpolation is not None:  # The name of `method` before NumPy 1.22.
+            kwargs["method"] = interpolation
+        return compute(*args, **kwargs)
+
+    return percentile
 
 
 def _stack(join: Callable[..., Any]) -> Callable[..., Any]:

@@ -272,6 +272,11 @@ class MixtureSameFamily(distribution.Distribution):
         found = self.components_distribution.log_prob(self._padded(x))
         return tf.reduce_logsumexp(found + weights, axis=-1)
 
+    def _log_cdf(self, x: Any) -> Any:
+        found = self.components_distribution.log_cdf(self._padded(x))
+        return tf.reduce_logsumexp(
+            found + tf.nn.log_softmax(self.mixture_distribution.logits), axis=-1)
+
     def _cdf(self, x: Any) -> Any:
         found = self.components_distribution.cdf(self._padded(x))
         return tf.reduce_sum(found * self.mixture_distribution.probs, axis=-1)

@@ -170,6 +170,7 @@ class BatchReshape(base.Distribution):
         full = tf.where(tf.equal(new, -1), rest, new)
         if validate_args:
             self._assertions = [
+                _V1.assert_rank(new, 1, message="`batch_shape` must be a vector."),
                 _V1.assert_less_equal(tf.reduce_sum(tf.cast(tf.equal(new, -1), tf.int32)), 1,
                                       message="At most one dimension can be unknown."),
                 _V1.assert_positive(full, message="Shape elements must be >=-1."),

@@ -39,6 +39,7 @@ _OWN = {
     "reports": """
         CaptureVariable CheckpointSaver LoggingTrainable NanLoss NanLossDuringTrainingError
         PrintTensor StepCounter SummarySaver get_default_monitors""",
+    "scores": "accuracy_score mean_squared_error train_test_split",
     "run_config": "ClusterConfig RunConfig",
     "sklearn_interface": """
         SKCompat infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn""",

@@ -80,6 +80,7 @@ def _dnn_params(head: Any, hidden_units: Any, feature_columns: Any, optimizer: A
             "optimizer": optimizer, "activation_fn": activation_fn, "dropout": dropout,
             "gradient_clip_norm": gradient_clip_norm,
             "embedding_lr_multipliers": embedding_lr_multipliers,
+            "input_layer_min_slice_size": input_layer_min_slice_size,
             "input_layer_partitioner": _partitioner(input_layer_min_slice_size, config)}
 
 

@@ -20,6 +20,7 @@ from estimator_trainer.compat.contrib.learn.keys import MetricKey, ModeKeys
 from estimator_trainer.compat.contrib.learn.model_fn import ModelFnOps
 from estimator_trainer.compat.contrib.learn.sklearn_interface import (check_inputs, check_metrics,
                                                                       SKCompat)
+from estimator_trainer.compat.tensorflow1.stand_in import GoneError
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -308,6 +309,11 @@ class Estimator(BaseEstimator):
             found.eval_metric_ops.update(
                 _metric_ops(metrics, features, labels, found.predictions))
         return found
+
+    def export(self, *args: Any, **kwargs: Any) -> Any:
+        """Raises a GoneError; the format is older than SavedModel."""
+        raise GoneError("Estimator.export went with TensorFlow 1, and nothing reads what was written"
+                        " by it; instead, use export_savedmodel.")
 
     def export_savedmodel(self, export_dir_base: Any, serving_input_fn: Any,
                           default_output_alternative_key: Any = None, assets_extra: Any = None,

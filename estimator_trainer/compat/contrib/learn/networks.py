@@ -132,7 +132,8 @@ def dnn_model_fn(features: Any, labels: Any, mode: str, params: Any, config: Any
     with _dnn_scope(config):
         logits, scope = _dnn_logits(head, features, params["feature_columns"], mode, config,
                                     params, "_")
-        return head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
+        return head.create_model_fn_ops(features=features, mode=mode, labels=labels,
+                                        train_op_fn=train_op_fn, logits=logits)
 
 
 def linear_model_fn(features: Any, labels: Any, mode: str, params: Any, config: Any = None) -> Any:
@@ -150,7 +151,8 @@ def linear_model_fn(features: Any, labels: Any, mode: str, params: Any, config: 
 
     with _linear_scope(config) as scope:
         logits = _linear_logits(head, features, columns, params["joint_weights"], scope)
-        return head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
+        return head.create_model_fn_ops(features=features, mode=mode, labels=labels,
+                                        train_op_fn=train_op_fn, logits=logits)
 
 
 def _linear_rate(columns: int) -> float:
@@ -212,5 +214,5 @@ def combined_model_fn(features: Any, labels: Any, mode: str, params: Any,
         with tf.control_dependencies(ops):
             return v1.assign_add(step, 1).op
 
-    return head.create_model_fn_ops(features, mode, labels, train_op_fn,
-                                    parts[0] + parts[1] if len(parts) > 1 else parts[0])
+    return head.create_model_fn_ops(features=features, mode=mode, labels=labels,
+                                    train_op_fn=train_op_fn, logits=parts[0] + parts[1] if len(parts) > 1 else parts[0])

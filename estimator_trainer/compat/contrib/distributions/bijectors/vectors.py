@@ -127,10 +127,11 @@ def _shape_checks(shape: Any, validate_args: bool) -> list[Any]:
     if shape.shape.rank is not None and shape.shape.rank > 1:
         raise ValueError(f"`{shape.op.name}` rank ({shape.shape.rank}) should be <= 1.")
     static = tf.get_static_value(shape)
-    if static is not None and np.any(static < -1):
+    is_possible = static is None or np.all(static >= -1)
+    if not is_possible and not validate_args:
         raise ValueError("Invalid value in tensor used for shape: "
                          f"`{shape.op.name}` is {static}; expected numbers from -1.")
-    if not validate_args or static is not None and not np.any(static == -1):
+    if not validate_args or is_possible and static is not None and not np.any(static == -1):
         return []
     return [
         _V1.assert_less_equal(tf.rank(shape), 1, message="rank should be <= 1."),
@@ -347,10 +348,12 @@ class MatrixInverseTriL(bijector.Bijector):
     def _checked(self, x: Any) -> Any:
         if not self.validate_args:
             return x
+        rank_is_enough = _V1.assert_rank_at_least(
+            x, 2, message="Input must have rank at least 2.")
+        x = checks.after([rank_is_enough], x)
         shape, diag = tf.shape(x), tf.linalg.diag_part(x)
         above = x - tf.linalg.band_part(x, -1, 0)
         return checks.after([
-            _V1.assert_rank_at_least(x, 2, message="Input must have rank at least 2."),
             _V1.assert_equal(shape[-2], shape[-1], message="Input must be a square matrix."),
             _V1.assert_equal(above, tf.zeros_like(above),
                              message="Input must be lower triangular."),
