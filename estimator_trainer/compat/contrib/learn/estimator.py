@@ -11,8 +11,8 @@ import os
 import tempfile
 from typing import Any, Callable, Iterator, Optional
 
-from absl import logging
 import tensorflow as tf
+from tensorflow.python.platform import tf_logging as logging
 
 from estimator_trainer.compat.contrib.learn import (estimator_runs, exports, feeder, metric_spec,
                                                     monitors, run_config, signatures)
@@ -30,9 +30,21 @@ class NotFittedError(ValueError, AttributeError):
 class Evaluable:
     """Anything with `model_dir` and `evaluate`."""
 
+    def evaluate(self, x: Any = None, y: Any = None, input_fn: Any = None, feed_fn: Any = None,
+                 batch_size: Any = None, steps: Any = None, metrics: Any = None,
+                 name: Optional[str] = None, checkpoint_path: Any = None,
+                 hooks: Any = None) -> Any:
+        """Returns metrics by name."""
+        raise NotImplementedError
+
 
 class Trainable:
     """Anything with `fit`."""
+
+    def fit(self, x: Any = None, y: Any = None, input_fn: Any = None, steps: Any = None,
+            batch_size: Any = None, monitors: Any = None, max_steps: Any = None) -> Any:
+        """Trains, and returns itself."""
+        raise NotImplementedError
 
 
 class BaseEstimator(Evaluable, Trainable):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator
 
-from absl import logging
 import tensorflow as tf
+from tensorflow.python.platform import tf_logging as logging
 
 from estimator_trainer.compat.contrib.learn import summaries
 

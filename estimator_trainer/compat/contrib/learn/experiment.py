@@ -12,8 +12,9 @@ import os
 import time
 from typing import Any, Callable, Optional
 
-from absl import logging
 import tensorflow as tf
+from tensorflow.python.platform import tf_logging as logging
+from tensorflow.python.training import server_lib
 
 from estimator_trainer.compat.contrib.learn import monitors
 from estimator_trainer.compat.contrib.learn.estimator import Evaluable, Trainable
@@ -125,7 +126,7 @@ class Experiment:
     def evaluate(self, delay_secs: Optional[float] = None, name: Optional[str] = None) -> Any:
         """Evaluates once, after `eval_delay_secs` by default."""
         time.sleep(self._eval_delay_secs if delay_secs is None else delay_secs)
-        return self._evaluate(name=name or "one_pass")
+        return self._call_evaluate(name=name or "one_pass")
 
     def local_run(self) -> Any:
         """Is `train_and_evaluate` with the frequency `local_eval_frequency`."""
@@ -138,7 +139,8 @@ class Experiment:
     def train_and_evaluate(self) -> Any:
         """Trains, evaluates at times and at the end, and returns the result and the exports."""
         config = self.estimator.config
-        listener = _EvalAndExport(self._evaluate, self._export, self.estimator.model_dir)
+        listener = _EvalAndExport(self._call_evaluate, self._maybe_export,
+                                  self.estimator.model_dir)
         added: list[Any] = []
         at_checkpoints = self._checkpoint_and_export and (
             config.save_checkpoints_secs or config.save_checkpoints_steps)
@@ -158,8 +160,8 @@ class Experiment:
             self._train_monitors = former
         if at_checkpoints:
             return listener.eval_result, listener.export_results
-        found = self._evaluate()
-        return found, self._export(found)
+        found = self._call_evaluate()
+        return found, self._maybe_export(found)
 
     def continuous_eval(self, delay_secs: Any = None, throttle_delay_secs: Any = None,
                         evaluate_checkpoint_only_once: bool = True,
@@ -190,9 +192,10 @@ class Experiment:
                     logging.warning("There is no new checkpoint to evaluate yet.")
                     warned = start
             else:
-                found = self._evaluate(input_fn=input_fn, name=name, checkpoint_path=latest) or {}
+                found = self._call_evaluate(
+                    input_fn=input_fn, name=name, checkpoint_path=latest) or {}
                 if exports:
-                    self._export(found, checkpoint_path=latest)
+                    self._maybe_export(found, checkpoint_path=latest)
                 previous = latest
             time.sleep(max(0, throttle - (time.time() - start)))
 
@@ -208,8 +211,8 @@ class Experiment:
                 found):
             self._train(self._train_monitors, steps=steps)
             latest = tf.train.latest_checkpoint(self.estimator.model_dir)
-            found = self._evaluate(name="one_pass", checkpoint_path=latest)
-            exported = self._export(found)
+            found = self._call_evaluate(name="one_pass", checkpoint_path=latest)
+            exported = self._maybe_export(found)
         return found, exported
 
     def _has_ended(self, found: Any) -> bool:
@@ -219,8 +222,8 @@ class Experiment:
     def test(self) -> Any:
         """Trains and evaluates for one step each."""
         self._train(self._train_monitors, steps=1)
-        found = self._evaluate(name="one_pass", steps=1)
-        self._export(found)
+        found = self._call_evaluate(name="one_pass", steps=1)
+        self._maybe_export(found)
         return found
 
     def run_std_server(self) -> None:
@@ -234,27 +237,30 @@ class Experiment:
             raise ValueError("Could not start server; be sure to specify cluster_spec, task_type, "
                              "master, and task in RunConfig or set the TF_CONFIG environment "
                              "variable.")
-        server = tf.distribute.Server(config.cluster_spec, config.task_type, config.task_id,
-                                      config=config.tf_config, start=False)
+        server = server_lib.Server(
+            config.cluster_spec, job_name=config.task_type, task_index=config.task_id,
+            config=config.tf_config, start=False)
         server.start()
         return server
 
-    def _train(self, hooks: Any, **steps: Any) -> Any:
+    def _train(self, hooks: Any, steps: Any = None, max_steps: Any = None) -> Any:
         hooks = monitors.replace_monitors_with_hooks(hooks, self.estimator)
         if self._is_core:
-            return self.estimator.train(input_fn=self._train_input_fn, hooks=hooks,
-                                        saving_listeners=self._saving_listeners, **steps)
-        return self.estimator.fit(input_fn=self._train_input_fn, monitors=hooks, **steps)
+            return self.estimator.train(
+                input_fn=self._train_input_fn, steps=steps, max_steps=max_steps, hooks=hooks,
+                saving_listeners=self._saving_listeners)
+        return self.estimator.fit(input_fn=self._train_input_fn, steps=steps, max_steps=max_steps,
+                                  monitors=hooks)
 
-    def _evaluate(self, input_fn: Any = None, name: Optional[str] = None, steps: Any = None,
-                  checkpoint_path: Any = None) -> Any:
+    def _call_evaluate(self, input_fn: Any = None, name: Optional[str] = None, steps: Any = None,
+                       checkpoint_path: Any = None) -> Any:
         options = {} if self._is_core else {"metrics": self.eval_metrics}
         return self.estimator.evaluate(
             input_fn=input_fn or self._eval_input_fn, name=name,
             steps=self.eval_steps if steps is None else steps, checkpoint_path=checkpoint_path,
             hooks=self._eval_hooks, **options)
 
-    def _export(self, found: Any, checkpoint_path: Any = None) -> list[Any]:
+    def _maybe_export(self, found: Any, checkpoint_path: Any = None) -> list[Any]:
         folder = tf.compat.as_bytes(os.path.join(self.estimator.model_dir, "export"))
         return [each.export(self.estimator, os.path.join(folder, tf.compat.as_bytes(each.name)),
                             checkpoint_path=checkpoint_path, eval_result=found)

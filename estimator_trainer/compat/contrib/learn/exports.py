@@ -12,8 +12,8 @@ import os
 import time
 from typing import Any, Callable, NamedTuple
 
-from absl import logging
 import tensorflow as tf
+from tensorflow.python.platform import tf_logging as logging
 
 from estimator_trainer.compat.contrib.learn.keys import MetricKey, PredictionKey, ProblemType
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.platform import gfile
 
 _KEY = "__key__"
 
@@ -16,7 +17,7 @@ def _file_names(file_pattern: Any, randomize_input: bool) -> list[str]:
     patterns = file_pattern if isinstance(file_pattern, list) else [file_pattern]
     if not patterns:
         raise ValueError("No files given to dequeue_examples.")
-    names = [name for pattern in patterns for name in tf.io.gfile.glob(pattern)]
+    names = [name for pattern in patterns for name in gfile.Glob(pattern)]
     if not names:
         raise ValueError(f"No files match {file_pattern}.")
     return names if randomize_input else sorted(names)

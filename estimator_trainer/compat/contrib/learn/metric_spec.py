@@ -9,7 +9,7 @@ import functools
 import inspect
 from typing import Any, Callable, Optional
 
-from absl import logging
+from tensorflow.python.platform import tf_logging as logging
 
 _LABELS = ("labels", "label", "targets", "target")
 _PREDICTIONS = ("predictions", "prediction", "logits", "logit")

@@ -9,8 +9,9 @@ import copy
 import time
 from typing import Any, Optional
 
-from absl import logging
 import tensorflow as tf
+from tensorflow.python.platform import tf_logging as logging
+from tensorflow.python.training import checkpoint_management
 
 
 class BaseMonitor:
@@ -195,7 +196,7 @@ class ValidationMonitor(EveryN):
                 now - self._last_check <= float(self._check_interval_secs or 0)):
             return False
         self._last_check = now
-        path = tf.train.latest_checkpoint(self._estimator.model_dir)
+        path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
         if path is None or path == self._latest_path:
             return False
         self._latest_path = path

@@ -214,5 +214,6 @@ def combined_model_fn(features: Any, labels: Any, mode: str, params: Any,
         with tf.control_dependencies(ops):
             return v1.assign_add(step, 1).op
 
+    logits = parts[0] + parts[1] if len(parts) > 1 else parts[0]
     return head.create_model_fn_ops(features=features, mode=mode, labels=labels,
-                                    train_op_fn=train_op_fn, logits=parts[0] + parts[1] if len(parts) > 1 else parts[0])
+                                    train_op_fn=train_op_fn, logits=logits)

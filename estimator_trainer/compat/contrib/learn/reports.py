@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from typing import Any, Optional
 
-from absl import logging
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.platform import tf_logging as logging
 
 from estimator_trainer.compat.contrib.learn.monitors import BaseMonitor, EveryN, output_of
 

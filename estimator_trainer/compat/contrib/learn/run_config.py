@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any, Optional
 
-from absl import logging
 import tensorflow as tf
+from tensorflow.python.platform import tf_logging as logging
 
 from estimator_trainer import environment
 from estimator_trainer.compat.contrib.learn.keys import Environment, TaskType
