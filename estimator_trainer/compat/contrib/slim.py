@@ -27,6 +27,8 @@ NAMES = {
     "prefetch_queue": "tf_slim.data.prefetch_queue",
     "tfexample_decoder": "tf_slim.data.tfexample_decoder",
     "utils": "tf_slim.layers.utils",
+    "assign_from_checkpoint":
+        "estimator_trainer.compat.contrib.framework.checkpoints.assign_from_checkpoint",
     "zero_initializer": "estimator_trainer.compat.contrib.framework.functions.zero_initializer",
 }
 DEFAULT = "copy it from tensorflow/models, research/slim, into the program"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from absl import logging
 import tensorflow as tf
 
 
@@ -26,6 +27,58 @@ def load_checkpoint(filepattern: str) -> Any:
 def load_variable(checkpoint_dir: str, name: str) -> Any:
     """Returns a variable's value, an array; the name may end with ":0"."""
     return load_checkpoint(checkpoint_dir).get_tensor(name.removesuffix(":0"))
+
+
+def assign_from_checkpoint(model_path: str, var_list: Any,
+                           ignore_missing_vars: bool = False) -> Any:
+    """Returns an operation that gives variables their values of a checkpoint, and what it is fed.
+
+    Args:
+      model_path: The checkpoint's prefix.
+      var_list: Variables, or those by their names in the checkpoint, one or a list of parts.
+      ignore_missing_vars: Whether names that the checkpoint lacks are logged only.
+
+    Raises:
+      ValueError: a name is not in the checkpoint, or a value has another shape.
+    """
+    reader, operations = tf.compat.v1.train.NewCheckpointReader(model_path), []
+    feeds: dict[Any, Any] = {}
+    for name, variables in _by_checkpoint_name(var_list).items():
+        if not reader.has_tensor(name):
+            if not ignore_missing_vars:
+                raise ValueError(f"Checkpoint is missing variable [{name}]")
+            logging.warning("Checkpoint is missing variable [%s]", name)
+            continue
+        value = reader.get_tensor(name)
+        for variable in variables:
+            fed = tf.compat.v1.placeholder(variable.dtype.base_dtype, variable.shape,
+                                           name=f"placeholder/{variable.op.name}")
+            operations.append(variable.assign(fed))
+            feeds[fed] = _part(value, name, variable)
+    return tf.group(*operations), feeds
+
+
+def _by_checkpoint_name(var_list: Any) -> dict[str, list[Any]]:
+    if isinstance(var_list, dict):
+        return {name: list(each) if isinstance(each, (tuple, list)) else [each]
+                for name, each in var_list.items()}
+    found: dict[str, list[Any]] = {}
+    for variable in var_list:
+        part = variable._save_slice_info
+        found.setdefault(part.full_name if part else variable.op.name, []).append(variable)
+    return found
+
+
+def _part(value: Any, name: str, variable: Any) -> Any:
+    """Returns what a variable, which may be a part of one, has of a value."""
+    part = variable._save_slice_info
+    if part:
+        bounds = zip(part.var_offset, part.var_shape)
+        return value[tuple(slice(start, start + size) for start, size in bounds)]
+    if variable.shape != value.shape:
+        raise ValueError(f"Total size of new array must be unchanged for {name} lh_shape: "
+                         f"[{value.shape}], rh_shape: [{variable.shape}]")
+    return value
 
 
 def list_variables(checkpoint_dir: str) -> list[tuple[str, list[int]]]:
