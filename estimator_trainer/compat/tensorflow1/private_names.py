@@ -17,6 +17,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "data.experimental.ops.distribute_options": _OPTIONS,
     "data.experimental.ops.optimization_options": _OPTIONS,
     "data.experimental.ops.threading_options": _OPTIONS,
+    "distribute.strategy_combinations": ("tensorflow.python.distribute.strategy_combinations",
+                                         "KERAS.src.distribute.optimizer_combinations"),
     "feature_column.dense_features": ("tf.keras.layers",),
     "feature_column.dense_features_v2": ("KERAS.src.feature_column.dense_features_v2",),
     **{f"layers.{name}": (f"{_LAYERS}.{name}", f"tensorflow.python.layers.{name}")
