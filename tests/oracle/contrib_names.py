@@ -61,7 +61,7 @@ def _paths(contrib):
     """Yields the modules that programs can import."""
     for each in pkgutil.walk_packages(contrib.__path__, _ROOT + ".", onerror=lambda name: None):
         last = each.name.rpartition(".")[2]
-        if not last.startswith("gen_") and not last.endswith(("_test", "_test_base")):
+        if not last.endswith(("_test", "_test_base")):
             yield each.name
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 _HERE = "estimator_trainer.compat.contrib.framework"
 _SLIM = """
     add_arg_scope add_model_variable arg_scope arg_scope_func_key arg_scoped_arguments
-    assert_global_step assert_or_get_global_step assign_from_checkpoint_fn assign_from_values assign_from_values_fn create_global_step current_arg_scope
-    filter_variables get_local_variables get_model_variables get_trainable_variables
-    get_unique_variable get_variable_full_name get_variables get_variables_by_name
-    get_variables_by_suffix get_variables_to_restore global_variable has_arg_scope local_variable
-    model_variable variable VariableDeviceChooser""".split()
+    assert_global_step assert_or_get_global_step assign_from_checkpoint_fn assign_from_values
+    assign_from_values_fn create_global_step current_arg_scope filter_variables get_local_variables
+    get_model_variables get_trainable_variables get_unique_variable get_variable_full_name
+    get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore
+    global_variable has_arg_scope local_variable model_variable variable
+    VariableDeviceChooser""".split()
 
 NAMES = {
     **{name: f"tf_slim.{name}" for name in _SLIM},
@@ -25,8 +26,9 @@ NAMES = {
     **{name: f"tensorflow.python.util.deprecation.{name}" for name in (
         "deprecated", "deprecated_arg_values", "deprecated_args")},
     **{name: f"{_HERE}.checkpoints.{name}" for name in (
-        "assign_from_checkpoint", "init_from_checkpoint", "list_variables", "load_checkpoint", "load_variable",
-        "load_linear_multiclass_bias_initializer", "load_variable_slot_initializer")},
+        "assign_from_checkpoint", "init_from_checkpoint", "list_variables", "load_checkpoint",
+        "load_linear_multiclass_bias_initializer", "load_variable",
+        "load_variable_slot_initializer")},
     **{name: f"{_HERE}.functions.{name}" for name in (
         "get_name_scope", "get_placeholders", "py_func", "zero_initializer")},
     **{name: f"{_HERE}.shapes.{name}" for name in (

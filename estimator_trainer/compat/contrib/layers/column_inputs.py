@@ -301,7 +301,8 @@ def _inferred(name: str, tensor: Any) -> Any:
     if isinstance(tensor, tf.sparse.SparseTensor) or not (
             tensor.dtype.is_integer or tensor.dtype.is_floating):
         raise ValueError(f"Feature {name!r} is {tensor} (from infer_real_valued_columns); "
-                         "expected a dense tensor of numbers.")
+                         "expected a dense tensor of numbers, for columns of non integer or non "
+                         "floating types are not supported.")
     dimension = 1
     for size in tensor.shape.as_list()[1:]:
         dimension *= size

@@ -324,8 +324,8 @@ class Estimator(BaseEstimator):
 
     def export(self, *args: Any, **kwargs: Any) -> Any:
         """Raises a GoneError; the format is older than SavedModel."""
-        raise GoneError("Estimator.export went with TensorFlow 1, and nothing reads what was written"
-                        " by it; instead, use export_savedmodel.")
+        raise GoneError("Estimator.export went with TensorFlow 1, and nothing reads its files; "
+                        "instead, use export_savedmodel.")
 
     def export_savedmodel(self, export_dir_base: Any, serving_input_fn: Any,
                           default_output_alternative_key: Any = None, assets_extra: Any = None,
