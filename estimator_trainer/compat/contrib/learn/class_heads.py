@@ -135,6 +135,8 @@ class MultiLabelHead(SingleHead):
         found = labels[self.label_name] if isinstance(labels, dict) else labels
         found = tf.compat.v1.convert_to_tensor_or_sparse_tensor(found)
         if isinstance(found, tf.sparse.SparseTensor):
+            if self.logits_dimension < 2:
+                raise ValueError("Must set num_classes >= 2 when passing labels as a SparseTensor.")
             found = tf.cast(tf.sparse.to_indicator(found, self.logits_dimension), tf.int64)
         return found
 
