@@ -28,6 +28,7 @@ _SEEDS = "tensorflow.python.framework.random_seed"
 _OP_DEFS = "tensorflow.python.framework.op_def_registry"
 _COLUMNS = "tensorflow.python.feature_column.feature_column_v2"
 _ARRAYS = "tensorflow.python.ops.tensor_array_ops"
+_CONVERSION = "tensorflow.python.autograph.core.config"
 _TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 
 USED = {
@@ -47,6 +48,8 @@ USED = {
     f"{_COLUMNS}.IdentityCategoricalColumn": "in old programs it rejects a number out of range",
     "tensorflow.python.ops.math_ops._ReductionDims": "the axes of a sum of all elements",
     f"{_ARRAYS}._GraphTensorArray": "asked for its size, TensorFlow 1 made an operation",
+    f"{_CONVERSION}.CONVERSION_RULES": "the modules whose functions autograph leaves as they are",
+    f"{_CONVERSION}.DoNotConvert": "a rule of that list",
     f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",
 }
 # By class. Estimator has no public setting for a copy that does another task's work.
@@ -138,6 +141,13 @@ def seeds() -> Any:
     """Returns the module whose `get_seed` every random op calls."""
     use(f"{_SEEDS}.get_seed")
     return importlib.import_module(_SEEDS)
+
+
+def keep_from_autograph(module: str) -> None:
+    """Lets autograph leave a module, and those below it, as they are."""
+    rules = use(f"{_CONVERSION}.CONVERSION_RULES")
+    config = importlib.import_module(_CONVERSION)
+    setattr(config, "CONVERSION_RULES", (use(f"{_CONVERSION}.DoNotConvert")(module), *rules))
 
 
 def is_stateful(op_type: str) -> bool:

@@ -24,6 +24,7 @@ from estimator_trainer.compat import contrib as tables
 from estimator_trainer.compat.contrib import moved
 from estimator_trainer.compat.tensorflow1 import contrib_names, homes, old_modules
 from estimator_trainer.compat.tensorflow1.stand_in import StandIn
+from estimator_trainer.patches import private_api
 
 _ROOT = "tensorflow.contrib"
 
@@ -89,7 +90,8 @@ class _Finder(abc.MetaPathFinder, abc.Loader):
 
 
 def install() -> None:
-    """Makes `tensorflow.contrib` importable."""
+    """Makes `tensorflow.contrib` importable, and keeps its code from autograph, as TensorFlow 1."""
+    private_api.keep_from_autograph(tables.__name__)
     sys.meta_path.insert(0, _Finder())
 
 

@@ -100,6 +100,7 @@ class _Feeder:
     """Placeholders of batches, and what is fed to them."""
 
     n_classes: Any
+    _class_dtype: Any = np.float32
     _batches: Iterator[tuple[Any, Any]]
 
     def __init__(self, x: Any, y: Any) -> None:
@@ -139,16 +140,16 @@ class _Feeder:
             return y
         classes = self.n_classes if isinstance(y, dict) else None
         if classes is None:
-            return _one_hot(y, self.n_classes)
+            return _one_hot(y, self.n_classes, self._class_dtype)
         return {key: _one_hot(value, classes.get(key)) for key, value in y.items()}
 
 
-def _one_hot(labels: Any, n_classes: Optional[int]) -> Any:
+def _one_hot(labels: Any, n_classes: Optional[int], dtype: Any = np.float32) -> Any:
     if n_classes is None:
         return labels
     if n_classes < 2:
         return labels.astype(np.float32)
-    return np.eye(n_classes, dtype=np.float32)[labels.astype(np.int64)]
+    return np.eye(n_classes, dtype=dtype)[labels.astype(np.int64)]
 
 
 def _named_placeholders(examples: Any, name: str) -> Any:
@@ -162,6 +163,8 @@ def _named_placeholders(examples: Any, name: str) -> Any:
 
 class DataFeeder(_Feeder):
     """Feeds arrays, in another order in each epoch."""
+
+    _class_dtype = np.int64
 
     def __init__(self, x: Any, y: Any, n_classes: Any, batch_size: Optional[int] = None,
                  shuffle: bool = True, random_state: Any = None,

@@ -21,18 +21,11 @@ FLAT = V1.layers.InputSpec(ndim=2)
 class Plain:
     """The common part of this package's cells that run no other cell.
 
-    The sizes are `_state_size` and `_output_size`. Autograph has nothing to convert in them, and
-    would take a tenth of a second for each.
+    The sizes are `_state_size` and `_output_size`.
     """
 
     _state_size: Any
     _output_size: Any
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "call" in vars(cls) and cls.__module__.startswith(__name__.partition(".")[0]):
-            # Not by `do_not_convert`, whose wrapper hides the arguments that Keras looks for.
-            vars(cls)["call"].autograph_info__ = None
 
     @property
     def state_size(self) -> Any:

@@ -7,6 +7,7 @@ Normalization", 2016. Arguments and variables: tensorflow/contrib/rnn of TensorF
 
 from __future__ import annotations
 
+import itertools
 import logging
 from typing import Any, Optional, Sequence
 
@@ -209,6 +210,7 @@ class WeightNormLSTMCell(cells.Plain, RNNCell):
                  reuse: Optional[bool] = None) -> None:
         """Keeps the settings, which are those of `tf.nn.rnn_cell.LSTMCell`, and `norm`."""
         super().__init__(_reuse=reuse)
+        self._scope = "wn_lstm_cell"  # Checkpoints have the name twice.
         self._num_units, self._is_normalized, self._use_peepholes = num_units, norm, use_peepholes
         self._cell_clip, self._initializer, self._num_proj = cell_clip, initializer, num_proj
         self._proj_clip, self._forget_bias = proj_clip, forget_bias
@@ -219,12 +221,16 @@ class WeightNormLSTMCell(cells.Plain, RNNCell):
         rows = [cells.known_size(each) for each in args]
         kernel = V1.get_variable("kernel", [sum(rows), size], dtype=args[0].dtype)
         if self._is_normalized:
+            ends = list(itertools.accumulate(rows))
             with tf.control_dependencies(None):
                 kernel = tf.concat([
-                    tf.nn.l2_normalize(part, axis=0) * V1.get_variable(
-                        f"norm_{number}", [size], dtype=args[0].dtype)
-                    for number, part in enumerate(tf.split(kernel, rows))], 0)
-        return tf.matmul(tf.concat(args, 1), kernel)
+                    self._normal(kernel[end - count:end, :], f"norm_{number}")
+                    for number, (count, end) in enumerate(zip(rows, ends))], 0)
+        return tf.matmul(args[0] if len(args) == 1 else tf.concat(args, 1), kernel)
+
+    def _normal(self, part: Any, name: str) -> Any:
+        length = V1.get_variable(name, [part.shape[1]], dtype=part.dtype)
+        return tf.nn.l2_normalize(part, axis=0) * length
 
     def call(self, inputs: Any, state: Any) -> Any:
         """Returns h and the LSTMStateTuple."""
