@@ -29,6 +29,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/old_protobuf.py imports what an old protoc generated
     tensorflow1/old_packages.py puts names of pandas, PyYAML and others back
     tensorflow1/lost_methods.py puts methods of TensorFlow's classes back
+    tensorflow1/eager_mode.py   switches on eager execution for Keras, too
     tensorflow1/operations/     makes the operations of TensorFlow 1.15, on which seeds depend
     tensorflow1/tutorials/      reads MNIST as tutorials did
     tensorflow1/stand_in.py     stands in for what is gone, and says so by name when it is used
@@ -54,6 +55,7 @@ _SUPPLYING = (
     "old_protobuf",
     "old_packages",
     "lost_methods",
+    "eager_mode",
     "keras_names",
     "keras_additions",
     "keras_optimizers",

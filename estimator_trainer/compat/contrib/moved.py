@@ -23,13 +23,22 @@ def visualize_embeddings(summary_writer: Any, config: Any) -> None:
 GONE = Table({})
 # Modules that did not change.
 WHOLE = {
-    "autograph": "tf.autograph",
     "keras": "tf.keras",
     "lite": "tf.lite",
     "nccl": "tensorflow.python.ops.nccl_ops",
     "signal": "tf.signal",
 }
 TABLES = {
+    "autograph": Table({
+        **{name: f"tensorflow.python.autograph.impl.api.{name}" for name in (
+            "AutoGraphError", "convert", "converted_call", "do_not_convert", "to_code",
+            "to_graph")},
+        **{name: f"tensorflow.python.autograph.core.converter.{name}" for name in (
+            "ConversionOptions", "Feature")},
+        **{name: f"tensorflow.python.autograph.lang.directives.{name}" for name in (
+            "set_element_type", "set_loop_options")},
+        "stack": "tensorflow.python.autograph.lang.special_functions.stack"}, ("tf.autograph",)),
+    "batching": Table({"batch_function": "tf.nondifferentiable_batch_function"}),
     "compiler": Table({"experimental_jit_scope": "tf.xla.experimental.jit_scope"},
                       ("tf.xla.experimental",)),
     "gan": Table({name: f"tensorflow_gan.{name}" for name in (
@@ -50,8 +59,7 @@ TABLES = {
         "mean_pairwise_squared_error", "mean_squared_error", "npairs_loss",
         "npairs_loss_multilabel", "sigmoid_cross_entropy", "softmax_cross_entropy",
         "sparse_softmax_cross_entropy", "triplet_semihard_loss")}),
-    "model_pruning": Table({}, (), {}, "use tfmot.sparsity of tensorflow_model_optimization, or "
-                                       "multiply the weights by a mask"),
+    "proto": Table({name: f"tf.io.{name}" for name in ("decode_proto", "encode_proto")}),
     "periodic_resample": Table({}, (), {}, "use tf.nn.depth_to_space, or tf.reshape and "
                                            "tf.transpose, as TensorFlow has no kernel for it now"),
     "resampler": Table({
@@ -69,15 +77,10 @@ TABLES = {
         "visualize_embeddings": visualize_embeddings}),
     "tensorrt": Table({"create_inference_graph":
                        "tensorflow.python.compiler.tensorrt.trt_convert.create_inference_graph"}),
-    "checkpoint": Table({
-        "CheckpointManager": "tf.train.CheckpointManager",
-        "Checkpointable": "tensorflow.python.trackable.autotrackable.AutoTrackable",
-        "CheckpointableBase": "tensorflow.python.trackable.base.Trackable",
-        **{name: f"tensorflow.python.trackable.data_structures.{name}" for name in (
-            "List", "Mapping", "NoDependency")}}, DEFAULT="use tf.train.Checkpoint"),
     "util": Table({
         **{name: f"tensorflow.python.framework.meta_graph.{name}" for name in (
             "ops_used_by_graph_def", "stripped_op_list_for_graph")},
         "make_ndarray": "tf.make_ndarray", "make_tensor_proto": "tf.make_tensor_proto",
-        "constant_value": "tf.get_static_value"}),
+        "constant_value": "tf.get_static_value",
+        "load_op_library": "tf.load_op_library"}),
 }

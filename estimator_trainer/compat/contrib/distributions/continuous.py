@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow.python.ops.distributions import gamma, special_math
 
 from estimator_trainer.compat.contrib.distributions import checks, scalar
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -89,6 +90,7 @@ class Logistic(_LocationScale):
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         uniform = self._uniform(n, seed, np.finfo(self.dtype.as_numpy_dtype).tiny)
+        op_seeds.count(1)  # One of 1.15's additions.
         return (tf.math.log(uniform) - tf.math.log1p(-uniform)) * self.scale + self.loc
 
     def _log_prob(self, x: Any) -> Any:

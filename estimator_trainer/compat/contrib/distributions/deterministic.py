@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.ops.distributions import distribution
 
 from estimator_trainer.compat.contrib.distributions import checks
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -60,6 +61,7 @@ class _Deterministic(distribution.Distribution):
         return self.mean()
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
+        op_seeds.count(2)  # 1.15 multiplied ones.
         return tf.broadcast_to(self.loc, tf.concat([[n], tf.shape(self.loc)], 0))
 
 

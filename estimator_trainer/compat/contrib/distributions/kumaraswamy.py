@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.ops.distributions import distribution, uniform
 
 from estimator_trainer.compat.contrib.distributions import bijectors, checks, transformed
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -25,6 +26,7 @@ class Kumaraswamy(transformed.TransformedDistribution):
         with _V1.name_scope(name, values=[concentration1, concentration0]) as name:
             a = tf.convert_to_tensor(concentration1, name="concentration1")
             b = tf.convert_to_tensor(concentration0, name="concentration0")
+        op_seeds.count(-3)
         batch_shape = checks.static_shape([a, b])
         super().__init__(
             uniform.Uniform(tf.zeros([], a.dtype), tf.ones([], a.dtype),

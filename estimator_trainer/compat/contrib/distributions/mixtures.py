@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.ops.distributions import categorical, distribution, util
 
 from estimator_trainer.compat.contrib.distributions import checks
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -63,6 +64,7 @@ class Mixture(distribution.Distribution):
             raise ValueError("Expected to know rank(event_shape) from components, but none of the "
                              "components provide a static number of ndims")
         with _V1.name_scope(name, values=[cat.logits]) as name:
+            op_seeds.count(2)
             count = tf.get_static_value(cat.event_size)
             if count is None:
                 raise ValueError("Could not infer number of classes from cat and unable to "
@@ -196,6 +198,7 @@ class MixtureSameFamily(distribution.Distribution):
                                  ") is not over integers")
             if mixture_distribution.event_shape.rank not in (None, 0):
                 raise ValueError("`mixture_distribution` must have scalar `event_dim`s")
+            op_seeds.count(1)
             self._assertions = self._batch_checks(validate_args)
             classes = checks.size(
                 mixture_distribution.logits.shape.with_rank_at_least(1), -1)

@@ -14,6 +14,7 @@ from tensorflow.python.ops.distributions import exponential, kullback_leibler, l
 
 from estimator_trainer.compat.contrib.distributions import (bijectors, checks, scalar_checks,
                                                             scales, transformed)
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -22,6 +23,7 @@ class _LinearOperator(transformed.TransformedDistribution):
     """A distribution of scale @ X + loc, where each number in X has a variance `_UNIT`."""
 
     _UNIT = 1.
+    _last: Any = None
 
     def __init__(self, distribution: Any, loc: Any, scale: Any, validate_args: bool, name: str,
                  parameters: Any) -> None:
@@ -37,7 +39,26 @@ class _LinearOperator(transformed.TransformedDistribution):
             super().__init__(
                 distribution, bijectors.AffineLinearOperator(loc, scale, validate_args),
                 batch_shape, event_shape, validate_args, name)
+            self._is_static = self.batch_shape.is_fully_defined()
+            op_seeds.count(3 * (self.batch_shape.rank > 0) + (loc is not None)
+                           if self._is_static else 2)
         self._parameters = parameters
+
+    # TensorFlow 1.15 made other numbers of operations, on which seeds after them depend.
+    @property
+    def _has_diagonal(self) -> bool:
+        return isinstance(self.scale, tf.linalg.LinearOperatorDiag)
+
+    def _call_sample_n(self, *args: Any, **kwargs: Any) -> Any:
+        op_seeds.count(0 if self._is_static else 2)
+        found = self._last = super()._call_sample_n(*args, **kwargs)
+        op_seeds.count((30 if self._has_diagonal else 25) + (0 if self._is_static else 15))
+        return found
+
+    def _call_log_prob(self, value: Any, name: str, **kwargs: Any) -> Any:
+        # Of a sample, the inverse is known.
+        op_seeds.count(-3 if value is self._last else 22)
+        return super()._call_log_prob(value, name, **kwargs)
 
     @property
     def loc(self) -> Any:
@@ -51,6 +72,7 @@ class _LinearOperator(transformed.TransformedDistribution):
 
     def _spread(self, value: Any) -> Any:
         """Returns a vector, to which `loc` is added, in the shape of batch and event."""
+        op_seeds.count(-9 + 2 * (self.loc is None) if self._is_static else -2)
         value = value + tf.zeros(
             tf.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0), self.dtype)
         return value if self.loc is None else tf.identity(self.loc) + value
@@ -67,6 +89,7 @@ class _LinearOperator(transformed.TransformedDistribution):
         return self._UNIT * self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
 
     def _variance(self) -> Any:
+        op_seeds.count(-2 if scales.is_diagonal(self.scale) else -4)
         if scales.is_diagonal(self.scale):
             return self._UNIT * tf.square(self.scale.diag_part())
         return self._UNIT * tf.linalg.diag_part(
@@ -74,6 +97,7 @@ class _LinearOperator(transformed.TransformedDistribution):
 
     def _stddev(self) -> Any:
         if scales.is_diagonal(self.scale):
+            op_seeds.count(-2)
             return np.sqrt(self._UNIT) * tf.abs(self.scale.diag_part())
         return tf.sqrt(self._variance())
 
@@ -101,6 +125,7 @@ def _kl(a: Any, b: Any, name: Any = None) -> Any:
     with _V1.name_scope(name, "kl_mvn", [each for each in (a.loc, b.loc) if each is not None]
                         + list(a.scale.graph_parents) + list(b.scale.graph_parents)):
         if scales.is_diagonal(a.scale) and scales.is_diagonal(b.scale):
+            op_seeds.count(2)
             quotient = (a.scale.diag_part() / b.scale.diag_part())[..., tf.newaxis]
         else:
             quotient = b.scale.solve(a.scale.to_dense())
@@ -132,6 +157,8 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
 def _diagonal(loc: Any, scale_diag: Any, scale_identity_multiplier: Any) -> Any:
     with _V1.name_scope("init", values=[each for each in (
             loc, scale_diag, scale_identity_multiplier) if each is not None]):
+        if isinstance(loc, (list, np.ndarray)) and scale_diag is not None:
+            op_seeds.count(1)  # 1.15 converted `loc` for its shape, too.
         return scales.diagonal(loc, scale_diag, scale_identity_multiplier)
 
 
@@ -267,6 +294,7 @@ class SinhArcsinh(transformed.TransformedDistribution):
         with _V1.name_scope(name, values=[loc, scale]) as name:
             loc = tf.convert_to_tensor(loc, name="loc")
             scale = tf.convert_to_tensor(scale, loc.dtype, name="scale")
+            op_seeds.count(-4)
             function, factor, skewness, tailweight = _sinh_arcsinh(
                 scale, skewness, tailweight, loc.dtype)
             batch_shape = checks.static_shape([loc, scale, skewness, tailweight])
@@ -305,6 +333,7 @@ class VectorSinhArcsinhDiag(transformed.TransformedDistribution):
             loc = loc if loc is None else tf.convert_to_tensor(loc, name="loc")
             scale = scales.diagonal(loc, scale_diag, scale_identity_multiplier)
             batch_shape, event_shape = scales.shapes(loc, scale)
+            op_seeds.count(1)
             diag, dtype = scale.diag_part(), scale.dtype
             function, factor, skewness, tailweight = _sinh_arcsinh(
                 diag, skewness, tailweight, dtype)

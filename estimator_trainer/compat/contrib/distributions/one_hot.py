@@ -14,6 +14,7 @@ from tensorflow.python.ops.distributions import distribution, kullback_leibler
 
 from estimator_trainer.compat.contrib.distributions import (bijectors, checks, continuous, scalar,
                                                             transformed)
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -66,17 +67,21 @@ class OneHotCategorical(_Logits):
         with _V1.name_scope(name, values=[logits, probs]) as name:
             self.logits, self.probs = scalar.logits_and_probs(
                 logits, probs, validate_args, name, True)
+            op_seeds.count(6)  # The shapes, which 1.15 computed at once.
         super().__init__(
             dtype=dtype, reparameterization_type=distribution.NOT_REPARAMETERIZED,
             validate_args=validate_args, allow_nan_stats=allow_nan_stats, parameters=parameters,
             graph_parents=[self.logits, self.probs], name=name)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
+        op_seeds.count(-1)
         drawn = _V1.multinomial(tf.reshape(self.logits, [-1, self.event_size]), n, seed=seed)
+        op_seeds.count(-9)
         drawn = tf.one_hot(tf.transpose(drawn), self.event_size, dtype=self.dtype)
         return tf.reshape(drawn, tf.concat([[n], tf.shape(self.logits)], 0))
 
     def _log_prob(self, x: Any) -> Any:
+        op_seeds.count(15)
         x, logits = self._with_logits(x)
         return -_V1.nn.softmax_cross_entropy_with_logits_v2(labels=x, logits=logits)
 
@@ -84,6 +89,7 @@ class OneHotCategorical(_Logits):
         return -tf.reduce_sum(tf.nn.log_softmax(self.logits) * self.probs, axis=-1)
 
     def _mode(self) -> Any:
+        op_seeds.count(-6)
         mode = tf.one_hot(tf.argmax(self.logits, axis=-1), self.event_size, dtype=self.dtype)
         mode.set_shape(self.logits.shape)
         return mode
@@ -119,12 +125,14 @@ class ExpRelaxedOneHotCategorical(_Logits):
                 dtype = self.logits.dtype
                 temperature = temperature if validate_args else tf.cast(temperature, dtype)
             self.temperature = scalar.positive(temperature, "temperature", validate_args)
+            op_seeds.count(8)  # The shapes, which 1.15 computed at once.
         super().__init__(
             dtype=dtype, reparameterization_type=distribution.FULLY_REPARAMETERIZED,
             validate_args=validate_args, allow_nan_stats=allow_nan_stats, parameters=parameters,
             graph_parents=[self.logits, self.probs, self.temperature], name=name)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
+        op_seeds.count(-5)
         shape = tf.concat([[n], tf.shape(self.logits)], 0)
         # One row for each sample and each member of the batch.
         rows = [-1, self.event_size]
@@ -135,6 +143,7 @@ class ExpRelaxedOneHotCategorical(_Logits):
         return tf.nn.log_softmax(noisy / self._columns())
 
     def _log_prob(self, x: Any) -> Any:
+        op_seeds.count(9)
         x, logits = self._with_logits(x)
         size = tf.cast(self.event_size, x.dtype)
         log_norm = tf.math.lgamma(size) + (size - 1.) * tf.math.log(self.temperature)

@@ -14,6 +14,7 @@ from tensorflow.python.framework import tensor_util
 from tensorflow.python.ops.distributions import distribution as base, kullback_leibler, util
 
 from estimator_trainer.compat.contrib.distributions import checks
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -142,6 +143,7 @@ class BatchReshape(base.Distribution):
             new = tf.convert_to_tensor(batch_shape, tf.int32, name="batch_shape")
             if new.shape.rank not in (None, 1):
                 raise ValueError(f"`batch_shape` must be a vector (saw rank: {new.shape.rank}).")
+            op_seeds.count(1)
             self._static_batch = tensor_util.constant_value_as_shape(new)
             self._check(distribution.batch_shape.num_elements())
             self._new: Any = new

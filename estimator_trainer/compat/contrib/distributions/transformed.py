@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.ops.distributions import distribution as base, identity_bijector, util
 
 from estimator_trainer.compat.contrib.distributions import checks
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -46,6 +47,8 @@ class TransformedDistribution(base.Distribution):
             self._bijector = bijector if bijector is not None else (
                 identity_bijector.Identity(validate_args=validate_args))
             self._moved = self._dimensions_to_move(distribution.is_scalar_batch())
+            # What 1.15 computed of shapes, whether it was needed or not.
+            op_seeds.count(25 + 2 * (event_shape is not None) + 2 * (batch_shape is not None))
         self._distribution = distribution
         super().__init__(
             dtype=distribution.dtype, validate_args=validate_args, parameters=parameters,
@@ -101,6 +104,7 @@ class TransformedDistribution(base.Distribution):
     def _call_sample_n(self, sample_shape: Any, seed: Any, name: str,
                        bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
         with self._name_scope(name, values=[sample_shape]):
+            op_seeds.count(-1)
             sample_shape = tf.convert_to_tensor(sample_shape, tf.int32, name="sample_shape")
             sample_shape, n = self._expand_sample_shape_to_vector(sample_shape, "sample_shape")
             x = self._sample_n(n, seed, **(distribution_kwargs or {}))

@@ -15,6 +15,7 @@ import tensorflow as tf
 from tensorflow.python.ops.distributions import distribution, util
 
 from estimator_trainer.compat.contrib.distributions import checks
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -42,6 +43,7 @@ class _Wishart(distribution.Distribution):
         elif validate_args:
             self.df = checks.after([_V1.assert_less_equal(
                 self.dimension, self.df, message=message)], self.df)
+        op_seeds.count(-5)  # 1.15 computed sizes and shapes later, in each method.
         super().__init__(
             dtype=tril.dtype, reparameterization_type=distribution.FULLY_REPARAMETERIZED,
             validate_args=validate_args, allow_nan_stats=allow_nan_stats, parameters=parameters,
@@ -69,11 +71,14 @@ class _Wishart(distribution.Distribution):
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         # Bartlett's decomposition: normal numbers below a diagonal of roots of chi-squared ones.
+        op_seeds.count(7)
         shape = tf.concat([[n], self.batch_shape_tensor(), self.event_shape_tensor()], 0)
         x = _V1.random_normal(shape, dtype=self.dtype, seed=seed)
+        op_seeds.count(-2)
         df = self.df * tf.ones(self.batch_shape_tensor(), self.dtype)
         squares = _V1.random_gamma([n], self._sequence(.5 * df), .5, self.dtype,
                                    util.gen_new_seed(seed, "wishart"))
+        op_seeds.count(30)
         x = tf.linalg.set_diag(tf.linalg.band_part(x, -1, 0), tf.sqrt(squares))
         x = self.scale_operator.matmul(x)
         return x if self.cholesky_input_output_matrices else tf.matmul(x, x, adjoint_b=True)

@@ -20,11 +20,30 @@ def num_gpus() -> int:
     return int(_context().num_gpus())
 
 
+def make_template(name_: str, func_: Any, create_scope_now_: bool = False,
+                  unique_name_: Any = None, custom_getter_: Any = None, **kwargs: Any) -> Any:
+    """Returns `tf.make_template` of a function that becomes a graph.
+
+    `create_graph_function_` says whether; False by default.
+    """
+    from tensorflow.python.ops import template
+    return template.make_template_internal(name_, func_, create_scope_now_, unique_name_,
+                                           custom_getter_, **kwargs)
+
+
 NAMES = {
     "metrics": "estimator_trainer.compat.contrib.eager.metrics",
     "Checkpoint": "tf.train.Checkpoint",
     "EagerVariableStore": "tensorflow.python.ops.variable_scope.EagerVariableStore",
+    "Checkpointable": "tensorflow.python.trackable.autotrackable.AutoTrackable",
     "TensorSpec": "tf.TensorSpec",
+    "connect_to_remote_host": "tensorflow.python.eager.remote.connect_to_remote_host",
+    "enable_remote_eager_execution":
+        "tensorflow.python.framework.ops.enable_eager_execution_internal",
+    "run_all_tests_in_graph_and_eager_modes":
+        "tensorflow.python.framework.test_util.run_all_in_graph_and_eager_modes",
+    "run_test_in_graph_and_eager_modes":
+        "tensorflow.python.framework.test_util.run_in_graph_and_eager_modes",
     "in_eager_mode": "tf.executing_eagerly",
     "value_and_gradients_function":
         "tensorflow.python.eager.backprop.val_and_grad_function",
@@ -36,8 +55,9 @@ NAMES = {
     "Variable": "tensorflow.python.ops.resource_variable_ops.ResourceVariable",
     "defun": "tf.compat.v2.function",
     "function": "tf.compat.v2.function",
+    "make_template": make_template,
     "py_func": "tf.py_function",
-    "run": "tf.app.run",
+    "run": "tensorflow.python.framework.ops.eager_run",
     **{name: f"tensorflow.python.eager.backprop.{name}" for name in (
         "GradientTape", "gradients_function", "implicit_grad", "implicit_val_and_grad",
         "make_vjp", "val_and_grad_function")},

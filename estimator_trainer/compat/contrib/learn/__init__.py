@@ -31,6 +31,10 @@ _OWN = {
         Head loss_only_head multi_head no_op_train_fn poisson_regression_head regression_head""",
     "keys": "Environment MetricKey ModeKeys PredictionKey ProblemType TaskType",
     "kmeans": "KMeansClustering",
+    "linear_models": """
+        bidirectional_rnn categorical_variable embedding_lookup get_rnn_model linear_regression
+        linear_regression_zero_init logistic_regression logistic_regression_zero_init
+        mean_squared_error_regressor softmax_classifier""",
     "metric_spec": "MetricSpec",
     "model_fn": "ModelFnOps",
     "models": """

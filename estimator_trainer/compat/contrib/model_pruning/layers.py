@@ -1,0 +1,159 @@
+"""Layers whose weights have masks.
+
+Follows the API of `tensorflow/contrib/model_pruning/python/layers/` of TensorFlow 1.15.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tf_slim
+from tf_slim.layers import layers as slim_layers, utils
+
+from estimator_trainer.compat.contrib.model_pruning import masks
+
+_V1 = tf.compat.v1
+_FORMATS = {None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}
+
+
+class MaskedConv2D(_V1.layers.Conv2D):  # type: ignore[misc]
+    """A convolution over images, [batch, height, width, channels]; its kernel has a mask."""
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables `mask`, `kernel`, `bias` and `threshold`."""
+        channels = tf.TensorShape(input_shape).as_list()[
+            1 if self.data_format == "channels_first" else -1]
+        if channels is None:
+            raise ValueError("The channel dimension of the inputs should be defined. Found "
+                             "`None`.")
+        self.mask = _mask(self, (*self.kernel_size, channels, self.filters))
+        super().build(input_shape)
+        self.built = False  # A layer that is built takes its variables from the scope.
+        self.threshold = _threshold(self)
+        self.masked_kernel = masks.masked(self.mask, self.kernel, self.threshold)
+        self.built = True
+
+    def convolution_op(self, inputs: Any, kernel: Any) -> Any:
+        """Returns the convolution with what the mask leaves of the kernel."""
+        return super().convolution_op(inputs, self.masked_kernel)
+
+
+class MaskedFullyConnected(_V1.layers.Dense):  # type: ignore[misc]
+    """inputs @ (mask * kernel) + bias, of [..., depth]."""
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables `kernel`, `bias`, `mask` and `threshold`."""
+        super().build(input_shape)
+        self.built = False
+        self.mask, self.threshold = _mask(self, self.kernel.shape), _threshold(self)
+        self.masked_kernel = masks.masked(self.mask, self.kernel, self.threshold)
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        """Returns the outputs, [..., units]."""
+        rank = inputs.shape.rank
+        if rank > 2:
+            outputs = tf.tensordot(inputs, self.masked_kernel, [[rank - 1], [0]])
+            outputs.set_shape([*inputs.shape[:-1], self.units])
+        else:
+            outputs = tf.matmul(inputs, self.masked_kernel)
+        if self.use_bias:
+            outputs = tf.nn.bias_add(outputs, self.bias)
+        return outputs if self.activation is None else self.activation(outputs)
+
+
+def _mask(layer: Any, shape: Any) -> Any:
+    return layer.add_weight(name="mask", shape=shape, initializer=_V1.ones_initializer(),
+                            trainable=False, dtype=layer.dtype)
+
+
+def _threshold(layer: Any) -> Any:
+    return layer.add_weight(name="threshold", shape=[], initializer=_V1.zeros_initializer(),
+                            trainable=False, dtype=layer.dtype)
+
+
+@tf_slim.add_arg_scope  # type: ignore[untyped-decorator]
+def masked_convolution(
+        inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1, padding: str = "SAME",
+        data_format: Any = None, rate: Any = 1, activation_fn: Any = tf.nn.relu,
+        normalizer_fn: Any = None, normalizer_params: Any = None,
+        weights_initializer: Any = tf_slim.xavier_initializer(), weights_regularizer: Any = None,
+        biases_initializer: Any = _V1.zeros_initializer(), biases_regularizer: Any = None,
+        reuse: Any = None, variables_collections: Any = None, outputs_collections: Any = None,
+        trainable: bool = True, scope: Any = None) -> Any:
+    """Returns `tf.contrib.layers.conv2d` of images, whose weights have a mask.
+
+    Raises:
+      ValueError: The inputs have another rank than 4, or `data_format` is another.
+    """
+    if data_format not in (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW"):
+        raise ValueError(f"Invalid data_format: {data_format!r}")
+    with _scope(scope, "Conv", inputs, reuse) as place:
+        inputs = tf.convert_to_tensor(inputs)
+        if inputs.shape.rank != 4:
+            raise ValueError("Sparse Convolution not supported for input with rank",
+                             inputs.shape.rank)
+        if data_format not in _FORMATS:
+            raise ValueError("Unsupported data format", data_format)
+        layer = MaskedConv2D(
+            num_outputs, kernel_size, strides=stride, padding=padding,
+            data_format=_FORMATS[data_format], dilation_rate=rate,
+            **_options(locals(), place))
+        return _finished(layer, inputs, locals(), place)
+
+
+masked_conv2d = masked_convolution
+
+
+@tf_slim.add_arg_scope  # type: ignore[untyped-decorator]
+def masked_fully_connected(
+        inputs: Any, num_outputs: int, activation_fn: Any = tf.nn.relu, normalizer_fn: Any = None,
+        normalizer_params: Any = None, weights_initializer: Any = tf_slim.xavier_initializer(),
+        weights_regularizer: Any = None, biases_initializer: Any = _V1.zeros_initializer(),
+        biases_regularizer: Any = None, reuse: Any = None, variables_collections: Any = None,
+        outputs_collections: Any = None, trainable: bool = True, scope: Any = None) -> Any:
+    """Returns `tf.contrib.layers.fully_connected`, whose weights have a mask.
+
+    Raises:
+      ValueError: `num_outputs` is no integer.
+    """
+    if not isinstance(num_outputs, (int, np.integer)):
+        raise ValueError(f"num_outputs should be int or long, got {num_outputs}.")
+    with _scope(scope, "fully_connected", inputs, reuse) as place:
+        inputs = tf.convert_to_tensor(inputs)
+        layer = MaskedFullyConnected(num_outputs, **_options(locals(), place))
+        return _finished(layer, inputs, locals(), place)
+
+
+def _scope(scope: Any, default: str, inputs: Any, reuse: Any) -> Any:
+    getter = slim_layers._build_variable_getter({"bias": "biases", "kernel": "weights"})
+    return _V1.variable_scope(scope, default, [inputs], reuse=reuse, custom_getter=getter)
+
+
+def _options(given: dict[str, Any], place: Any) -> dict[str, Any]:
+    """Returns a layer's arguments for those of a function of `tf.contrib.layers`."""
+    return {"use_bias": not given["normalizer_fn"] and given["biases_initializer"] is not None,
+            "kernel_initializer": given["weights_initializer"],
+            "bias_initializer": given["biases_initializer"],
+            "kernel_regularizer": given["weights_regularizer"],
+            "bias_regularizer": given["biases_regularizer"], "trainable": given["trainable"],
+            "name": place.name, "dtype": given["inputs"].dtype.base_dtype, "_scope": place,
+            "_reuse": given["reuse"]}
+
+
+def _finished(layer: Any, inputs: Any, given: dict[str, Any], place: Any) -> Any:
+    """Returns the outputs of a layer, normalized and activated, in their collections."""
+    outputs = layer.apply(inputs)
+    for variable, name in ((layer.kernel, "weights"),
+                           (layer.bias if layer.use_bias else None, "biases")):
+        if variable is not None:
+            slim_layers._add_variable_to_collections(
+                variable, given["variables_collections"], name)
+    if given["normalizer_fn"] is not None:
+        outputs = given["normalizer_fn"](outputs, **(given["normalizer_params"] or {}))
+    if given["activation_fn"] is not None:
+        outputs = given["activation_fn"](outputs)
+    return utils.collect_named_outputs(given["outputs_collections"], place.original_name_scope,
+                                       outputs)
